@@ -36,7 +36,7 @@ use catalog::Catalog;
 
 pub use cache::{BlockId, Cache};
 pub use library::seam;
-pub use simulate::{Request, Score, belady, replay};
+pub use simulate::{BlockRequest, Score, belady, replay};
 
 /// All caches. The first cache is the baseline, and the last cache is the ideal bound.
 pub static CATALOG: Catalog<dyn Cache> = Catalog::new(

@@ -12,7 +12,7 @@ use crate::cache::{BlockId, Cache};
 
 /// One request of a trace: a block, and its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct BlockRequest {
     /// The requested block.
     pub id: BlockId,
     /// The length of the block in bytes. The length is equal in all requests for the block.
@@ -36,7 +36,7 @@ impl Score {
         self.hits as f64 / self.requests.max(1) as f64
     }
 
-    fn count(&mut self, request: &Request, is_hit: bool) {
+    fn count(&mut self, request: &BlockRequest, is_hit: bool) {
         self.requests += 1;
         self.hits += u64::from(is_hit);
         self.missed_bytes += if is_hit { 0 } else { u64::from(request.bytes) };
@@ -45,7 +45,7 @@ impl Score {
 
 /// Gets every block of `trace` from `cache`, one after the other, and inserts missed blocks. All requests from number
 /// `warm_up` on are scored.
-pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
+pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Score {
     let mut score = Score::default();
     let mut blocks: HashMap<u32, Bytes> = HashMap::new();
     for (number, request) in trace.iter().enumerate() {
@@ -74,11 +74,11 @@ pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
 /// algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; optimal by Mattson et al., 1970, also if
 /// a block may be declined). The bound is exact for blocks of one length. For different lengths, the exact bound is
 /// NP-hard (Chrobak et al., 2012), and the result is a strong policy, not a bound.
-pub fn belady(trace: &[Request], capacity: u64, warm_up: usize) -> Score {
+pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     let (warm, scored) = trace.split_at(warm_up.min(trace.len()));
     let mut seen = HashSet::new();
     let once = warm.iter().filter(|request| seen.insert(request.id));
-    let trace: Vec<Request> = once.chain(scored).copied().collect();
+    let trace: Vec<BlockRequest> = once.chain(scored).copied().collect();
     let warm_up = trace.len() - scored.len();
     let next = next_requests(&trace);
     let mut score = Score::default();
@@ -112,7 +112,7 @@ pub fn belady(trace: &[Request], capacity: u64, warm_up: usize) -> Score {
 }
 
 /// For every request, the number of the next request for the same block. If there is none, the length of the trace.
-fn next_requests(trace: &[Request]) -> Vec<usize> {
+fn next_requests(trace: &[BlockRequest]) -> Vec<usize> {
     let mut next = vec![trace.len(); trace.len()];
     let mut later: HashMap<BlockId, usize> = HashMap::new();
     for (number, request) in trace.iter().enumerate().rev() {
@@ -132,12 +132,12 @@ mod tests {
     use super::*;
     use crate::CATALOG;
 
-    fn request(offset: u64) -> Request {
-        Request { id: BlockId { tree: 0, table: 0, offset }, bytes: 10 }
+    fn request(offset: u64) -> BlockRequest {
+        BlockRequest { id: BlockId { tree: 0, table: 0, offset }, bytes: 10 }
     }
 
     /// Maximum number of hits over all possible eviction choices, found by trying all of them.
-    fn most_hits(trace: &[Request], held: &mut Vec<Request>, capacity: usize) -> u64 {
+    fn most_hits(trace: &[BlockRequest], held: &mut Vec<BlockRequest>, capacity: usize) -> u64 {
         let Some((now, later)) = trace.split_first() else { return 0 };
         if held.contains(now) {
             return 1 + most_hits(later, held, capacity);
@@ -161,7 +161,7 @@ mod tests {
     fn no_choices_hit_more_than_belady() {
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
         for _ in 0..200 {
-            let trace: Vec<Request> = (0..11).map(|_| request(random.random_range(0..5))).collect();
+            let trace: Vec<BlockRequest> = (0..11).map(|_| request(random.random_range(0..5))).collect();
             for capacity in 1..4 {
                 let best = most_hits(&trace, &mut Vec::new(), capacity);
                 assert_eq!(belady(&trace, capacity as u64 * 10, 0).hits, best, "{trace:?} in {capacity}");
@@ -170,13 +170,13 @@ mod tests {
     }
 
     /// The maximum number of hits after a warm-up, by trying all contents out of the blocks of the warm-up.
-    fn most_scored_hits(warm: &[Request], scored: &[Request], capacity: usize) -> u64 {
+    fn most_scored_hits(warm: &[BlockRequest], scored: &[BlockRequest], capacity: usize) -> u64 {
         let mut blocks = warm.to_vec();
         blocks.sort_by_key(|request| request.id.offset);
         blocks.dedup();
         let contents = (0..1_u32 << blocks.len()).filter(|chosen| chosen.count_ones() as usize <= capacity);
         let hits = contents.map(|chosen| {
-            let is_chosen = |(at, _): &(usize, &Request)| chosen >> at & 1 == 1;
+            let is_chosen = |(at, _): &(usize, &BlockRequest)| chosen >> at & 1 == 1;
             let mut held = blocks.iter().enumerate().filter(is_chosen).map(|(_, block)| *block).collect();
             most_hits(scored, &mut held, capacity)
         });
@@ -187,7 +187,7 @@ mod tests {
     fn the_bound_after_a_warm_up_is_the_best_of_all_contents() {
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(3);
         for _ in 0..100 {
-            let trace: Vec<Request> = (0..12).map(|_| request(random.random_range(0..5))).collect();
+            let trace: Vec<BlockRequest> = (0..12).map(|_| request(random.random_range(0..5))).collect();
             for capacity in 1..4 {
                 let best = most_scored_hits(&trace[..5], &trace[5..], capacity);
                 assert_eq!(belady(&trace, capacity as u64 * 10, 5).hits, best, "{trace:?} in {capacity}");
@@ -199,13 +199,13 @@ mod tests {
     /// hits for hits of the warm-up.
     #[test]
     fn a_change_at_the_end_of_the_warm_up_leaves_the_bound_above_every_cache() {
-        let phased = |random: &mut Xoshiro256PlusPlus, scored: u64| -> Vec<Request> {
+        let phased = |random: &mut Xoshiro256PlusPlus, scored: u64| -> Vec<BlockRequest> {
             let warm = (0..2000).map(|_| random.random_range(0..150)).collect::<Vec<u64>>();
             let later = (0..2000).map(|_| scored + random.random_range(0..150)).collect::<Vec<u64>>();
             [warm, later].concat().into_iter().map(request).collect()
         };
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(4);
-        let regular: Vec<Request> = (0..4000).map(|number| request(number % 130)).collect();
+        let regular: Vec<BlockRequest> = (0..4000).map(|number| request(number % 130)).collect();
         for trace in [phased(random, 1000), phased(random, 100), phased(random, 0), regular] {
             let bound = belady(&trace, 1000, 2000);
             for variant in CATALOG.variants().iter().filter(|variant| !variant.oracle) {
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn no_cache_of_the_catalog_hits_more_than_belady() {
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(2);
-        let trace: Vec<Request> = (0..20_000)
+        let trace: Vec<BlockRequest> = (0..20_000)
             .map(|_| request(random.random_range(0..400).min(random.random_range(0..400))))
             .collect();
         let bound = belady(&trace, 1000, 0);

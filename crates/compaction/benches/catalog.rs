@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use catalog::Choice;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use lsmbench_compaction::{CATALOG, CompactionPolicy, Load, Shape, Simulator};
+use lsmbench_compaction::{CATALOG, CompactionPolicy, Shape, SimulatedLoad, Simulator};
 
 const TABLES: [u64; 3] = [10, 100, 1000];
 
@@ -19,7 +19,7 @@ fn policies() -> impl Iterator<Item = (&'static str, Box<dyn CompactionPolicy>)>
 /// Builds the tree that `policy` makes of 60 flushes, with its runs cut into about `tables` tables.
 fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     let entries = 1_000_000;
-    let load = Load {
+    let load = SimulatedLoad {
         writes_per_flush: entries / 60,
         entry_bytes: 100,
         entries_per_table: entries / tables,

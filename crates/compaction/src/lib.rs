@@ -48,8 +48,8 @@ pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
 pub use simulate::{
-    Contents, ExactKeys, FlushedWrites, KeyClass, KeyEntry, LevelReport, Load, MergeTerms, Report,
-    SimulationError, Simulator, Spread, Written, simulate,
+    Contents, ExactKeys, FlushedWrites, KeyClass, KeyEntry, LevelReport, MergeTerms, SimulatedLoad,
+    SimulatedWrites, SimulationError, Simulator, Spread, Written, simulate,
 };
 
 /// All compaction policies. The first policy is the baseline and the lower bound of write amplification.

@@ -154,7 +154,7 @@ fn structure(flushes: u64, entries_per_block: f64, last_ratio: u64) -> Vec<Step>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::{Load, simulate};
+    use crate::simulate::{SimulatedLoad, simulate};
 
     fn ratios(flushes: u64, entries_per_block: f64, last_ratio: u64) -> Vec<u64> {
         structure(flushes, entries_per_block, last_ratio).iter().map(|step| step.size_ratio).collect()
@@ -196,8 +196,12 @@ mod tests {
     #[test]
     fn the_tree_has_no_more_runs_than_its_levels_may() {
         let policy = Moose::build(Params { flushes: 360, ..Params::default() }).ok().unwrap();
-        let load =
-            Load { writes_per_flush: 100, entry_bytes: 10, entries_per_table: u64::MAX, distinct_keys: None };
+        let load = SimulatedLoad {
+            writes_per_flush: 100,
+            entry_bytes: 10,
+            entries_per_table: u64::MAX,
+            distinct_keys: None,
+        };
         for flushes in [5, 35, 59, 359, 1000] {
             let report = simulate(&*policy, load, flushes).unwrap();
             let runs: Vec<usize> = report.levels.iter().map(|level| level.runs).collect();

@@ -21,7 +21,7 @@ const MAX_JOBS_PER_FLUSH: u64 = 10_000;
 
 /// Load of the simulated tree. All numbers are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Load {
+pub struct SimulatedLoad {
     /// Number of writes in one flush.
     pub writes_per_flush: u64,
     /// Key and value bytes of each write.
@@ -34,7 +34,7 @@ pub struct Load {
 
 /// Write counts of a simulated tree, and its levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct SimulatedWrites {
     /// Number of flushes so far.
     pub flushes: u64,
     /// Bytes of all writes.
@@ -111,7 +111,7 @@ pub enum SimulationError {
     NeverRests(u64),
 }
 
-impl Report {
+impl SimulatedWrites {
     /// Returns the bytes written by flushes and compactions, per byte that the user wrote.
     pub fn write_amp(&self) -> f64 {
         (self.flush_bytes + self.compaction_bytes_written) as f64 / self.user_bytes_written as f64
@@ -132,14 +132,18 @@ pub struct Simulator<'a, C = Spread> {
     shape: Shape,
     next_table: TableId,
     next_run: RunId,
-    report: Report,
+    report: SimulatedWrites,
 }
 
 /// Simulates `flushes` flushes into an empty tree. After each flush, the policy comes to rest.
 ///
 /// # Errors
 /// If the load has a zero, or the policy violates an invariant of its axis.
-pub fn simulate(policy: &dyn CompactionPolicy, load: Load, flushes: u64) -> Result<Report, SimulationError> {
+pub fn simulate(
+    policy: &dyn CompactionPolicy,
+    load: SimulatedLoad,
+    flushes: u64,
+) -> Result<SimulatedWrites, SimulationError> {
     let mut simulator = Simulator::new(policy, load)?;
     for _ in 0..flushes {
         simulator.flush()?;
@@ -152,8 +156,8 @@ impl<'a> Simulator<'a> {
     ///
     /// # Errors
     /// If the load has a zero.
-    pub fn new(policy: &'a dyn CompactionPolicy, load: Load) -> Result<Self, SimulationError> {
-        let Load { writes_per_flush, entry_bytes, entries_per_table, distinct_keys } = load;
+    pub fn new(policy: &'a dyn CompactionPolicy, load: SimulatedLoad) -> Result<Self, SimulationError> {
+        let SimulatedLoad { writes_per_flush, entry_bytes, entries_per_table, distinct_keys } = load;
         let numbers = [
             ("writes_per_flush", writes_per_flush),
             ("entry_bytes", entry_bytes),
@@ -188,7 +192,15 @@ impl<'a, C: Contents> Simulator<'a, C> {
     pub fn of(policy: &'a dyn CompactionPolicy, buffer_bytes: u64, contents: C) -> Self {
         let shape = Shape { buffer_bytes, levels: Levels::default() };
         let writes = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
-        Self { policy, contents, writes, shape, next_table: 1, next_run: 1, report: Report::default() }
+        Self {
+            policy,
+            contents,
+            writes,
+            shape,
+            next_table: 1,
+            next_run: 1,
+            report: SimulatedWrites::default(),
+        }
     }
 
     /// Flushes the tables that `make` makes, whose first number it gets, and lets the policy come to rest.
@@ -245,7 +257,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
     }
 
     /// Returns the write counts so far, and the current levels.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> SimulatedWrites {
         let level = |level: &crate::Level<TableShape>| LevelReport {
             runs: level.runs.len(),
             tables: level.runs.iter().map(|run| run.tables.len()).sum(),
@@ -253,7 +265,10 @@ impl<'a, C: Contents> Simulator<'a, C> {
             entries: level.runs.iter().map(|run| run.sum(|table| table.entries)).sum(),
             tombstones: level.runs.iter().map(|run| run.sum(|table| table.tombstones)).sum(),
         };
-        Report { levels: self.shape.levels.levels.iter().map(level).collect(), ..self.report.clone() }
+        SimulatedWrites {
+            levels: self.shape.levels.levels.iter().map(level).collect(),
+            ..self.report.clone()
+        }
     }
 
     /// Returns the shape of the tree that policies see.
@@ -331,8 +346,12 @@ mod tests {
     use super::*;
     use crate::CATALOG;
 
-    const NEW_KEYS: Load =
-        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
+    const NEW_KEYS: SimulatedLoad = SimulatedLoad {
+        writes_per_flush: 1000,
+        entry_bytes: 100,
+        entries_per_table: u64::MAX,
+        distinct_keys: None,
+    };
 
     fn policy(label: &str) -> Box<dyn CompactionPolicy> {
         CATALOG.build(&CATALOG.choose(&toml::Value::from(label)).unwrap()).unwrap()
@@ -366,7 +385,8 @@ mod tests {
         let mut by_table = Vec::new();
         for kind in CATALOG.kinds() {
             let coarse = simulate(&*policy(kind), NEW_KEYS, 150).unwrap();
-            let fine = simulate(&*policy(kind), Load { entries_per_table: 300, ..NEW_KEYS }, 150).unwrap();
+            let fine =
+                simulate(&*policy(kind), SimulatedLoad { entries_per_table: 300, ..NEW_KEYS }, 150).unwrap();
             if fine.write_amp().to_bits() != coarse.write_amp().to_bits() {
                 by_table.push(kind);
             }
@@ -378,7 +398,7 @@ mod tests {
 
     #[test]
     fn overwritten_keys_go_and_the_rest_stays() {
-        let load = Load { distinct_keys: Some(3000), ..NEW_KEYS };
+        let load = SimulatedLoad { distinct_keys: Some(3000), ..NEW_KEYS };
         let report = simulate(&*policy("leveled"), load, 200).unwrap();
         // All keys are in one run of the last level, and the runs above repeat some of them.
         let last = report.levels.last().unwrap();
@@ -389,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_load_of_nothing_is_refused() {
-        let error = simulate(&*policy("none"), Load { entry_bytes: 0, ..NEW_KEYS }, 1).unwrap_err();
+        let error = simulate(&*policy("none"), SimulatedLoad { entry_bytes: 0, ..NEW_KEYS }, 1).unwrap_err();
         assert_eq!(error.to_string(), "entry_bytes is 0; it must be at least 1");
     }
 

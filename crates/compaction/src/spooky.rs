@@ -135,7 +135,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::simulate::{Load, simulate};
+    use crate::simulate::{SimulatedLoad, simulate};
     use crate::testing::cut_shape;
 
     fn policy() -> Box<dyn CompactionPolicy> {
@@ -199,8 +199,12 @@ mod tests {
     /// with partial merges.
     #[test]
     fn it_writes_as_leveled_and_needs_little_space() {
-        let load =
-            Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: 1000, distinct_keys: None };
+        let load = SimulatedLoad {
+            writes_per_flush: 1000,
+            entry_bytes: 100,
+            entries_per_table: 1000,
+            distinct_keys: None,
+        };
         let measured = |label: &str| {
             let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
             let policy = Noting(policy, Mutex::new(0));

@@ -119,7 +119,7 @@ impl CompactionPolicy for Unified {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::{Load, simulate};
+    use crate::simulate::{SimulatedLoad, simulate};
     use crate::testing::shape;
 
     fn policy(scaling_parameters: &str) -> Box<dyn CompactionPolicy> {
@@ -157,8 +157,12 @@ mod tests {
 
     #[test]
     fn equal_parameters_are_tiering_and_leveling() {
-        let load =
-            Load { writes_per_flush: 100, entry_bytes: 10, entries_per_table: u64::MAX, distinct_keys: None };
+        let load = SimulatedLoad {
+            writes_per_flush: 100,
+            entry_bytes: 10,
+            entries_per_table: u64::MAX,
+            distinct_keys: None,
+        };
         let built =
             |label: &str| crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
         for (scaling, same) in [
@@ -171,7 +175,8 @@ mod tests {
             for flushes in [1, 7, 64, 100, 1000] {
                 let unified = simulate(&*policy(scaling), load, flushes).unwrap();
                 let same = simulate(&*built(same), load, flushes).unwrap();
-                let written = |report: &crate::Report| (report.compaction_bytes_written, report.runs());
+                let written =
+                    |report: &crate::SimulatedWrites| (report.compaction_bytes_written, report.runs());
                 assert_eq!(written(&unified), written(&same), "{scaling}, {flushes} flushes");
             }
         }

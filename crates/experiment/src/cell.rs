@@ -44,7 +44,7 @@ pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
 
 /// A combination that does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedCell {
     /// The swept values.
     pub label: String,
     /// The reason.
@@ -54,7 +54,7 @@ pub struct LeftOut {
 }
 
 /// The engines that are not available, each once.
-pub fn absences(left_out: &[LeftOut]) -> Vec<&Absence> {
+pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {
         if !absent.contains(&absence) {

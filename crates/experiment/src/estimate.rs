@@ -6,7 +6,7 @@ use catalog::Limit;
 use subject::Cost;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
-use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Role, StoreStep, Work};
+use workload::{Kind, Mixed, PhasePlan, Rate, Role, StoreStep, Work, WorkloadPlan};
 
 use super::cell::Cell;
 
@@ -78,7 +78,7 @@ impl Estimate {
     }
 
     /// The estimate for a configuration with a planned workload.
-    pub fn of(cell: &Cell, plan: &Plan) -> Self {
+    pub fn of(cell: &Cell, plan: &WorkloadPlan) -> Self {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
         for phase in plan.phases() {
@@ -271,7 +271,7 @@ mod tests {
     fn estimate(design: &str, workload: &str) -> Estimate {
         let workload = Workload::from_toml(&workload.parse().unwrap()).unwrap();
         let design = Design::default().with(&design.parse().unwrap()).unwrap();
-        let plan = Plan::new(&workload, 1, Path::new("")).unwrap();
+        let plan = WorkloadPlan::new(&workload, 1, Path::new("")).unwrap();
         let task = Task::Workload(workload);
         let engine = super::super::engine::default_engine();
         Estimate::of(

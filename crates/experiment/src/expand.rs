@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, StoreStep, Work};
 
-use super::cell::{Cell, LeftOut, absences};
+use super::cell::{Cell, SkippedCell, absences};
 use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
@@ -31,7 +31,7 @@ pub(super) struct Base<'a> {
 
 impl Sweep {
     /// The configurations, and the combinations that are left out, each with its reason.
-    pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<LeftOut>), SweepError> {
+    pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<SkippedCell>), SweepError> {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);
         let mut applied = vec![false; self.factors.len()];
@@ -53,7 +53,7 @@ impl Sweep {
             }
             if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
                 let absence = Absence::of(&cell.engine);
-                left_out.push(LeftOut { label: self.describe(&combination), reason, absence });
+                left_out.push(SkippedCell { label: self.describe(&combination), reason, absence });
             } else {
                 numbers.insert(text, cells.len());
                 cell.number = cells.len() as u64;
@@ -214,7 +214,7 @@ impl Base<'_> {
 }
 
 /// Rejects a comparison of engines if none of them is installed.
-fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
+fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
     if absent.is_empty() {
         return Ok(());
@@ -408,7 +408,7 @@ mod tests {
         keys = { kind = "zipfian", theta = 0.9 }
     "#;
 
-    fn expand(sweep: &str, mode: RunMode) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+    fn expand(sweep: &str, mode: RunMode) -> Result<(Vec<Cell>, Vec<SkippedCell>), String> {
         expand_as_far(sweep, mode, false)
     }
 
@@ -416,7 +416,7 @@ mod tests {
         sweep: &str,
         mode: RunMode,
         goes_as_far: bool,
-    ) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+    ) -> Result<(Vec<Cell>, Vec<SkippedCell>), String> {
         let task = Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         let design = Design::default();
         let engine = default_engine();

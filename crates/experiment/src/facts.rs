@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engines::CATALOG;
-use plot::Order;
+use plot::LabelOrder;
 use results::ConfigPath;
 use results::columns::ENGINE;
 use tree::{AXES, axis};
@@ -81,9 +81,9 @@ fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
 }
 
 /// The order of the catalogs, for every column with values of an axis.
-pub fn catalog_order() -> Order {
+pub fn catalog_order() -> LabelOrder {
     let engines = CATALOG.kinds().map(|kind| (kind, false));
-    let order = Order::default().with(ENGINE, engines);
+    let order = LabelOrder::default().with(ENGINE, engines);
     AXES.iter().fold(order, |order, axis| {
         let variants = axis.variants();
         order.with(

@@ -36,7 +36,7 @@ mod verdict_spec;
 mod wording;
 
 pub use answers::AnswerFile;
-pub use cell::{Cell, LeftOut, absences};
+pub use cell::{Cell, SkippedCell, absences};
 pub use design_file::{extended_tables, read_design, set_design};
 pub use engine::{Absence, ENGINE, engine, engine_label, read_engine};
 pub use estimate::Estimate;

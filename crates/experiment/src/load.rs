@@ -15,7 +15,7 @@ use toml::{Table, Value};
 use tree::{AXES, Design};
 use types::{Outcome, Problem};
 use verdict::{GateRule, judged_phase};
-use workload::{Phase, Plan, PlanError, TraceError, Workload};
+use workload::{Phase, PlanError, TraceError, Workload, WorkloadPlan};
 
 use super::cell::{Cell, is_read};
 use super::deprecations::{deprecations, new_name};
@@ -481,7 +481,7 @@ impl<'a> Loader<'a> {
         let mut assumptions = Vec::new();
         for workload in experiment.cells.iter().filter_map(|cell| cell.task.workload()) {
             if checked.insert(workload.to_toml().to_string()) {
-                let plan = Plan::new(workload, experiment.trials.seed, &experiment.base)
+                let plan = WorkloadPlan::new(workload, experiment.trials.seed, &experiment.base)
                     .map_err(|error| self.plan_problem(&error, workload))?;
                 for (phase, replay) in plan.phases().iter().filter_map(|phase| Some((phase, phase.replay()?)))
                 {

@@ -12,10 +12,10 @@ use toml::{Table, Value};
 use tree::Design;
 use types::{Outcome, Problem};
 use verdict::GateRule;
-use workload::Plan;
+use workload::WorkloadPlan;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cell::{Cell, LeftOut};
+use super::cell::{Cell, SkippedCell};
 use super::engine::{ENGINE, default_engine};
 use super::estimate::Estimate;
 use super::outside::files_outside;
@@ -46,7 +46,7 @@ pub struct Experiment {
     /// The configurations that run.
     pub cells: Vec<Cell>,
     /// The combinations that do not run, with the reason of each.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedCell>,
     /// The warnings of a run, one sentence each. The warnings are about deprecated names in the design, and about
     /// metrics that the mode does not measure.
     pub warnings: Vec<String>,
@@ -81,9 +81,9 @@ impl Experiment {
     }
 
     /// The plan of a configuration's workload; `None` for a component under test.
-    pub fn plan(&self, cell: &Cell) -> Outcome<Option<Plan>> {
+    pub fn plan(&self, cell: &Cell) -> Outcome<Option<WorkloadPlan>> {
         let Some(workload) = cell.task.workload() else { return Ok(None) };
-        let plan = Plan::new(workload, self.trials.seed, &self.base);
+        let plan = WorkloadPlan::new(workload, self.trials.seed, &self.base);
         plan.map(Some).map_err(|error| Problem::new(error.to_string()))
     }
 

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use lsmbench_fence::{CATALOG, Fence, FenceInput, FencePolicy, ReadError, Separators, TableView};
+use lsmbench_fence::{CATALOG, Fence, FenceInput, FencePolicy, Separators, TableReadError, TableView};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use types::{Bytes, HashedKey, KeyHash};
@@ -61,15 +61,15 @@ impl TableView for Table {
         self.stored.len() as u64
     }
 
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         Ok(self.stored.slice(range.start as usize..range.end as usize))
     }
 
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.read_stored(range)
     }
 
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         Ok(self.first_keys[block as usize].clone())
     }
 }

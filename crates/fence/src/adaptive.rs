@@ -15,7 +15,7 @@ use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, common_prefix};
 
-use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, ReadError, TableView};
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableReadError, TableView};
 use crate::stored::{self, corrupt, take};
 use crate::{binary, compressed, eytzinger};
 
@@ -122,20 +122,20 @@ impl TableView for Behind<'_> {
         self.0.stored_bytes().saturating_sub(HEAD_BYTES)
     }
 
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.0.read_stored(behind(range)?)
     }
 
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.0.page(behind(range)?)
     }
 
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         self.0.first_key(block)
     }
 }
 
-fn behind(range: Range<u64>) -> Result<Range<u64>, ReadError> {
+fn behind(range: Range<u64>) -> Result<Range<u64>, TableReadError> {
     let end = range.end.checked_add(HEAD_BYTES).ok_or("a range beyond 64 bits")?;
     Ok(range.start.saturating_add(HEAD_BYTES)..end)
 }

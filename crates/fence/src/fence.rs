@@ -104,24 +104,24 @@ pub trait TableView {
     ///
     /// # Errors
     /// If the range is outside of the stored bytes, or reading fails.
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError>;
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError>;
 
     /// Returns a part of the stored bytes of the fence, read through the block cache. Use the same ranges each time,
     /// because each range is a separate object in the cache.
     ///
     /// # Errors
     /// The errors of [`read_stored`](Self::read_stored).
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError>;
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError>;
 
     /// Returns the first key of a data block, read through the block cache.
     ///
     /// # Errors
     /// If there is no such block, or reading fails.
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError>;
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError>;
 }
 
 /// The error of a table that could not read for its fence.
-pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
+pub type TableReadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The error of a fence that gives no answer.
 #[derive(Debug, Error)]
@@ -131,5 +131,5 @@ pub enum FenceError {
     Corrupt(String),
     /// The table could not read.
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] TableReadError),
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use types::Bytes;
 
-use crate::fence::{ReadError, TableView};
+use crate::fence::{TableReadError, TableView};
 use crate::separators::Separators;
 
 /// A table that consists only of its fence, and records which pages are read.
@@ -32,16 +32,16 @@ impl TableView for Stored {
         self.bytes.len() as u64
     }
 
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         Ok(self.bytes.slice(range.start as usize..range.end as usize))
     }
 
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.pages.borrow_mut().push(range.clone());
         self.read_stored(range)
     }
 
-    fn first_key(&self, _: u32) -> Result<Bytes, ReadError> {
+    fn first_key(&self, _: u32) -> Result<Bytes, TableReadError> {
         Err("a fence of pages reads no blocks".into())
     }
 }

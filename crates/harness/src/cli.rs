@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
-use verdict::{FailOn, Format, Tolerance};
+use verdict::{FailOn, ReportFormat, Tolerance};
 
 pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
@@ -204,7 +204,7 @@ pub(crate) struct CompareArguments {
     pub(crate) metric: Vec<String>,
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) gate: GateArguments,
 }
@@ -310,7 +310,7 @@ pub(crate) struct CheckArguments {
     pub(crate) metric: Vec<String>,
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: ReportFormat,
     #[command(flatten)]
     pub(crate) gate: GateArguments,
     /// Folder for the runs [default: the temporary folder]

@@ -31,12 +31,12 @@ pub struct Counters<const EVENTS: usize> {
 #[derive(Debug)]
 struct Named {
     name: &'static str,
-    opened: io::Result<(Counter, Scope)>,
+    opened: io::Result<(Counter, CounterScope)>,
 }
 
 /// Where events are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum CounterScope {
     /// In user space and in the kernel.
     Everywhere,
     /// Events are counted only in user space, because the kernel does not permit counting of its own events.
@@ -70,7 +70,7 @@ impl<const EVENTS: usize> Counters<EVENTS> {
     }
 
     /// The events, each with the scope in which it is counted, or the reason why it is not counted.
-    pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<Scope, &io::Error>)> {
+    pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<CounterScope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }
 
@@ -85,14 +85,14 @@ impl<const EVENTS: usize> Counters<EVENTS> {
 }
 
 /// Opens a counter that counts from now on, in the widest scope that this process may use.
-fn open(event: impl Event) -> io::Result<(Counter, Scope)> {
+fn open(event: impl Event) -> io::Result<(Counter, CounterScope)> {
     let mut builder = Builder::new(event);
     builder.inherit(true).enabled(true).include_kernel().include_hv();
     match builder.build() {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Ok((builder.exclude_kernel(true).exclude_hv(true).build()?, Scope::UserSpace))
+            Ok((builder.exclude_kernel(true).exclude_hv(true).build()?, CounterScope::UserSpace))
         }
-        built => Ok((built?, Scope::Everywhere)),
+        built => Ok((built?, CounterScope::Everywhere)),
     }
 }
 

@@ -35,7 +35,7 @@ pub use clock::{Clock, Stamp};
 pub use comparison::{
     Comparison, Interval, adjust, compare, compare_counts, compare_exact, compare_sessions, compare_unpaired,
 };
-pub use counters::{Counters, PROCESSOR_EVENTS, Reading, Scope};
+pub use counters::{CounterScope, Counters, PROCESSOR_EVENTS, Reading};
 pub use criteria::Criteria;
 pub use factorial::{Effect, LevelEffect, effects};
 pub use histogram::{Histogram, MAX_NS, Summary};
@@ -50,5 +50,5 @@ pub use sequential::{Outlook, Spending, is_look, outlook};
 pub use significance::{FEWEST_BLOCKS, FEWEST_SESSIONS, least_unpaired};
 pub use steady::SteadyRule;
 pub use strata::{MachineSpread, Pooled, is_outlying, pool};
-pub use tiers::{Standing, dominated, standings};
+pub use tiers::{RankedVariant, dominated, standings};
 pub use verdict::{Doubt, Verdict};

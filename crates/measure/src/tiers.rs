@@ -6,7 +6,7 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 
 /// A variant in a ranking.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RankedVariant {
     /// The number of the variant in the order given.
     pub variant: usize,
     /// The number of variants that are distinguished from this variant and better, plus 1. Variants that are not
@@ -24,7 +24,7 @@ pub struct Standing {
 ///
 /// # Panics
 /// If neither direction is better.
-pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<Standing> {
+pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
     assert!(better != Better::Neither, "a ranking needs a direction");
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
     let badness = |variant: &usize| sign * samples[*variant].median().unwrap_or(f64::INFINITY);
@@ -53,7 +53,7 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
         let is_tied =
             |other: &usize| !beats.contains(&(*other, *variant)) && !beats.contains(&(*variant, *other));
         let tied_with = others().filter(is_tied).collect();
-        Standing { variant: *variant, rank: beaten_by.len() + 1, beaten_by, tied_with }
+        RankedVariant { variant: *variant, rank: beaten_by.len() + 1, beaten_by, tied_with }
     };
     order.iter().map(standing).collect()
 }
@@ -61,10 +61,10 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
 /// For each variant, a variant that dominates it, or `None` on the Pareto front. A variant dominates another variant if
 /// it is distinguished from it and better in some metric, and its median is worse in no metric. `standings` has the
 /// standings for each metric. `medians` has the medians of each metric by variant, with the better direction.
-pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<Standing>]) -> Vec<Option<usize>> {
+pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<RankedVariant>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());
     let beats = |one: usize, other: usize| {
-        let is_beaten = |of: &Standing| of.variant == other && of.beaten_by.contains(&one);
+        let is_beaten = |of: &RankedVariant| of.variant == other && of.beaten_by.contains(&one);
         standings.iter().any(|standings| standings.iter().any(is_beaten))
     };
     let is_no_worse = |one: usize, other: usize| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Sample;
 use results::columns::{METRICS, OPERATION, PHASE, TRIAL};
-use results::{Better, Kind, Metric, Row, Table, columns as c};
+use results::{Better, Metric, Row, Table, ValueType, columns as c};
 use serde::Serialize;
 
 use crate::opened::Opened;
@@ -192,7 +192,7 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
         judged.or(main).unwrap_or(rest)
     };
     let is_number =
-        |metric: &&Metric| metric.kind != Kind::Text && HIDDEN.iter().all(|of| of.name != metric.name);
+        |metric: &&Metric| metric.kind != ValueType::Text && HIDDEN.iter().all(|of| of.name != metric.name);
     let mut metrics: Vec<&Metric> = METRICS.iter().filter(is_number).collect();
     metrics.sort_by_key(|metric| rank(metric));
     metrics

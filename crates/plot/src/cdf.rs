@@ -19,7 +19,7 @@ use crate::palette::Style;
 use crate::pick::{Picked, count, pick};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Rect, Scene};
-use crate::{ChartSpec, Order, PlotError, format};
+use crate::{ChartSpec, LabelOrder, PlotError, format};
 
 type Histogram = hdrhistogram::Histogram<u64>;
 
@@ -38,7 +38,7 @@ pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
     spec: &ChartSpec,
-    order: &Order,
+    order: &LabelOrder,
     captions: impl FnOnce(&[String], usize, String) -> Captions,
 ) -> Result<(Scene, Captions, Figure), PlotError> {
     let response = match spec.x.as_deref() {
@@ -86,7 +86,7 @@ fn curves(
     table: &Table,
     folder: &Folder,
     spec: &ChartSpec,
-    order: &Order,
+    order: &LabelOrder,
     response: bool,
     notes: &mut Vec<String>,
 ) -> Result<(String, Vec<Curve>), PlotError> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use results::columns::{CELL, TRIAL};
-use results::{Column, EXPECTATIONS, Expectation, Kind, Row, Schema, Table, Unit, Value};
+use results::{Column, EXPECTATIONS, Expectation, Row, Schema, Table, Unit, Value, ValueType};
 
 use crate::naming::{
     bound_label, compare, looks, series_label, sort_series, styles_of, tag_of, tell_apart, text_of,
@@ -12,7 +12,7 @@ use crate::palette::Style;
 use crate::pick::{count, pick};
 use crate::style::Whiskers;
 use crate::verdict::Judged;
-use crate::{ChartSpec, Form, Order, PlotError, quantity};
+use crate::{ChartSpec, Form, LabelOrder, PlotError, quantity};
 
 /// The spread of one measured value over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -188,7 +188,7 @@ impl Data {
 pub(crate) fn prepare(
     table: &Table,
     spec: &ChartSpec,
-    order: &Order,
+    order: &LabelOrder,
     verdicts: &[Row],
     whiskers: Whiskers,
 ) -> Result<Data, PlotError> {
@@ -258,7 +258,8 @@ impl Plan {
             PlotError::spec("y", "the column of the y axis is missing; write y = \"COLUMN\"")
         })?;
         let (x_at, y_at) = (schema.find(x)?, schema.find(y)?);
-        let is_text = |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == Kind::Text);
+        let is_text =
+            |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == ValueType::Text);
         if is_text(y_at) {
             return Err(PlotError::spec("y", format!("\"{y}\" holds names; choose a measured column")));
         }
@@ -335,7 +336,7 @@ impl Plan {
     }
 
     /// The horizontal axis. The axis has numbers if all its values have one unit, else names in order.
-    fn across(&self, cells: &[Cell], order: &Order) -> Across {
+    fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
         let bars = matches!(self.form, Form::Bar | Form::GroupedBar | Form::Heatmap);
@@ -358,7 +359,7 @@ impl Plan {
     }
 
     /// The series, in order, with their styles and points.
-    fn series(&self, cells: &[Cell], across: &Across, order: &Order) -> Result<Vec<Series>, PlotError> {
+    fn series(&self, cells: &[Cell], across: &Across, order: &LabelOrder) -> Result<Vec<Series>, PlotError> {
         let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>)> = Vec::new();
         let names: BTreeMap<&str, usize> = match across {
             Across::Numbers(_) => BTreeMap::new(),

@@ -44,10 +44,10 @@ use results::{Column, Folder, Manifest, Table, Unit};
 pub use error::PlotError;
 pub use kind::{ChartKind, Form, KINDS};
 pub use night::night;
-pub use order::Order;
+pub use order::LabelOrder;
 pub use page::Width;
-pub use painter::{Align, Axis, Canvas, Curve, Dot, Ink, Painter, Picture};
-pub use spec::{ChartFile, ChartSpec, Choice, Scalar};
+pub use painter::{Align, Canvas, ChartAxis, Curve, Dot, Ink, Painter, Picture};
+pub use spec::{ChartFile, ChartSpec, Scalar, Selection};
 pub use style::{Caption, FigureStyle, Format, Formats, Length, Whiskers};
 
 use data::{Data, LEAST_FOR_INTERVAL, trials};
@@ -73,7 +73,7 @@ pub struct Context {
     /// Whether the run was a quick one, which the caption states.
     pub is_quick: bool,
     /// The order and the styles of labels.
-    pub order: Order,
+    pub order: LabelOrder,
     /// The width of the page, unless the style has one.
     pub width: Width,
     /// The meaning of a point, shown instead of the number of trials.
@@ -88,7 +88,7 @@ pub struct Context {
 impl Context {
     /// The texts of the run of a manifest, with the order of the catalogs. Labels outside of catalogs keep the order
     /// and the styles of the run's configurations in every chart.
-    pub fn of(manifest: &Manifest, order: Order) -> Self {
+    pub fn of(manifest: &Manifest, order: LabelOrder) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
         for (at, path) in manifest.swept.iter().enumerate() {

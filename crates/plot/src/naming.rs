@@ -8,7 +8,7 @@ use results::{Column, Row, Table, Unit, Value};
 
 use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
-use crate::{ChartSpec, Form, Order, PlotError, format, quantity};
+use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 
 /// The name of a series whose configurations have none of the settings that name series.
 const NOT_SET: &str = "not set";
@@ -62,7 +62,11 @@ pub(crate) struct NamedSeries {
 }
 
 /// Groups the rows of a table by series.
-pub(crate) fn series_of(table: &Table, spec: &ChartSpec, order: &Order) -> Result<NamedSeries, PlotError> {
+pub(crate) fn series_of(
+    table: &Table,
+    spec: &ChartSpec,
+    order: &LabelOrder,
+) -> Result<NamedSeries, PlotError> {
     let at = tell_apart(table, spec, None)?;
     let columns: Vec<&Column> = at.iter().map(|at| &table.schema().columns()[*at]).collect();
     let key = |row: &Row| -> Vec<Value> { at.iter().map(|at| row.cells()[*at].clone()).collect() };
@@ -91,7 +95,7 @@ pub(crate) fn series_of(table: &Table, spec: &ChartSpec, order: &Order) -> Resul
 pub(crate) fn sort_series<T>(
     series: &mut [T],
     columns: &[&Column],
-    order: &Order,
+    order: &LabelOrder,
     key: impl Fn(&T) -> (&Vec<Value>, u64),
 ) -> Result<(), PlotError> {
     if series.len() > MOST_SERIES {
@@ -112,7 +116,7 @@ pub(crate) fn sort_series<T>(
 /// The styles of series in their order, determined by the values of their first column.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
-    order: &Order,
+    order: &LabelOrder,
     keys: impl Iterator<Item = &'a Vec<Value>>,
 ) -> Vec<Style> {
     let firsts: Vec<String> = keys.map(|key| key.first().map_or(String::new(), Value::to_string)).collect();
@@ -154,7 +158,7 @@ pub(crate) fn text_of(value: &Value) -> String {
 
 /// The styles of bars without series. Bars are styled by name if a catalog knows the names or there are enough hues.
 /// Bars have equal styles if colour has no meaning.
-pub(crate) fn looks(order: &Order, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
+pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
     let known = labels.iter().any(|label| order.knows(column.name(), label));
@@ -190,7 +194,7 @@ pub(crate) fn tag_of(
 }
 
 /// The order of two names of a column: by catalog, then as numbers, then by their configurations.
-pub(crate) fn compare(order: &Order, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
+pub(crate) fn compare(order: &LabelOrder, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
     let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());
     let by_number = || {
         let (a, b) = (quantity::of(a.0, Unit::Plain)?, quantity::of(b.0, Unit::Plain)?);

@@ -7,7 +7,7 @@ use crate::palette::{HUES, Style};
 
 /// The known labels of each column. The caller adds the labels of the catalogs; charts also work without them.
 #[derive(Clone, Debug, Default)]
-pub struct Order {
+pub struct LabelOrder {
     /// The labels of catalogs.
     columns: BTreeMap<String, Vec<Known>>,
     /// The labels of a run, in the order of its configurations, for columns without a catalog.
@@ -21,7 +21,7 @@ struct Known {
     oracle: bool,
 }
 
-impl Order {
+impl LabelOrder {
     /// Adds the labels of a column, in order. The flag marks an ideal bound, which is no component. A label with
     /// parameters, such as `blocked(bits_per_key=12)`, is found by its kind.
     #[must_use]
@@ -122,8 +122,8 @@ fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
 mod tests {
     use super::*;
 
-    fn order() -> Order {
-        Order::default().with(
+    fn order() -> LabelOrder {
+        LabelOrder::default().with(
             "design.bloom",
             [("none", false), ("standard", false), ("blocked", false), ("perfect", true)],
         )

@@ -4,7 +4,7 @@ use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};
 use crate::lines;
 use crate::page::{Captions, Sample, compose, legend_for};
-use crate::painter::{Axis, Canvas, Curve, Dot, Painter, Picture};
+use crate::painter::{Canvas, ChartAxis, Curve, Dot, Painter, Picture};
 use crate::scene::Scene;
 use crate::{ChartSpec, PlotError};
 
@@ -24,11 +24,11 @@ pub(crate) fn draw(
     let (names, across) = match &data.across {
         Across::Names(names) => (&names[..], None),
         Across::Numbers(unit) => {
-            let axis = Axis { scale: lines::across(data, spec)?, unit: *unit };
+            let axis = ChartAxis { scale: lines::across(data, spec)?, unit: *unit };
             (&[][..], Some(axis))
         }
     };
-    let upwards = Axis { scale: lines::upwards(data, spec)?, unit: data.y.unit() };
+    let upwards = ChartAxis { scale: lines::upwards(data, spec)?, unit: data.y.unit() };
     let colors = match data.series.len() {
         1 if !names.is_empty() => names.iter().map(|(_, style)| style.color).collect(),
         _ => data.series.iter().map(|series| series.style.color).collect(),

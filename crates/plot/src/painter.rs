@@ -27,21 +27,21 @@ pub struct Picture<'a> {
     /// The unit of the vertical axis.
     pub unit: Unit,
     /// The horizontal axis of numbers, logarithmic if the chart sets `log_x`; `None` for an axis of names.
-    pub across: Option<Axis>,
+    pub across: Option<ChartAxis>,
     /// The vertical axis, logarithmic if the chart sets `log_y`.
-    pub upwards: Axis,
+    pub upwards: ChartAxis,
     /// The series, at least one.
     pub series: Vec<Curve<'a>>,
 }
 
 /// An axis: maps numbers to positions from 0 to 1, and gives round numbers for ticks.
 #[derive(Clone, Copy, Debug)]
-pub struct Axis {
+pub struct ChartAxis {
     pub(crate) scale: Scale,
     pub(crate) unit: Unit,
 }
 
-impl Axis {
+impl ChartAxis {
     /// The position of a number: 0 and 1 are the ends of the axis. `None` if a logarithmic axis has no position for the
     /// number.
     pub fn at(&self, number: f64) -> Option<f64> {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use lsmbench_plot as plot;
-use plot::{Caption, Chart, ChartSpec, Choice, Context, FigureStyle, Form, Order, Scalar, Width};
+use plot::{Caption, Chart, ChartSpec, Context, FigureStyle, Form, LabelOrder, Scalar, Selection, Width};
 use results::{CellInfo, Folder, Group, Manifest};
 use tempfile::TempDir;
 
@@ -186,7 +186,7 @@ fn a_manifest_says_what_charts_are_called_and_how_labels_look() {
         cells: ["ribbon", "standard", "blocked"].into_iter().enumerate().map(cell).collect(),
         ..Manifest::default()
     };
-    sample.context = Context::of(&manifest, Order::default());
+    sample.context = Context::of(&manifest, LabelOrder::default());
     let texts = texts(&draw(&sample).svg());
     let at = |text: &str| texts.iter().position(|other| other == text).unwrap();
     assert!(at("ribbon") < at("standard") && at("standard") < at("blocked"));
@@ -200,7 +200,7 @@ fn a_manifest_says_what_charts_are_called_and_how_labels_look() {
 #[test]
 fn theory_is_explained_even_beside_one_series() {
     let (_folder, mut sample) = sample("fpr");
-    let ribbon = Choice::One(Scalar::Text("ribbon".to_owned()));
+    let ribbon = Selection::One(Scalar::Text("ribbon".to_owned()));
     sample.spec.filter = BTreeMap::from([("design.bloom".to_owned(), ribbon)]);
     let texts = texts(&draw(&sample).svg());
     assert!(texts.contains(&"measured".to_owned()) && texts.contains(&"theory".to_owned()));
@@ -253,7 +253,7 @@ fn verdicts_are_in_the_caption_and_at_the_bars() {
 
     // The chart has no verdict of another phase, of another metric, or of hidden rows.
     let mut other = find("throughput").spec.clone();
-    other.filter = BTreeMap::from([("phase".to_owned(), Choice::One(Scalar::Text("load".to_owned())))]);
+    other.filter = BTreeMap::from([("phase".to_owned(), Selection::One(Scalar::Text("load".to_owned())))]);
     let sample = find("throughput");
     let load = Chart::draw(&sample.folder, &other, &sample.context).unwrap();
     assert!(!texts(&load.svg()).join(" ").contains("Verdict"));
@@ -298,7 +298,7 @@ fn cells_that_differ_are_never_pooled() {
     assert!(texts(&draw(&sample).svg()).contains(&"ribbon, 12".to_owned()));
     // With one filter kept there is one series and no legend.
     sample.spec.series = None;
-    let ribbon = Choice::One(Scalar::Text("ribbon".to_owned()));
+    let ribbon = Selection::One(Scalar::Text("ribbon".to_owned()));
     sample.spec.filter = BTreeMap::from([("design.bloom".to_owned(), ribbon)]);
     let after = texts(&draw(&sample).svg());
     assert!(!after.contains(&"standard".to_owned()));
@@ -309,7 +309,7 @@ fn cells_that_differ_are_never_pooled() {
 fn the_last_phase_counts_unless_another_is_asked_for() {
     let (_folder, mut sample) = sample("all-equal");
     assert!(texts(&draw(&sample).svg()).iter().any(|text| text.starts_with("lookup phase")));
-    let load = Choice::One(Scalar::Text("load".to_owned()));
+    let load = Selection::One(Scalar::Text("load".to_owned()));
     sample.spec.filter = BTreeMap::from([("phase".to_owned(), load)]);
     assert!(texts(&draw(&sample).svg()).iter().any(|text| text.starts_with("load phase")));
     // As series, both phases are next to each other.
@@ -357,7 +357,7 @@ fn refusals_say_what_to_write_instead() {
     assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
     assert!(error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\""));
     let filter = |column: &str, value: &str| {
-        let choice = Choice::One(Scalar::Text(value.to_owned()));
+        let choice = Selection::One(Scalar::Text(value.to_owned()));
         BTreeMap::from([(column.to_owned(), choice)])
     };
     let message = error(&sample, |spec| spec.filter = filter("phase", "lokup"));
@@ -576,7 +576,8 @@ fn no_two_of_eight_series_share_a_colour() {
         let before = known.len();
         known.extend((0..7).map(|at| (format!("other-{before}-{at}"), false)));
     }
-    let order = Order::default().with("design.fence", known.iter().map(|(label, flag)| (&**label, *flag)));
+    let order =
+        LabelOrder::default().with("design.fence", known.iter().map(|(label, flag)| (&**label, *flag)));
     let context = Context { order, ..sample.context.clone() };
     let svg = Chart::draw(&sample.folder, &sample.spec, &context).unwrap().svg();
     for color in ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8B7300", "#404040"] {

@@ -31,12 +31,12 @@ pub struct Claim {
     pub unit: String,
     /// Whether the number is exact, approximate, a bound or one end of a range.
     #[serde(rename = "bound")]
-    pub standing: Standing,
+    pub standing: Statement,
 }
 
 /// The way in which a document states a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Standing {
+pub enum Statement {
     /// Exact: from a table.
     #[serde(rename = "exact")]
     Exact,
@@ -60,7 +60,7 @@ pub enum Standing {
     To,
 }
 
-impl Standing {
+impl Statement {
     /// The standing of the other end of a range; `None` if the claim is not an end of a range.
     fn other_end(self) -> Option<Self> {
         match self {
@@ -83,7 +83,7 @@ impl Claim {
             params: BTreeMap::new(),
             value,
             unit: unit.to_owned(),
-            standing: Standing::Exact,
+            standing: Statement::Exact,
         }
     }
 
@@ -212,7 +212,7 @@ mod tests {
     fn rows_are_claims() {
         let claims = read("a-1,2.1,,\"x, y\",speed,gets=10;mix=50/50,1.5,x,at least\n").unwrap();
         let claim = claims.get("a-1").unwrap();
-        assert_eq!((claim.subject.as_str(), claim.value, claim.standing), ("x, y", 1.5, Standing::AtLeast));
+        assert_eq!((claim.subject.as_str(), claim.value, claim.standing), ("x, y", 1.5, Statement::AtLeast));
         assert!(claim.has("gets", "1e1") && claim.has("mix", "50/50"));
         assert!(!claim.has("gets", "1") && !claim.has("puts", "10"));
         assert!(claims.get("a-2").is_none());

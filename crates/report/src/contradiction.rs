@@ -24,7 +24,7 @@ pub struct Contradiction {
     pub why: String,
     /// Computations that check the statement. Absent if `open` gives a reason.
     #[serde(default, rename = "check")]
-    pub checks: Vec<Check>,
+    pub checks: Vec<ContradictionSide>,
     /// Reason why no computation can decide the contradiction.
     #[serde(default)]
     pub open: Option<String>,
@@ -62,7 +62,7 @@ impl ContradictionKind {
 /// One side of a contradiction, with the computation that checks it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Check {
+pub struct ContradictionSide {
     /// The claimed quantity and its subject.
     pub side: String,
     /// The claimed number, or the name of the claim that states it.
@@ -173,7 +173,7 @@ impl Contradiction {
     }
 }
 
-impl Check {
+impl ContradictionSide {
     fn run(&self, claims: &Claims) -> Result<Checked, String> {
         let claim = self.claim(claims)?;
         let rule = Rule {

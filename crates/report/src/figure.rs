@@ -15,7 +15,7 @@ pub struct Judged {
 
 /// A chart, rendered as SVG.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct SvgChart {
     /// The file name without extension.
     pub name: String,
     /// The text alternative of the chart.
@@ -78,7 +78,7 @@ pub struct Answer {
     /// The finding of the run itself, in a sentence.
     pub outcome: Option<String>,
     /// The charts of the experiment.
-    pub charts: Vec<Picture>,
+    pub charts: Vec<SvgChart>,
     /// The claims that the file tests, with their judgements.
     pub judged: Vec<Judged>,
 }

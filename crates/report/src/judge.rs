@@ -9,7 +9,7 @@ use crate::lookup::{Lookup, cores, scales};
 use crate::reading::{better, points, read, sizes, values};
 use crate::text::beside;
 use crate::weigh::{Weighed, slack};
-use crate::{At, Bound, Claim, Claims, Compare, Expected, Facts, Quantity, Rule, Standing, Theory, Way};
+use crate::{At, Bound, Claim, Claims, Compare, Expected, Facts, Quantity, Rule, Statement, Theory, Way};
 
 /// The evidence that a claim is judged with.
 #[derive(Clone, Copy)]
@@ -159,10 +159,10 @@ impl Case<'_> {
             (Some(Bound::AtMost), _) if is_above => (otherwise, "above the most that is possible"),
             (Some(_), _) if is_near => (Finding::Reproduced, "the bound itself, within the tolerance"),
             (Some(_), _) => (Finding::DirectionOnly, "on the possible side of the bound, which says no more"),
-            (None, Standing::AtLeast) if is_below => (Finding::Reproduced, "the computation gives more"),
-            (None, Standing::AtMost) if is_above => (Finding::Reproduced, "the computation gives less"),
+            (None, Statement::AtLeast) if is_below => (Finding::Reproduced, "the computation gives more"),
+            (None, Statement::AtMost) if is_above => (Finding::Reproduced, "the computation gives less"),
             (None, _) if is_near => (Finding::Reproduced, "what the computation gives"),
-            (None, Standing::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
+            (None, Statement::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
                 (Finding::DirectionOnly, "the computation gives less at its best")
             }
             (None, _) => (otherwise, "not what the computation gives"),

@@ -36,18 +36,20 @@ mod weigh;
 
 pub use argument::Argument;
 pub use bound::Bound;
-pub use claim::{Claim, Claims, Standing};
+pub use claim::{Claim, Claims, Statement};
 pub use compute::{COMPUTATIONS, Computation, Facts, Force};
-pub use contradiction::{Check, Checked, Claimed, Contradiction, ContradictionKind, Ruling, Settled};
+pub use contradiction::{
+    Checked, Claimed, Contradiction, ContradictionKind, ContradictionSide, Ruling, Settled,
+};
 pub use error::ClaimsError;
 pub use feature::{Feature, Reach};
-pub use figure::{Answer, EngineNote, Figure, FindingCounts, Judged, Picture, RunNote, System, assemble};
+pub use figure::{Answer, EngineNote, Figure, FindingCounts, Judged, RunNote, SvgChart, System, assemble};
 pub use highlight::{Highlight, Highlighted};
 pub use ids::Ids;
 pub use judge::{Evidence, judge};
 pub use judgement::{Finding, Judgement};
 pub use outcome::outcome;
-pub use page::{Page, pages};
+pub use page::{ReportPage, pages};
 pub use report::Report;
 pub use rule::{At, Compare, Rule, Way};
 pub use select::{Cores, ENGINE, Other, ParamColumn, Quantity, Scale};

@@ -1,6 +1,6 @@
 //! The sheet of an experiment: the figures that the experiment reproduces, and the rules for their claims.
 
-use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Standing, Way};
+use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Way};
 
 /// The figures that a file reproduces, and the rules for their claims.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,7 +99,7 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
             format!("{id} is about \"{}\", which subjects does not have", claim.subject),
         ));
     }
-    if !rule.sweep.is_empty() && claim.standing != Standing::UpTo {
+    if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {
         return Err(("sweep", format!("{id} is no claim of \"up to\", and stands for one place of a sweep")));
     }
     for (param, column) in &rule.params {

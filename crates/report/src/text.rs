@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use measure::FEWEST_BLOCKS;
 
-use crate::{Claim, Compare, Judgement, RunNote, Standing};
+use crate::{Claim, Compare, Judgement, RunNote, Statement};
 
 /// Significant digits of a number.
 const DIGITS: i32 = 4;
@@ -62,13 +62,13 @@ pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
 /// The claimed number in the document's unit: `at least 2.5 x`.
 pub(crate) fn stated(claim: &Claim) -> String {
     let standing = match claim.standing {
-        Standing::Exact => "",
-        Standing::About => "about ",
-        Standing::AtLeast => "at least ",
-        Standing::AtMost => "at most ",
-        Standing::UpTo => "up to ",
-        Standing::From => "from ",
-        Standing::To => "to ",
+        Statement::Exact => "",
+        Statement::About => "about ",
+        Statement::AtLeast => "at least ",
+        Statement::AtMost => "at most ",
+        Statement::UpTo => "up to ",
+        Statement::From => "from ",
+        Statement::To => "to ",
     };
     format!("{standing}{} {}", number(claim.value), claim.unit)
 }

@@ -2,7 +2,7 @@
 //! band, the comparison reaches another verdict.
 
 use crate::form::Measured;
-use crate::{Compare, Finding, Standing};
+use crate::{Compare, Finding, Statement};
 
 /// The fraction of the value for equal sides below which a claimed difference counts as none.
 const EVEN: f64 = 0.05;
@@ -20,7 +20,7 @@ const SHARE_DIRECTION: f64 = 0.1;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed {
     pub(crate) compare: Compare,
-    pub(crate) standing: Standing,
+    pub(crate) standing: Statement,
     pub(crate) claimed: f64,
     /// The other end of the range, if the claim is one end of a range.
     pub(crate) other_end: Option<f64>,
@@ -48,10 +48,10 @@ impl Weighed {
             return (Finding::NotReproduced, "another place in the order".to_owned());
         }
         let off = match (self.standing, self.ends()) {
-            (Standing::From | Standing::To, (low, high)) => {
+            (Statement::From | Statement::To, (low, high)) => {
                 format!("more than {percent} % outside of {low} to {high}")
             }
-            (Standing::UpTo, _) => format!("the largest is more than {percent} % off the claim"),
+            (Statement::UpTo, _) => format!("the largest is more than {percent} % off the claim"),
             _ if self.claimed == 0.0 => format!("more than {} off 0", self.tolerance()),
             _ => format!("more than {percent} % off the claim"),
         };
@@ -114,8 +114,8 @@ impl Weighed {
         let (least, most) = self.ends();
         let (below, above) = (least - self.slack(least), most + self.slack(most));
         match self.standing {
-            Standing::AtLeast => (below, f64::INFINITY),
-            Standing::AtMost => (f64::NEG_INFINITY, above),
+            Statement::AtLeast => (below, f64::INFINITY),
+            Statement::AtMost => (f64::NEG_INFINITY, above),
             _ => (below, above),
         }
     }
@@ -182,19 +182,19 @@ impl Weighed {
 
     fn agreement(&self, percent: f64) -> String {
         let is_of_none = self.claimed == 0.0 && self.compare != Compare::Rank;
-        if is_of_none && matches!(self.standing, Standing::Exact | Standing::About | Standing::UpTo) {
+        if is_of_none && matches!(self.standing, Statement::Exact | Statement::About | Statement::UpTo) {
             return format!("within {} of 0", self.tolerance());
         }
         match (self.compare, self.standing) {
             (Compare::Rank, _) => "the same place in the order".to_owned(),
-            (_, Standing::AtLeast) => format!("at least as claimed, within {percent} %"),
-            (_, Standing::AtMost) => format!("at most as claimed, within {percent} %"),
-            (_, Standing::UpTo) => format!("the largest is within {percent} % of the claim"),
-            (_, Standing::From | Standing::To) => {
+            (_, Statement::AtLeast) => format!("at least as claimed, within {percent} %"),
+            (_, Statement::AtMost) => format!("at most as claimed, within {percent} %"),
+            (_, Statement::UpTo) => format!("the largest is within {percent} % of the claim"),
+            (_, Statement::From | Statement::To) => {
                 let (low, high) = self.ends();
                 format!("within {low} to {high}, give or take {percent} %")
             }
-            (_, Standing::Exact | Standing::About) => format!("within {percent} % of the claim"),
+            (_, Statement::Exact | Statement::About) => format!("within {percent} % of the claim"),
         }
     }
 }
@@ -220,7 +220,7 @@ mod tests {
 
     const CLAIM: Weighed = Weighed {
         compare: Compare::Factor,
-        standing: Standing::Exact,
+        standing: Statement::Exact,
         claimed: 2.0,
         other_end: None,
         tolerance: 0.25,
@@ -262,9 +262,9 @@ mod tests {
         assert_eq!(finding(even, 0.996), Finding::Reproduced);
         assert_eq!(finding(even, 1.2), Finding::NotReproduced, "the tolerance would let it pass");
         assert_eq!(finding(even, 0.8), Finding::NotReproduced);
-        let around = Weighed { standing: Standing::From, claimed: 0.97, other_end: Some(1.6), ..CLAIM };
+        let around = Weighed { standing: Statement::From, claimed: 0.97, other_end: Some(1.6), ..CLAIM };
         assert_eq!(finding(around, 1.9), Finding::Reproduced, "a range that begins at 1 is not of 1 alone");
-        let (verdict, why) = Weighed { standing: Standing::To, ..around }.against(Measured::plain(2.5));
+        let (verdict, why) = Weighed { standing: Statement::To, ..around }.against(Measured::plain(2.5));
         assert_eq!(verdict, Finding::NotReproduced);
         assert!(why.contains("outside of 0.97 to 1.6"), "{why}");
         let of = Weighed { compare: Compare::PercentOf, claimed: 98.0, ..CLAIM };
@@ -274,19 +274,19 @@ mod tests {
 
     #[test]
     fn up_to_is_what_the_largest_reaches() {
-        let up_to = Weighed { standing: Standing::UpTo, claimed: 2.5, ..CLAIM };
+        let up_to = Weighed { standing: Statement::UpTo, claimed: 2.5, ..CLAIM };
         assert_eq!(finding(up_to, 2.0), Finding::Reproduced);
         assert_eq!(finding(up_to, 1.6), Finding::DirectionOnly, "above 1 but short");
         assert_eq!(finding(up_to, 4.0), Finding::DirectionOnly, "more than was claimed is another claim");
         assert_eq!(finding(up_to, 0.9), Finding::NotReproduced);
-        let most = Weighed { standing: Standing::AtMost, compare: Compare::Value, claimed: 1.0, ..CLAIM };
+        let most = Weighed { standing: Statement::AtMost, compare: Compare::Value, claimed: 1.0, ..CLAIM };
         assert_eq!(finding(most, 0.1), Finding::Reproduced, "no more than one is also none");
         assert_eq!(finding(most, 1.3), Finding::NotReproduced);
     }
 
     #[test]
     fn both_ends_of_a_range_hold_or_neither() {
-        for (standing, claimed, other) in [(Standing::From, 2.0, 5.0), (Standing::To, 5.0, 2.0)] {
+        for (standing, claimed, other) in [(Statement::From, 2.0, 5.0), (Statement::To, 5.0, 2.0)] {
             let end = Weighed {
                 compare: Compare::Value,
                 standing,

@@ -9,7 +9,7 @@ use std::path::Path;
 use common::{DOCUMENTS, claims, sheets};
 use lsmbench_report::{
     COMPUTATIONS, Claim, Claims, Compare, Evidence, Facts, Finding, Force, Judgement, Other, ParamColumn,
-    Rule, Scale, Standing, Texts, Way, judge,
+    Rule, Scale, Statement, Texts, Way, judge,
 };
 use results::columns::{CELL, HARDWARE, IMPLAUSIBLE, OPERATION, PHASE, SECONDS, TRIAL, WRONG_ANSWERS};
 use results::{Better, Column, Row, Schema, Table, Value};
@@ -71,7 +71,7 @@ fn computations_come_out_as_their_rules_expect() {
                 (Force::Given, _) => found == Finding::NotTestable,
                 (_, Finding::DirectionOnly) => {
                     let standing = claims.get(&rule.ids.all()[place]).unwrap().standing;
-                    rule.bound.is_some() || standing == Standing::UpTo
+                    rule.bound.is_some() || standing == Statement::UpTo
                 }
                 (Force::Must, _) => matches!(found, Finding::Reproduced | Finding::Impossible),
                 (Force::Should, _) => matches!(found, Finding::Reproduced | Finding::NotReproduced),
@@ -260,8 +260,8 @@ impl Made<'_> {
     fn beyond(&self) -> Vec<f64> {
         let off = 2.0 * self.rule.tolerance + 0.1;
         match (self.compare(), self.claim.standing) {
-            (Compare::Rank | Compare::Crossing, _) | (_, Standing::AtMost | Standing::To) => vec![off],
-            (_, Standing::AtLeast | Standing::From) => vec![-off],
+            (Compare::Rank | Compare::Crossing, _) | (_, Statement::AtMost | Statement::To) => vec![off],
+            (_, Statement::AtLeast | Statement::From) => vec![-off],
             _ => vec![off, -off],
         }
     }
@@ -493,7 +493,7 @@ fn set<'a>(row: &'a mut Row, column: &str, value: f64) -> &'a mut Row {
     let schema = row.schema().clone();
     match &schema.columns()[schema.find(column).unwrap()] {
         Column::Swept(path) => row.set_swept(path, &format!("{value}")).unwrap(),
-        Column::Fixed(metric) if metric.kind == results::Kind::Integer => {
+        Column::Fixed(metric) if metric.kind == results::ValueType::Integer => {
             row.set(metric, Value::Integer(value.round() as i128))
         }
         Column::Fixed(metric) => row.set(metric, value),

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use common::{DOCUMENTS, claims, sheets};
 use lsmbench_report::{
-    Answer, Evidence, Facts, Feature, Highlight, Ids, Judged, Page, Picture, Report, assemble, judge, pages,
+    Answer, Evidence, Facts, Feature, Highlight, Ids, Judged, Report, ReportPage, SvgChart, assemble, judge,
+    pages,
 };
 use settled::contradictions;
 
@@ -25,7 +26,7 @@ impl Facts for Nothing {
 }
 
 /// The report of a day on which nothing ran.
-fn report() -> Vec<Page> {
+fn report() -> Vec<ReportPage> {
     let mut answers = Vec::new();
     for (document, _) in DOCUMENTS {
         let claims = claims(document);
@@ -47,7 +48,7 @@ fn report() -> Vec<Page> {
                     question: Some("How <fast>?".to_owned()),
                     run: None,
                     outcome: Some("Measured: a < b.".to_owned()),
-                    charts: vec![Picture {
+                    charts: vec![SvgChart {
                         name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                         title: "A \"chart\"".to_owned(),
                         svg: "<svg><rect fill=\"#FFFFFF\"/></svg>".to_owned(),

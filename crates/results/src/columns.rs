@@ -4,7 +4,7 @@
 //! Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. A value
 //! that was not measured is empty, never 0.
 
-use crate::metric::{Better, Kind, Metric, Unit, columns};
+use crate::metric::{Better, Metric, Unit, ValueType, columns};
 
 /// Name of the operation in rows about all operations of a phase together.
 pub const ALL: &str = "all";
@@ -450,7 +450,7 @@ pub const SECOND: Metric = Metric {
     name: "second",
     title: "time since the phase began",
     unit: Unit::Seconds,
-    kind: Kind::Number,
+    kind: ValueType::Number,
     better: Better::Neither,
     exact: false,
     definition: "Start of the interval that the row covers, in seconds since its phase began.",

@@ -5,7 +5,7 @@
 //!
 //! [`formulas`]: crate::formulas
 
-use crate::metric::{Better, Kind, Metric, Unit, columns};
+use crate::metric::{Better, Metric, Unit, ValueType, columns};
 
 columns! {
     /// All counters.

@@ -11,7 +11,7 @@
 use crate::columns as c;
 use crate::counters as n;
 use crate::levels as l;
-use crate::{Kind, Measurements, Metric, Value};
+use crate::{Measurements, Metric, Value, ValueType};
 
 /// The formula of a derived column, from other columns and counters of its row.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Formula {
     /// The value in a row; empty if a term was not measured, or the denominator is 0.
     pub fn value(&self, row: &Measurements) -> Value {
         self.number(row).map_or(Value::Empty, |number| match self.column.kind {
-            Kind::Integer => Value::Integer(number as i128),
+            ValueType::Integer => Value::Integer(number as i128),
             _ => Value::from(number),
         })
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::metric::{Better, Kind, Metric, Unit, columns};
+use crate::metric::{Better, Metric, Unit, ValueType, columns};
 use crate::table::read_rows;
 use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};

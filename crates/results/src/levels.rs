@@ -4,7 +4,7 @@ use crate::columns::{
     FILTER_FALSE_POSITIVES, FILTER_NEGATIVES, FILTER_PROBES, FPR, RUNS, RUNS_SETTLED, TABLE_BYTES,
     TABLE_BYTES_SETTLED, WRITE_AMP, WRITE_AMP_SETTLED,
 };
-use crate::metric::{Better, Kind, Metric, Unit, columns};
+use crate::metric::{Better, Metric, Unit, ValueType, columns};
 
 columns! {
     /// Columns that only `levels.csv` has, in order.

@@ -45,10 +45,10 @@ pub use latency::LatencyLog;
 pub use machine::{MachineFinding, MachineInfo};
 pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, Look,
-    MANIFEST_VERSION, Manifest, OperationCost, Profile, SeamCost, Stream, UNEQUAL,
+    MANIFEST_VERSION, Manifest, OperationCost, ProfileRecord, SeamCost, StreamRecord, UNEQUAL,
 };
 pub use measurements::Measurements;
-pub use metric::{Better, Kind, Metric, Unit};
+pub use metric::{Better, Metric, Unit, ValueType};
 pub use mode::RunMode;
 pub use part::{NodeInfo, PartInfo};
 pub use path::{ConfigPath, Root};

@@ -177,7 +177,7 @@ pub struct CellInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineInfo>,
     /// The operation stream of each phase.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<StreamRecord>,
 }
 
 /// Start of the lines of [`EngineInfo::mapping`] that name a mismatch.
@@ -202,22 +202,22 @@ pub struct EngineInfo {
 /// The operations of one phase, as requested and as executed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Stream {
+pub struct StreamRecord {
     /// The name of the phase.
     pub phase: String,
     /// Hash of the operations. Configurations with equal hashes ran the same operations. `null` if a text file is
     /// replayed.
     pub hash: Option<String>,
     /// Requested operations of the phase.
-    pub intended: Profile,
+    pub intended: ProfileRecord,
     /// Executed operations in the first trial of the configuration. `runs.csv` has those of every trial.
-    pub realised: Profile,
+    pub realised: ProfileRecord,
 }
 
 /// Statistics of the operations of a phase. A value without meaning for the phase, or without a closed form, is `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub struct ProfileRecord {
     /// Number of operations. A batch or a multi-get counts as one operation.
     pub operations: Option<u64>,
     /// The fraction of each kind of operation.
@@ -410,15 +410,15 @@ mod tests {
                 cell: 3,
                 label: "blocked(bits_per_key=12)".to_owned(),
                 swept: vec!["12".to_owned()],
-                streams: vec![Stream {
+                streams: vec![StreamRecord {
                     phase: "load".to_owned(),
                     hash: Some("00ff".to_owned()),
-                    intended: Profile {
+                    intended: ProfileRecord {
                         mix: BTreeMap::from([("get".to_owned(), 0.95)]),
                         absent: Some(0.5),
-                        ..Profile::default()
+                        ..ProfileRecord::default()
                     },
-                    ..Stream::default()
+                    ..StreamRecord::default()
                 }],
                 ..CellInfo::default()
             }],

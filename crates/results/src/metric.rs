@@ -78,7 +78,7 @@ impl Unit {
 
 /// The type of a column's cells; every cell may also be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueType {
     /// Text on one line.
     Text,
     /// An integer.
@@ -87,7 +87,7 @@ pub enum Kind {
     Number,
 }
 
-impl Kind {
+impl ValueType {
     /// The description in error messages: `a whole number`.
     pub fn expected(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ pub struct Metric {
     /// The unit of the column.
     pub unit: Unit,
     /// The type of the column's cells.
-    pub kind: Kind,
+    pub kind: ValueType,
     /// The better direction.
     pub better: Better,
     /// Whether two runs in `counted` mode must have equal values to the last digit, on any machine.
@@ -129,10 +129,10 @@ impl Metric {
     pub(crate) fn accept(&self, value: Value) -> Option<Value> {
         match (self.kind, value) {
             (_, Value::Empty) => Some(Value::Empty),
-            (Kind::Text, text @ Value::Text(_)) => Some(text),
-            (Kind::Integer, integer @ Value::Integer(_)) => Some(integer),
-            (Kind::Number, Value::Integer(integer)) => Some(Value::Number(integer as f64)),
-            (Kind::Number, number @ Value::Number(_)) => Some(number),
+            (ValueType::Text, text @ Value::Text(_)) => Some(text),
+            (ValueType::Integer, integer @ Value::Integer(_)) => Some(integer),
+            (ValueType::Number, Value::Integer(integer)) => Some(Value::Number(integer as f64)),
+            (ValueType::Number, number @ Value::Number(_)) => Some(number),
             _ => None,
         }
     }
@@ -157,7 +157,7 @@ macro_rules! columns {
             name: $name,
             title: $title,
             unit: Unit::$unit,
-            kind: Kind::$kind,
+            kind: ValueType::$kind,
             better: Better::$better,
             exact: $exact,
             definition: concat!($($definition),+),

@@ -1,6 +1,6 @@
 //! Columns of `slices.csv`: the slices of operations of trials that ran side by side (`trials.plan`).
 
-use crate::metric::{Better, Kind, Metric, Unit, columns};
+use crate::metric::{Better, Metric, Unit, ValueType, columns};
 
 columns! {
     /// The measured columns of `slices.csv`, in order.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::metric::Kind;
+use crate::metric::ValueType;
 
 /// The value of a cell. Empty means not measured.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -42,14 +42,14 @@ impl Value {
     }
 
     /// Parses a field of a column of this type; `None` for text of another type.
-    pub(crate) fn parse(text: &str, kind: Kind) -> Option<Self> {
+    pub(crate) fn parse(text: &str, kind: ValueType) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Empty);
         }
         match kind {
-            Kind::Text => Some(Self::Text(text.to_owned())),
-            Kind::Integer => text.parse().ok().map(Self::Integer),
-            Kind::Number => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Self::Number),
+            ValueType::Text => Some(Self::Text(text.to_owned())),
+            ValueType::Integer => text.parse().ok().map(Self::Integer),
+            ValueType::Number => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Self::Number),
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
         #[test]
         fn numbers_read_back_to_the_last_bit(number in any::<f64>().prop_filter("finite", |n| n.is_finite())) {
             let value = Value::Number(number);
-            prop_assert_eq!(Value::parse(&value.to_string(), Kind::Number), Some(value.clone()));
+            prop_assert_eq!(Value::parse(&value.to_string(), ValueType::Number), Some(value.clone()));
             prop_assert_eq!(Value::infer(&value.to_string()), value);
         }
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use results::columns::{
     CELL, EXPERIMENT, FPR, LABEL, LOOP, METRICS, MODE, OPERATION, OPS, PHASE, SECOND, SEED, TRIAL,
 };
-use results::{Group, Kind, ResultsError, Row, RowWriter, Schema, Table, Value};
+use results::{Group, ResultsError, Row, RowWriter, Schema, Table, Value, ValueType};
 
 const SWEPT: &[&str] = &["design.bloom", "design.bloom.bits_per_key"];
 
@@ -271,8 +271,8 @@ proptest! {
         let mut row = Row::new(&schema());
         for (metric, value) in METRICS.iter().zip(cells) {
             let fits = match (metric.kind, &value) {
-                (_, Value::Empty) | (Kind::Text, Value::Text(_)) | (Kind::Integer, Value::Integer(_)) => true,
-                (Kind::Number, value) => value.number().is_some(),
+                (_, Value::Empty) | (ValueType::Text, Value::Text(_)) | (ValueType::Integer, Value::Integer(_)) => true,
+                (ValueType::Number, value) => value.number().is_some(),
                 _ => false,
             };
             if fits {

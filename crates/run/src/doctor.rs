@@ -7,7 +7,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use measure::{Clock, Counters, Scope, probe};
+use measure::{Clock, CounterScope, Counters, probe};
 use results::{MachineFinding, MachineInfo};
 use trial::{Limits, free_memory as memory};
 
@@ -186,12 +186,14 @@ fn hardware_counters(_: &Subject) -> MachineFinding {
 
 /// The events that are counted, with their scope, and the events that are not counted, with the reason. Each reason is
 /// listed once.
-fn counted<'a>(events: impl Iterator<Item = (&'static str, Result<Scope, &'a std::io::Error>)>) -> String {
+fn counted<'a>(
+    events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
+) -> String {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, opened) in events {
         let how = match opened {
-            Ok(Scope::Everywhere) => "counted".to_owned(),
-            Ok(Scope::UserSpace) => {
+            Ok(CounterScope::Everywhere) => "counted".to_owned(),
+            Ok(CounterScope::UserSpace) => {
                 "counted only in user space, because of kernel.perf_event_paranoid".to_owned()
             }
             Err(error) => match error.kind() {
@@ -299,7 +301,7 @@ mod tests {
     #[test]
     fn hardware_counters_say_where_they_count_and_why_they_do_not() {
         let [no_counter, forbidden] = [ErrorKind::NotFound, ErrorKind::PermissionDenied].map(Error::from);
-        let (everywhere, user) = (Ok(Scope::Everywhere), Ok(Scope::UserSpace));
+        let (everywhere, user) = (Ok(CounterScope::Everywhere), Ok(CounterScope::UserSpace));
         for (events, told) in [
             ([("a", everywhere), ("b", everywhere)], "a, b: counted"),
             (

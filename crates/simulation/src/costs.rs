@@ -8,7 +8,7 @@ use compaction::{LevelReport, Written};
 use toml::{Table, Value};
 use tree::{Design, Mode, OpenOptions, Stats, Tree};
 use types::{ENTRY_CHARGE_BYTES, Outcome, Problem};
-use workload::{Batch, Extent, Kind, PhasePlan, Plan};
+use workload::{Batch, Extent, Kind, PhasePlan, WorkloadPlan};
 
 /// Entries of the two SSTables of the sample.
 const SAMPLES: [usize; 2] = [2_000, 14_000];
@@ -72,7 +72,7 @@ impl Costs {
     ///
     /// # Errors
     /// A plan without writes; a device or design that cannot be built.
-    pub fn sample(design: &Design, plan: &Plan, device: &str) -> Outcome<Self> {
+    pub fn sample(design: &Design, plan: &WorkloadPlan, device: &str) -> Outcome<Self> {
         let entries = entries(plan);
         if entries.is_empty() {
             return Err(Problem::new("the workload writes no entries; begin with a phase with insert = …"));
@@ -181,7 +181,7 @@ fn sampled(design: &Design) -> Outcome<Design> {
 
 /// The first written entries of a plan with different keys, in key order, at most those of both samples. Each sample is a
 /// part of the key range, so that both are as dense.
-fn entries(plan: &Plan) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();
     let mut extent = Extent::default();

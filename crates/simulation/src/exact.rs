@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use catalog::Limit;
-use compaction::{CompactionPolicy, ExactKeys, KeyEntry, Report, SimulationError, Simulator};
+use compaction::{CompactionPolicy, ExactKeys, KeyEntry, SimulatedWrites, SimulationError, Simulator};
 use engines::EngineStats;
 use parking_lot::Mutex;
 use tree::Design;
@@ -81,7 +81,7 @@ impl<'a> SimulatedTree<'a> {
     }
 
     /// The writes so far, in charged bytes.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> SimulatedWrites {
         self.state.lock().simulator.report()
     }
 }

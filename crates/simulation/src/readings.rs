@@ -1,6 +1,6 @@
 //! The readings of a simulated tree, keyed by metric like those of an engine.
 
-use compaction::Report;
+use compaction::SimulatedWrites;
 use engines::{EngineStats, Readings};
 use results::{columns as c, counters as n, levels as l};
 
@@ -27,7 +27,7 @@ pub(crate) struct Counts {
 }
 
 /// The readings of a tree with these writes and operations.
-pub(crate) fn readings(report: &Report, counts: &Counts, costs: &Costs) -> EngineStats {
+pub(crate) fn readings(report: &SimulatedWrites, counts: &Counts, costs: &Costs) -> EngineStats {
     let mut whole = Readings::default();
     let lookups_ns = (counts.blocks_searched + counts.range_blocks) * costs.block_read_ns;
     let read_ns = costs.read_ns.of(report.compaction_read.tables, report.compaction_bytes_read) + lookups_ns;

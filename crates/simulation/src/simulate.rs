@@ -9,7 +9,9 @@ use results::columns::{self as c, ALL};
 use results::{Measurements, formulas};
 use tree::Design;
 use types::{Outcome, Problem};
-use workload::{Batch, Extent, Kind, Performer, PhasePlan, Plan, Rate, StoreStep, Target, Work, Workload};
+use workload::{
+    Batch, Extent, Kind, Performer, PhasePlan, Rate, StoreStep, Target, Work, Workload, WorkloadPlan,
+};
 
 use crate::costs::Costs;
 use crate::exact::SimulatedTree;
@@ -106,8 +108,8 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
 }
 
 impl Simulation<'_> {
-    fn plan(&self, workload: &Workload) -> Outcome<Plan> {
-        Plan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
+    fn plan(&self, workload: &Workload) -> Outcome<WorkloadPlan> {
+        WorkloadPlan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
     }
 
     /// Samples the costs with the first operations of the workload.

@@ -25,7 +25,7 @@ pub struct Faulty {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Operation of the call.
-    pub operation: Operation,
+    pub operation: FileOperation,
     /// File or directory of the call. For a rename, the old name; for a link, the new name.
     pub path: Arc<Path>,
     /// Purpose of the file, if the call states it.
@@ -36,7 +36,7 @@ pub struct Call {
 
 /// Operation of a storage back end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum FileOperation {
     /// [`Storage::create`].
     Create,
     /// [`Storage::open`].
@@ -63,7 +63,7 @@ pub enum Operation {
     Read,
 }
 
-impl Operation {
+impl FileOperation {
     /// Whether the call changes stored data or makes it durable.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Open | Self::List | Self::Lock | Self::Read)
@@ -95,20 +95,20 @@ impl Operation {
 
 /// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct InjectedFault {
     /// Position of the first call that it may hit.
     pub at: usize,
     /// Number of calls that it hits.
-    pub extent: Extent,
+    pub extent: FaultExtent,
     /// Error that the call returns.
     pub error: DiskError,
     /// Effect of the call in spite of the error.
-    pub effect: Effect,
+    pub effect: FaultEffect,
 }
 
 /// Number of calls that a fault hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum FaultExtent {
     /// Only the first call at or after the position.
     Once,
     /// This call and all later calls fail, as after the loss of a disk.
@@ -137,23 +137,23 @@ impl DiskError {
     pub const ALL: [Self; 5] = [Self::Io, Self::NoSpace, Self::ReadOnly, Self::Interrupted, Self::Short];
 
     /// Whether a call of this kind can return the error.
-    pub fn hits(self, operation: Operation) -> bool {
+    pub fn hits(self, operation: FileOperation) -> bool {
         match self {
             Self::Io | Self::Interrupted => true,
             Self::NoSpace => operation.takes_space(),
             Self::ReadOnly => operation.writes(),
-            Self::Short => matches!(operation, Operation::Read | Operation::Append),
+            Self::Short => matches!(operation, FileOperation::Read | FileOperation::Append),
         }
     }
 
     /// The error that a call of this kind returns.
-    pub fn reported_by(self, operation: Operation) -> io::Error {
+    pub fn reported_by(self, operation: FileOperation) -> io::Error {
         match self {
             Self::Io => Errno::IO.into(),
             Self::NoSpace => Errno::NOSPC.into(),
             Self::ReadOnly => Errno::ROFS.into(),
             Self::Interrupted => Errno::INTR.into(),
-            Self::Short if operation == Operation::Append => io::ErrorKind::WriteZero.into(),
+            Self::Short if operation == FileOperation::Append => io::ErrorKind::WriteZero.into(),
             Self::Short => io::ErrorKind::UnexpectedEof.into(),
         }
     }
@@ -161,7 +161,7 @@ impl DiskError {
 
 /// Effect of a call that returns an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum FaultEffect {
     /// No effect.
     Nothing,
     /// An append writes only this number of its first bytes. Other calls have no effect.
@@ -177,7 +177,7 @@ impl Faulty {
     }
 
     /// Injects a fault. If several faults apply to one call, the first injected fault is used.
-    pub fn inject(&self, fault: Fault) {
+    pub fn inject(&self, fault: InjectedFault) {
         self.script.state.lock().faults.push(fault);
     }
 
@@ -204,14 +204,14 @@ impl Faulty {
 
     fn call<R>(
         &self,
-        operation: Operation,
+        operation: FileOperation,
         path: &Path,
         purpose: Option<Purpose>,
         inner: impl FnOnce() -> Result<R, StorageError>,
     ) -> Result<R, StorageError> {
         let call = Call { operation, path: path.into(), purpose, bytes: 0 };
         let Some(fault) = self.script.enter(call) else { return inner() };
-        if fault.effect == Effect::Whole {
+        if fault.effect == FaultEffect::Whole {
             inner()?;
         }
         Err(StorageError::new(operation.verb(), path, fault.error.reported_by(operation)))
@@ -221,44 +221,44 @@ impl Faulty {
 impl Storage for Faulty {
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         let create = || self.inner.create(path, purpose);
-        let inner = self.call(Operation::Create, path, Some(purpose), create)?;
+        let inner = self.call(FileOperation::Create, path, Some(purpose), create)?;
         let file = File { path: path.into(), purpose, script: Arc::clone(&self.script) };
         Ok(Box::new(FaultyWriter { inner, file, fuse: Fuse::new(path), len: 0 }))
     }
 
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
-        let inner = self.call(Operation::Open, path, Some(purpose), || self.inner.open(path, purpose))?;
+        let inner = self.call(FileOperation::Open, path, Some(purpose), || self.inner.open(path, purpose))?;
         let file = File { path: path.into(), purpose, script: Arc::clone(&self.script) };
         Ok(Arc::new(FaultyFile { inner, file }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
-        self.call(Operation::Rename, from, None, || self.inner.rename(from, to))
+        self.call(FileOperation::Rename, from, None, || self.inner.rename(from, to))
     }
 
     fn remove(&self, path: &Path) -> Result<(), StorageError> {
-        self.call(Operation::Remove, path, None, || self.inner.remove(path))
+        self.call(FileOperation::Remove, path, None, || self.inner.remove(path))
     }
 
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
-        self.call(Operation::HardLink, new, None, || self.inner.hard_link(existing, new))
+        self.call(FileOperation::HardLink, new, None, || self.inner.hard_link(existing, new))
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
-        self.call(Operation::List, directory, None, || self.inner.list(directory))
+        self.call(FileOperation::List, directory, None, || self.inner.list(directory))
     }
 
     fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
         let create = || self.inner.create_directory(directory);
-        self.call(Operation::CreateDirectory, directory, None, create)
+        self.call(FileOperation::CreateDirectory, directory, None, create)
     }
 
     fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
-        self.call(Operation::SyncDirectory, directory, None, || self.inner.sync_directory(directory))
+        self.call(FileOperation::SyncDirectory, directory, None, || self.inner.sync_directory(directory))
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
-        self.call(Operation::Lock, path, None, || self.inner.lock(path))
+        self.call(FileOperation::Lock, path, None, || self.inner.lock(path))
     }
 
     fn set_waiting(&self, is_waiting: bool) {
@@ -279,21 +279,21 @@ struct Script {
 #[derive(Default)]
 struct State {
     calls: Vec<Call>,
-    faults: Vec<Fault>,
+    faults: Vec<InjectedFault>,
     /// Positions of the calls that failed.
     failed: Vec<usize>,
 }
 
 impl Script {
     /// Records a call and returns the fault that hits it.
-    fn enter(&self, call: Call) -> Option<Fault> {
+    fn enter(&self, call: Call) -> Option<InjectedFault> {
         let mut state = self.state.lock();
         let (position, operation) = (state.calls.len(), call.operation);
         state.calls.push(call);
-        let hits = |fault: &&Fault| {
+        let hits = |fault: &&InjectedFault| {
             let reached = match fault.extent {
-                Extent::Once => fault.at == position,
-                Extent::Onwards => fault.at <= position,
+                FaultExtent::Once => fault.at == position,
+                FaultExtent::Onwards => fault.at <= position,
             };
             reached && fault.error.hits(operation)
         };
@@ -311,7 +311,7 @@ struct File {
 }
 
 impl File {
-    fn enter(&self, operation: Operation, bytes: usize) -> Option<Fault> {
+    fn enter(&self, operation: FileOperation, bytes: usize) -> Option<InjectedFault> {
         let call = Call { operation, path: Arc::clone(&self.path), purpose: Some(self.purpose), bytes };
         self.script.enter(call)
     }
@@ -326,27 +326,27 @@ struct FaultyWriter {
 
 impl WriteFile for FaultyWriter {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
-        let fault = self.file.enter(Operation::Append, bytes.len());
+        let fault = self.file.enter(FileOperation::Append, bytes.len());
         let arrive = match fault.map(|fault| fault.effect) {
-            Some(Effect::Nothing) => 0,
-            Some(Effect::Prefix(len)) => len.min(bytes.len()),
-            Some(Effect::Whole) | None => bytes.len(),
+            Some(FaultEffect::Nothing) => 0,
+            Some(FaultEffect::Prefix(len)) => len.min(bytes.len()),
+            Some(FaultEffect::Whole) | None => bytes.len(),
         };
-        self.fuse.attempt(Operation::Append.verb(), || {
+        self.fuse.attempt(FileOperation::Append.verb(), || {
             self.inner.append(&bytes[..arrive]).map_err(|error| error.source)?;
-            report(fault, Operation::Append)
+            report(fault, FileOperation::Append)
         })?;
         self.len += bytes.len() as u64;
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {
-        let fault = self.file.enter(Operation::Sync, 0);
-        self.fuse.attempt(Operation::Sync.verb(), || {
-            if fault.is_none_or(|fault| fault.effect == Effect::Whole) {
+        let fault = self.file.enter(FileOperation::Sync, 0);
+        self.fuse.attempt(FileOperation::Sync.verb(), || {
+            if fault.is_none_or(|fault| fault.effect == FaultEffect::Whole) {
                 self.inner.sync().map_err(|error| error.source)?;
             }
-            report(fault, Operation::Sync)
+            report(fault, FileOperation::Sync)
         })
     }
 
@@ -362,9 +362,9 @@ struct FaultyFile {
 
 impl ReadFile for FaultyFile {
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
-        let fault = self.file.enter(Operation::Read, len);
-        report(fault, Operation::Read)
-            .map_err(|error| StorageError::new(Operation::Read.verb(), &*self.file.path, error))?;
+        let fault = self.file.enter(FileOperation::Read, len);
+        report(fault, FileOperation::Read)
+            .map_err(|error| StorageError::new(FileOperation::Read.verb(), &*self.file.path, error))?;
         self.inner.read(offset, len)
     }
 
@@ -383,13 +383,13 @@ impl ReadFile for FaultyFile {
     }
 }
 
-fn report(fault: Option<Fault>, operation: Operation) -> io::Result<()> {
+fn report(fault: Option<InjectedFault>, operation: FileOperation) -> io::Result<()> {
     fault.map_or(Ok(()), |fault| Err(fault.error.reported_by(operation)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Operation::{Append, Create, Open, Read, Sync, SyncDirectory};
+    use super::FileOperation::{Append, Create, Open, Read, Sync, SyncDirectory};
     use super::*;
     use crate::{Memory, Unsynced};
 
@@ -409,14 +409,19 @@ mod tests {
         (Arc::clone(&memory), Faulty::new(memory))
     }
 
-    const EIO: Fault = Fault { at: 0, extent: Extent::Once, error: DiskError::Io, effect: Effect::Nothing };
+    const EIO: InjectedFault = InjectedFault {
+        at: 0,
+        extent: FaultExtent::Once,
+        error: DiskError::Io,
+        effect: FaultEffect::Nothing,
+    };
 
     #[test]
     fn without_faults_calls_go_through_and_are_noted() {
         let (_, storage) = faulty();
         assert_eq!(task(&storage).unwrap(), b"first second");
         let calls = storage.calls();
-        let operations: Vec<Operation> = calls.iter().map(|call| call.operation).collect();
+        let operations: Vec<FileOperation> = calls.iter().map(|call| call.operation).collect();
         assert_eq!(operations, [Create, Append, Append, Sync, SyncDirectory, Open, Read]);
         assert_eq!(calls[1].bytes, 6);
         assert_eq!((&*calls[0].path, calls[0].purpose), (Path::new("file"), Some(Purpose::Log)));
@@ -426,15 +431,15 @@ mod tests {
     #[test]
     fn every_position_can_fail_once_or_for_good() {
         for at in 0..7 {
-            for extent in [Extent::Once, Extent::Onwards] {
+            for extent in [FaultExtent::Once, FaultExtent::Onwards] {
                 let (_, storage) = faulty();
-                storage.inject(Fault { at, extent, ..EIO });
+                storage.inject(InjectedFault { at, extent, ..EIO });
                 let error = task(&storage).unwrap_err();
                 let call = storage.calls()[at].clone();
                 assert_eq!(error.operation, call.operation.verb());
                 assert_eq!(error.source.raw_os_error(), Some(Errno::IO.raw_os_error()));
                 assert_eq!(storage.calls().len(), at + 1);
-                assert_eq!(task(&storage).is_ok(), extent == Extent::Once);
+                assert_eq!(task(&storage).is_ok(), extent == FaultExtent::Once);
                 storage.heal();
                 assert!(task(&storage).is_ok());
             }
@@ -445,7 +450,7 @@ mod tests {
     fn calls_that_came_short_say_so_and_other_calls_do_not() {
         let outcome = |at, error| {
             let (_, storage) = faulty();
-            storage.inject(Fault { at, error, ..EIO });
+            storage.inject(InjectedFault { at, error, ..EIO });
             task(&storage).map_err(|error| error.kind())
         };
         assert_eq!(outcome(1, DiskError::Short), Err(io::ErrorKind::WriteZero));
@@ -461,7 +466,12 @@ mod tests {
         let (_, storage) = faulty();
         let mut writer = storage.create(Path::new("file"), Purpose::Table).unwrap();
         writer.append(b"there").unwrap();
-        storage.inject(Fault { at: 2, extent: Extent::Onwards, error: DiskError::NoSpace, ..EIO });
+        storage.inject(InjectedFault {
+            at: 2,
+            extent: FaultExtent::Onwards,
+            error: DiskError::NoSpace,
+            ..EIO
+        });
         assert_eq!(writer.append(b"not").unwrap_err().kind(), io::ErrorKind::StorageFull);
         let reader = storage.open(Path::new("file"), Purpose::Table).unwrap();
         assert_eq!(&*reader.read(0, 5).unwrap(), b"there");
@@ -475,16 +485,18 @@ mod tests {
 
     #[test]
     fn a_call_that_fails_can_have_had_its_effect() {
-        for (effect, arrived) in [(Effect::Nothing, 0), (Effect::Prefix(4), 4), (Effect::Whole, 6)] {
+        for (effect, arrived) in
+            [(FaultEffect::Nothing, 0), (FaultEffect::Prefix(4), 4), (FaultEffect::Whole, 6)]
+        {
             let (memory, storage) = faulty();
-            storage.inject(Fault { at: 1, effect, ..EIO });
+            storage.inject(InjectedFault { at: 1, effect, ..EIO });
             task(&storage).unwrap_err();
             let reader = memory.open(Path::new("file"), Purpose::Log).unwrap();
             assert_eq!(&*reader.read(0, arrived).unwrap(), &b"first "[..arrived]);
             assert_eq!(reader.len(), arrived as u64);
         }
         let (memory, storage) = faulty();
-        storage.inject(Fault { at: 4, effect: Effect::Whole, ..EIO });
+        storage.inject(InjectedFault { at: 4, effect: FaultEffect::Whole, ..EIO });
         task(&storage).unwrap_err();
         assert!(memory.after_crash(Unsynced::Dropped).open(Path::new("file"), Purpose::Log).is_ok());
     }

@@ -26,10 +26,10 @@ mod uring;
 use catalog::Catalog;
 
 pub use counting::{Counting, Counts, PurposeCounts};
-pub use faulty::{Call, DiskError, Effect, Extent, Fault, Faulty, Operation};
+pub use faulty::{Call, DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault};
 pub use holder::Held;
 pub use memory::{Memory, States, Unsynced};
-pub use recording::{Recording, Replay, Step};
+pub use recording::{RecordingStorage, StorageChange, StorageReplay};
 pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// All back ends. The first back end is the baseline.

@@ -10,16 +10,16 @@ use parking_lot::Mutex;
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// Forwards every call, and records successful calls that change something.
-pub struct Recording {
+pub struct RecordingStorage {
     inner: Arc<dyn Storage>,
-    steps: Arc<Mutex<Vec<Step>>>,
+    steps: Arc<Mutex<Vec<StorageChange>>>,
 }
 
 /// A change of stored data or of its durability.
 ///
 /// Files being written have numbers: the position of the step that created them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum StorageChange {
     /// [`Storage::create`].
     Create(Arc<Path>, Purpose),
     /// [`WriteFile::append`] of these bytes to the file created by that step.
@@ -40,7 +40,7 @@ pub enum Step {
     Lock(Arc<Path>),
 }
 
-impl Recording {
+impl RecordingStorage {
     /// Records the calls of `inner`.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, steps: Arc::default() }
@@ -52,14 +52,14 @@ impl Recording {
     }
 
     /// The steps so far.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<StorageChange> {
         self.steps.lock().clone()
     }
 
     fn record<R>(
         &self,
         done: Result<R, StorageError>,
-        step: impl FnOnce() -> Step,
+        step: impl FnOnce() -> StorageChange,
     ) -> Result<R, StorageError> {
         let done = done?;
         self.steps.lock().push(step());
@@ -67,12 +67,12 @@ impl Recording {
     }
 }
 
-impl Storage for Recording {
+impl Storage for RecordingStorage {
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         let inner = self.inner.create(path, purpose)?;
         let mut steps = self.steps.lock();
         let file = steps.len();
-        steps.push(Step::Create(path.into(), purpose));
+        steps.push(StorageChange::Create(path.into(), purpose));
         Ok(Box::new(RecordingWriter { inner, file, steps: Arc::clone(&self.steps) }))
     }
 
@@ -81,15 +81,15 @@ impl Storage for Recording {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
-        self.record(self.inner.rename(from, to), || Step::Rename(from.into(), to.into()))
+        self.record(self.inner.rename(from, to), || StorageChange::Rename(from.into(), to.into()))
     }
 
     fn remove(&self, path: &Path) -> Result<(), StorageError> {
-        self.record(self.inner.remove(path), || Step::Remove(path.into()))
+        self.record(self.inner.remove(path), || StorageChange::Remove(path.into()))
     }
 
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
-        self.record(self.inner.hard_link(existing, new), || Step::Link(existing.into(), new.into()))
+        self.record(self.inner.hard_link(existing, new), || StorageChange::Link(existing.into(), new.into()))
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
@@ -97,15 +97,17 @@ impl Storage for Recording {
     }
 
     fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
-        self.record(self.inner.create_directory(directory), || Step::CreateDirectory(directory.into()))
+        self.record(self.inner.create_directory(directory), || {
+            StorageChange::CreateDirectory(directory.into())
+        })
     }
 
     fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
-        self.record(self.inner.sync_directory(directory), || Step::SyncDirectory(directory.into()))
+        self.record(self.inner.sync_directory(directory), || StorageChange::SyncDirectory(directory.into()))
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
-        self.record(self.inner.lock(path), || Step::Lock(path.into()))
+        self.record(self.inner.lock(path), || StorageChange::Lock(path.into()))
     }
 
     fn set_waiting(&self, is_waiting: bool) {
@@ -120,19 +122,19 @@ impl Storage for Recording {
 struct RecordingWriter {
     inner: Box<dyn WriteFile>,
     file: usize,
-    steps: Arc<Mutex<Vec<Step>>>,
+    steps: Arc<Mutex<Vec<StorageChange>>>,
 }
 
 impl WriteFile for RecordingWriter {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         self.inner.append(bytes)?;
-        self.steps.lock().push(Step::Append(self.file, bytes.into()));
+        self.steps.lock().push(StorageChange::Append(self.file, bytes.into()));
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {
         self.inner.sync()?;
-        self.steps.lock().push(Step::Sync(self.file));
+        self.steps.lock().push(StorageChange::Sync(self.file));
         Ok(())
     }
 
@@ -142,16 +144,16 @@ impl WriteFile for RecordingWriter {
 }
 
 /// Replays recorded steps on a disk, one at a time.
-pub struct Replay<'a> {
-    steps: &'a [Step],
+pub struct StorageReplay<'a> {
+    steps: &'a [StorageChange],
     disk: &'a dyn Storage,
     position: usize,
     writers: HashMap<usize, Box<dyn WriteFile>>,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> StorageReplay<'a> {
     /// Prepares to replay `steps` on `disk`, which must be in the initial state of the recorded disk.
-    pub fn new(steps: &'a [Step], disk: &'a dyn Storage) -> Self {
+    pub fn new(steps: &'a [StorageChange], disk: &'a dyn Storage) -> Self {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }
 
@@ -172,19 +174,19 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn take(&mut self, step: &Step) -> Result<(), StorageError> {
+    fn take(&mut self, step: &StorageChange) -> Result<(), StorageError> {
         match step {
-            Step::Create(path, purpose) => {
+            StorageChange::Create(path, purpose) => {
                 self.writers.insert(self.position, self.disk.create(path, *purpose)?);
             }
-            Step::Append(file, bytes) => self.writer(*file).append(bytes)?,
-            Step::Sync(file) => self.writer(*file).sync()?,
-            Step::Rename(from, to) => self.disk.rename(from, to)?,
-            Step::Remove(path) => self.disk.remove(path)?,
-            Step::Link(existing, new) => self.disk.hard_link(existing, new)?,
-            Step::CreateDirectory(directory) => self.disk.create_directory(directory)?,
-            Step::SyncDirectory(directory) => self.disk.sync_directory(directory)?,
-            Step::Lock(path) => drop(self.disk.lock(path)?),
+            StorageChange::Append(file, bytes) => self.writer(*file).append(bytes)?,
+            StorageChange::Sync(file) => self.writer(*file).sync()?,
+            StorageChange::Rename(from, to) => self.disk.rename(from, to)?,
+            StorageChange::Remove(path) => self.disk.remove(path)?,
+            StorageChange::Link(existing, new) => self.disk.hard_link(existing, new)?,
+            StorageChange::CreateDirectory(directory) => self.disk.create_directory(directory)?,
+            StorageChange::SyncDirectory(directory) => self.disk.sync_directory(directory)?,
+            StorageChange::Lock(path) => drop(self.disk.lock(path)?),
         }
         Ok(())
     }
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn a_replay_leads_another_disk_through_the_same_states() {
         let (a, b, directory) = (Path::new("d/a"), Path::new("d/b"), Path::new("d"));
-        let recording = Recording::new(Arc::new(Memory::default()));
+        let recording = RecordingStorage::new(Arc::new(Memory::default()));
         recording.create_directory(directory).unwrap();
         let _guard = recording.lock(&directory.join("lock")).unwrap();
         let mut file = recording.create(a, Purpose::Log).unwrap();
@@ -216,10 +218,10 @@ mod tests {
         assert!(recording.remove(a).is_err());
         let steps = recording.steps();
         assert_eq!((steps.len(), recording.position()), (10, 10));
-        assert_eq!(steps[7], Step::Append(2, b"two"[..].into()));
+        assert_eq!(steps[7], StorageChange::Append(2, b"two"[..].into()));
 
         let disk = Memory::default();
-        let mut replay = Replay::new(&steps, &disk);
+        let mut replay = StorageReplay::new(&steps, &disk);
         replay.advance_to(7).unwrap();
         assert_eq!(replay.position(), 7);
         assert_eq!(disk.after_crash(Unsynced::Dropped).list(directory).unwrap(), ["a", "b", "lock"]);

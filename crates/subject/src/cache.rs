@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use cache::{BlockId, Cache, Request, belady};
+use cache::{BlockId, BlockRequest, Cache, belady};
 use catalog::{Build, ByteSize, Choice, ChoiceError, Count, Time, Variant};
 use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
@@ -205,8 +205,8 @@ impl Hits {
         set_hits(&mut phase.cells, hits, asked);
         phase.cells.set(&c::CACHE_BYTES, cache.weight_bytes());
         if self.0.bound && asked == scored.len() as u64 {
-            let request = |name: &u64| Request { id: id(*name), bytes: self.0.block.0 as u32 };
-            let trace: Vec<Request> = names.iter().map(request).collect();
+            let request = |name: &u64| BlockRequest { id: id(*name), bytes: self.0.block.0 as u32 };
+            let trace: Vec<BlockRequest> = names.iter().map(request).collect();
             let best = belady(&trace, cache.capacity(), warm.len()).hit_rate();
             phase.cells.set(&c::BEST_HIT_RATE, best);
         }

@@ -2,7 +2,7 @@
 //! same policy. There are no real bytes and no clock.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
-use compaction::{CompactionPolicy, Load, Simulator};
+use compaction::{CompactionPolicy, SimulatedLoad, Simulator};
 use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
@@ -112,8 +112,8 @@ impl Growth {
         self.0.entries.0 / self.0.flush.0
     }
 
-    fn load(&self) -> Load {
-        Load {
+    fn load(&self) -> SimulatedLoad {
+        SimulatedLoad {
             writes_per_flush: self.0.flush.0,
             entry_bytes: self.0.entry.0,
             entries_per_table: self.0.table.0,

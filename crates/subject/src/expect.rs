@@ -1,7 +1,7 @@
 //! The conversion of a workload's key distribution to the popularity of theory's cache model.
 
 use theory::Popularity;
-use workload::{KeyDistribution, Standing};
+use workload::{KeyDistribution, PopularKeys};
 
 /// The popularity of each of `keys` keys under a distribution; `None` if it is unknown.
 pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option<Popularity> {
@@ -18,9 +18,9 @@ pub fn popularity_of_blocks(
     ordered: bool,
 ) -> Option<Popularity> {
     let standing = match law.standing() {
-        Standing::InTurn => return None,
-        Standing::Together if ordered => theory::Standing::Together,
-        Standing::Together | Standing::Scattered => theory::Standing::Scattered,
+        PopularKeys::InTurn => return None,
+        PopularKeys::Together if ordered => theory::PopularKeyOrder::Together,
+        PopularKeys::Together | PopularKeys::Scattered => theory::PopularKeyOrder::Scattered,
     };
     popularity_of_keys(law, keys)?.of_blocks(keys_per_block, standing)
 }

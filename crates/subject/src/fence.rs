@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use catalog::{Build, Count, Time, Variant};
-use fence::{Fence, FenceInput, ReadError, Separators, TableView};
+use fence::{Fence, FenceInput, Separators, TableReadError, TableView};
 use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
@@ -364,7 +364,7 @@ impl TableView for Table {
         self.stored.len() as u64
     }
 
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         let length = self.stored.len() as u64;
         if range.start > range.end || range.end > length {
             return Err(format!("{range:?} is not within {length} bytes").into());
@@ -372,11 +372,11 @@ impl TableView for Table {
         Ok(self.stored.slice(range.start as usize..range.end as usize))
     }
 
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.read_stored(range)
     }
 
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         let key = self.keys.get(block as usize * KEYS_PER_BLOCK);
         key.cloned().ok_or_else(|| format!("there is no block {block}").into())
     }

@@ -2,7 +2,7 @@
 //! Otherwise it comes from the compaction simulator, which moves tables with the tree's own code.
 
 use catalog::{Choice, ChoiceError};
-use compaction::{CATALOG, Load, SimulationError, simulate};
+use compaction::{CATALOG, SimulatedLoad, SimulationError, simulate};
 use thiserror::Error;
 
 use crate::forms::{levels_and_runs, picks_tables, write_amp};
@@ -31,7 +31,7 @@ pub enum GrowthError {
 
 /// Whether the closed forms of a policy hold for a load: no key is written twice, and tables are as large as runs if
 /// their size matters.
-pub fn has_form(policy: &Choice, load: Load, flushes: u64) -> bool {
+pub fn has_form(policy: &Choice, load: SimulatedLoad, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
 }
@@ -41,7 +41,7 @@ pub fn has_form(policy: &Choice, load: Load, flushes: u64) -> bool {
 ///
 /// # Errors
 /// A choice of another axis; an empty load.
-pub fn growth(policy: &Choice, load: Load, flushes: u64) -> Result<Growth, GrowthError> {
+pub fn growth(policy: &Choice, load: SimulatedLoad, flushes: u64) -> Result<Growth, GrowthError> {
     if has_form(policy, load, flushes)
         && let (Some(write_amp), Some((levels, runs))) =
             (write_amp(policy, flushes), levels_and_runs(policy, flushes))

@@ -40,6 +40,6 @@ pub use lookup::{RunView, blocks_per_absent_get, blocks_per_present_get};
 pub use memory::{MemorySplit, MemoryUse, split_memory};
 pub use monkey::{FilterLevel, allocate, fpr};
 pub use moose::{best_ratios, best_runs, level_cost};
-pub use popularity::{Popularity, Standing};
+pub use popularity::{PopularKeyOrder, Popularity};
 pub use robust::robust_cost;
 pub use ucs::UcsScaling;

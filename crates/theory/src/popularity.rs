@@ -15,7 +15,7 @@ const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
 
 /// Position of a distribution's popular keys in the key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PopularKeyOrder {
     /// Popular keys are anywhere, so random keys share a block.
     Scattered,
     /// Popular keys are next to each other, most popular first.
@@ -67,7 +67,7 @@ impl Popularity {
 
     /// The popularity of the blocks that contain these keys, `keys_per_block` in each. Scattered keys are assigned to
     /// blocks at random with a fixed seed. `None` for more keys than can be assigned, 4 million.
-    pub fn of_blocks(&self, keys_per_block: f64, standing: Standing) -> Option<Self> {
+    pub fn of_blocks(&self, keys_per_block: f64, standing: PopularKeyOrder) -> Option<Self> {
         let keys = self.len();
         if keys_per_block <= 1.0 {
             return Some(self.clone());
@@ -145,9 +145,9 @@ impl Popularity {
 }
 
 /// The position of the key of each rank.
-fn places(keys: usize, standing: Standing) -> Vec<u32> {
+fn places(keys: usize, standing: PopularKeyOrder) -> Vec<u32> {
     let mut places: Vec<u32> = (0..keys as u32).collect();
-    if standing == Standing::Scattered {
+    if standing == PopularKeyOrder::Scattered {
         let mut state = SEED;
         for at in (1..keys).rev() {
             let other = (u128::from(split_mix(&mut state)) * (at as u128 + 1)) >> 64;
@@ -187,7 +187,7 @@ mod tests {
             assert!((popularity.len() - keys as f64).abs() < 1e-6);
             assert!((popularity.sum(|share| share) - 1.0).abs() < 1e-9, "{keys}");
             assert!(popularity.classes.windows(2).all(|pair| pair[0].share >= pair[1].share));
-            for standing in [Standing::Scattered, Standing::Together] {
+            for standing in [PopularKeyOrder::Scattered, PopularKeyOrder::Together] {
                 let blocks = popularity.of_blocks(10.0, standing).unwrap();
                 assert!((blocks.sum(|share| share) - 1.0).abs() < 1e-9);
                 assert!((blocks.len() - (keys as f64 / 10.0).round().max(1.0)).abs() < 1e-6);
@@ -209,14 +209,14 @@ mod tests {
     #[test]
     fn popular_keys_that_stand_together_fill_few_blocks() {
         let keys = zipf(100_000, 0.99);
-        let [scattered, together] = [Standing::Scattered, Standing::Together]
+        let [scattered, together] = [PopularKeyOrder::Scattered, PopularKeyOrder::Together]
             .map(|standing| keys.of_blocks(32.0, standing).unwrap().best_static_share(312.0));
         assert!(together > 0.75 && scattered < 0.6, "{together} {scattered}");
         assert!((together - keys.best_static_share(10_000.0)).abs() < 0.01, "{together}");
         assert_eq!(
-            Popularity::even(6400.0).of_blocks(64.0, Standing::Scattered).unwrap(),
+            Popularity::even(6400.0).of_blocks(64.0, PopularKeyOrder::Scattered).unwrap(),
             Popularity::even(100.0)
         );
-        assert!(zipf(MOST_DEALT + 1, 0.99).of_blocks(10.0, Standing::Scattered).is_none());
+        assert!(zipf(MOST_DEALT + 1, 0.99).of_blocks(10.0, PopularKeyOrder::Scattered).is_none());
     }
 }

@@ -6,13 +6,17 @@
 use std::fmt::Write;
 
 use catalog::Choice;
-use compaction::{CATALOG, Load, simulate};
+use compaction::{CATALOG, SimulatedLoad, simulate};
 use lsmbench_theory::{Fluid as Model, growth, least_writes, levels_and_runs, most_space_amp, write_amp};
 use toml::Value;
 
 /// A load of distinct keys in equal flushes.
-const LOAD: Load =
-    Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
+const LOAD: SimulatedLoad = SimulatedLoad {
+    writes_per_flush: 1000,
+    entry_bytes: 100,
+    entries_per_table: u64::MAX,
+    distinct_keys: None,
+};
 
 /// Numbers of flushed buffers: those of the source documents, and some thousand.
 const FLUSHES: [u64; 5] = [64, 100, 1000, 4096, 10_000];
@@ -163,7 +167,7 @@ impl Policy {
 }
 
 /// Write amplification of the policy with this label.
-fn simulated(label: &str, load: Load, flushes: u64) -> f64 {
+fn simulated(label: &str, load: SimulatedLoad, flushes: u64) -> f64 {
     let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
     simulate(&*CATALOG.build(&choice).unwrap(), load, flushes).unwrap().write_amp()
 }
@@ -240,12 +244,12 @@ fn growth_is_the_form_or_the_simulation() {
     let whole = growth(&policy.choice(), LOAD, 64).unwrap();
     assert!((whole.write_amp - 7.75).abs() < 1e-12 && (whole.levels, whole.runs) == (1, 1), "{whole:?}");
     let partial = LeveledPartial { size_ratio: 4.0, level0_runs: 1 };
-    let halves = Load { entries_per_table: 500, ..LOAD };
+    let halves = SimulatedLoad { entries_per_table: 500, ..LOAD };
     let cut = growth(&partial.choice(), halves, 64).unwrap();
     assert!((cut.write_amp - simulated(&partial.label(), halves, 64)).abs() < 1e-12);
-    let again = growth(&policy.choice(), Load { distinct_keys: Some(10_000), ..LOAD }, 64).unwrap();
+    let again = growth(&policy.choice(), SimulatedLoad { distinct_keys: Some(10_000), ..LOAD }, 64).unwrap();
     assert!(again.write_amp < whole.write_amp, "{again:?}");
-    assert!(growth(&partial.choice(), Load { entry_bytes: 0, ..halves }, 64).is_err());
+    assert!(growth(&partial.choice(), SimulatedLoad { entry_bytes: 0, ..halves }, 64).is_err());
 }
 
 /// Stale data of full trees, with all keys overwritten repeatedly, stay below the textbook's bound.
@@ -259,7 +263,7 @@ fn full_trees_take_no_more_space_than_the_bound() {
             _ => 192_000,
         };
         let built = CATALOG.build(&policy.choice()).unwrap();
-        let load = Load { distinct_keys: Some(keys), ..LOAD };
+        let load = SimulatedLoad { distinct_keys: Some(keys), ..LOAD };
         let report = simulate(&*built, load, flushes).unwrap();
         let stored: u64 = report.levels.iter().map(|level| level.bytes).sum();
         let written = keys as f64 * (1.0 - (-255_000.0 / keys as f64).exp()) * 100.0;
@@ -322,7 +326,7 @@ fn full_trees_cost_what_the_documentation_says_per_level() {
 #[test]
 fn handing_down_tables_costs_at_most_a_full_level_below() {
     const FLUSHES: u64 = 256;
-    let halves = Load { entries_per_table: 500, ..LOAD };
+    let halves = SimulatedLoad { entries_per_table: 500, ..LOAD };
     let pickers = [
         "round-robin",
         "least-overlap",

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use cache::{BlockId, Cache};
-use lsmbench_theory::{Eviction, Popularity, Standing};
+use lsmbench_theory::{Eviction, PopularKeyOrder, Popularity};
 use rand::distr::Distribution;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -96,7 +96,7 @@ fn forms_are_within_a_hundredth_of_simulations() {
         places.shuffle(random);
         let keys = popularity(KEYS, |rank| law.weight(rank));
         for (per_block, parts) in [(1, [0.01, 0.1, 0.5]), (20, [0.05, 0.2, 0.5])] {
-            let blocks = keys.of_blocks(per_block as f64, Standing::Scattered).unwrap();
+            let blocks = keys.of_blocks(per_block as f64, PopularKeyOrder::Scattered).unwrap();
             let names: Vec<u64> = ranks.iter().map(|rank| places[*rank as usize] / per_block).collect();
             for part in parts {
                 let held = (KEYS / per_block) as f64 * part;
@@ -190,7 +190,7 @@ fn the_form_gives_the_figures_of_an_independent_computation() {
     let keys = popularity(1_000_000, |rank| ((rank + 1) as f64).powf(-0.99));
     let parts = [0.01, 0.05, 0.1, 0.2];
     for (per_block, expected) in [(1.0, [0.566, 0.703, 0.766, 0.832]), (32.0, [0.303, 0.448, 0.527, 0.626])] {
-        let blocks = keys.of_blocks(per_block, Standing::Scattered).unwrap();
+        let blocks = keys.of_blocks(per_block, PopularKeyOrder::Scattered).unwrap();
         for (part, expected) in parts.into_iter().zip(expected) {
             let form = Eviction::Lru.hit_rate(&blocks, part * 1e6 / per_block);
             assert!((form - expected).abs() < 2e-3, "{per_block} {part}: {form}, not {expected}");

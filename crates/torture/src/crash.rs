@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use storage::{Recording, Replay, States, Step};
+use storage::{RecordingStorage, States, StorageChange, StorageReplay};
 
 use crate::disk::disk_of;
 use crate::examine::{Copy, Recovered, judge, read, recover};
 use crate::findings::Findings;
 use crate::player::{DIRECTORY, Marks, Player};
 use crate::script::Script;
-use crate::subject::Subject;
+use crate::subject::StoreKind;
 use crate::violation::{Check, Violation};
 
 /// Number of actions in one history.
@@ -105,7 +105,7 @@ pub struct CrashSummary {
 }
 
 /// Explores crashes of a subject.
-pub fn explore(subject: &Subject, budget: CrashBudget) -> CrashSummary {
+pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
     let mut tally = CrashSummary::default();
     let mut seed = budget.seed;
     while tally.recovered < budget.states && !tally.findings.are_enough() {
@@ -127,7 +127,7 @@ pub fn explore(subject: &Subject, budget: CrashBudget) -> CrashSummary {
 ///
 /// # Errors
 /// If the history of that seed has no such crash point.
-pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, String> {
+pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, String> {
     let mut tally = CrashSummary { lives: 1, ..CrashSummary::default() };
     let life = match Life::play(subject, place.seed) {
         Ok(life) => life,
@@ -141,7 +141,7 @@ pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, Stri
         return Err(format!("the history of seed {} has {steps} steps, not {}", place.seed, place.cut.0));
     }
     let disk = disk_of(place.seed);
-    let mut leader = Replay::new(&life.steps, &disk);
+    let mut leader = StorageReplay::new(&life.steps, &disk);
     leader.advance_to(place.cut.0).map_err(|error| error.to_string())?;
     let mut exploration = Exploration::new(subject, &life, &mut tally);
     exploration.only = Some(place);
@@ -157,14 +157,14 @@ pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, Stri
 struct Life {
     seed: u64,
     script: Script,
-    steps: Vec<Step>,
+    steps: Vec<StorageChange>,
     marks: Marks,
 }
 
 impl Life {
-    fn play(subject: &Subject, seed: u64) -> Result<Self, Violation> {
+    fn play(subject: &StoreKind, seed: u64) -> Result<Self, Violation> {
         let script = Script::new(seed, ACTIONS);
-        let recording = Arc::new(Recording::new(Arc::new(disk_of(seed))));
+        let recording = Arc::new(RecordingStorage::new(Arc::new(disk_of(seed))));
         let clock = || recording.position();
         let mut player = Player::new(subject, Arc::clone(&recording) as _, &clock);
         player.play_undisturbed(&script)?;
@@ -179,7 +179,7 @@ type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
 /// Exploration of one history.
 struct Exploration<'a> {
-    subject: &'a Subject,
+    subject: &'a StoreKind,
     life: &'a Life,
     tally: &'a mut CrashSummary,
     outcomes: HashMap<u128, Outcome>,
@@ -188,7 +188,7 @@ struct Exploration<'a> {
 }
 
 impl<'a> Exploration<'a> {
-    fn new(subject: &'a Subject, life: &'a Life, tally: &'a mut CrashSummary) -> Self {
+    fn new(subject: &'a StoreKind, life: &'a Life, tally: &'a mut CrashSummary) -> Self {
         Self { subject, life, tally, outcomes: HashMap::new(), only: None }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Exploration<'a> {
         let stride = (steps * 4 / left).max(1);
         let per_cut = (left * 2 / steps.max(1)).clamp(4, MOST_STATES);
         let disk = disk_of(self.life.seed);
-        let mut leader = Replay::new(&self.life.steps, &disk);
+        let mut leader = StorageReplay::new(&self.life.steps, &disk);
         let mut cut = self.life.seed % stride;
         while cut <= steps && self.tally.recovered < most && !self.tally.findings.are_enough() {
             leader.advance_to(cut as usize).expect("the disk is as it was when the steps were recorded");
@@ -266,7 +266,7 @@ impl<'a> Exploration<'a> {
             None => second_cuts(recovered, place),
         };
         let disk = states.get(place.cut.1);
-        let mut leader = Replay::new(&recovered.steps, &disk);
+        let mut leader = StorageReplay::new(&recovered.steps, &disk);
         for cut in cuts {
             leader.advance_to(cut).expect("the disk is as it was when the recovery was recorded");
             let second = disk.states();
@@ -367,19 +367,19 @@ fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
 }
 
 /// Description of a step for a reader, without its bytes.
-fn described(step: &Step) -> String {
+fn described(step: &StorageChange) -> String {
     match step {
-        Step::Create(path, _) => format!("create {}", path.display()),
-        Step::Append(file, bytes) => {
+        StorageChange::Create(path, _) => format!("create {}", path.display()),
+        StorageChange::Append(file, bytes) => {
             format!("append {} bytes to the file created by step {file}", bytes.len())
         }
-        Step::Sync(file) => format!("sync the file created by step {file}"),
-        Step::Rename(from, to) => format!("rename {} to {}", from.display(), to.display()),
-        Step::Remove(path) => format!("remove {}", path.display()),
-        Step::Link(_, path) => format!("link {}", path.display()),
-        Step::CreateDirectory(path) => format!("create directory {}", path.display()),
-        Step::SyncDirectory(path) => format!("sync directory {}", path.display()),
-        Step::Lock(path) => format!("lock {}", path.display()),
+        StorageChange::Sync(file) => format!("sync the file created by step {file}"),
+        StorageChange::Rename(from, to) => format!("rename {} to {}", from.display(), to.display()),
+        StorageChange::Remove(path) => format!("remove {}", path.display()),
+        StorageChange::Link(_, path) => format!("link {}", path.display()),
+        StorageChange::CreateDirectory(path) => format!("create directory {}", path.display()),
+        StorageChange::SyncDirectory(path) => format!("sync directory {}", path.display()),
+        StorageChange::Lock(path) => format!("lock {}", path.display()),
     }
 }
 

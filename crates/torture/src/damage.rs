@@ -26,7 +26,7 @@ use self::corruption::{Corruption, Described, images};
 use self::inspection::{Inspection, Outcome};
 use self::store_image::{StoreImage, live};
 use crate::findings::Findings;
-use crate::subject::Subject;
+use crate::subject::StoreKind;
 use crate::violation::Violation;
 
 pub use self::rule::Class;
@@ -98,7 +98,7 @@ pub struct CorruptionSummary {
 }
 
 /// Explores corruptions of a subject.
-pub fn explore(subject: &Subject, budget: CorruptionBudget) -> CorruptionSummary {
+pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSummary {
     let mut tally = CorruptionSummary::default();
     let watch = Watch::default();
     thread::scope(|scope| {
@@ -121,7 +121,7 @@ pub fn explore(subject: &Subject, budget: CorruptionBudget) -> CorruptionSummary
 ///
 /// # Errors
 /// If there is no such image.
-pub fn replay(subject: &Subject, place: CorruptionPoint) -> Result<CorruptionSummary, String> {
+pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionSummary, String> {
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
     let store_image = all.iter().find(|store_image| store_image.ending == place.ending);
@@ -136,7 +136,7 @@ pub fn replay(subject: &Subject, place: CorruptionPoint) -> Result<CorruptionSum
 }
 
 /// Corrupts the stores of one history, at most `most` images per store.
-fn life(subject: &Subject, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
+fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
     let stores = match live(subject, seed) {
         Ok(stores) => stores,
         Err(violation) => {
@@ -159,13 +159,13 @@ fn life(subject: &Subject, seed: u64, most: usize, all: u64, watch: &Watch, tall
 }
 
 /// Corrupted images of a store. The order of the images depends on the design.
-fn images_of(subject: &Subject, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
+fn images_of(subject: &StoreKind, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
 }
 
 fn one(
-    subject: &Subject,
+    subject: &StoreKind,
     store_image: &StoreImage,
     corruptions: &[Corruption],
     place: CorruptionPoint,

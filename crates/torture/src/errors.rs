@@ -10,14 +10,14 @@ use std::sync::Arc;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use storage::{Call, DiskError, Effect, Extent, Fault, Faulty, Memory, Operation};
+use storage::{Call, DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory};
 
 use crate::disk::disk_of;
 use crate::examine::{judge, read, recover};
 use crate::findings::Findings;
 use crate::player::{DIRECTORY, Player, Stop};
-use crate::script::{Action, Content, Script, Write, apply, digest};
-use crate::subject::Subject;
+use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
+use crate::subject::StoreKind;
 use crate::violation::{Check, Violation};
 
 /// Number of actions in one history.
@@ -78,7 +78,7 @@ pub struct FaultSummary {
 }
 
 /// Explores I/O errors of a subject.
-pub fn explore(subject: &Subject, budget: FaultBudget) -> FaultSummary {
+pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
     let mut tally = FaultSummary::default();
     for seed in budget.seed.. {
         tally.lives += 1;
@@ -107,7 +107,7 @@ pub fn explore(subject: &Subject, budget: FaultBudget) -> FaultSummary {
 ///
 /// # Errors
 /// If the history of that seed has no such fault.
-pub fn replay(subject: &Subject, place: FaultPoint) -> Result<FaultSummary, String> {
+pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, String> {
     let script = Script::new(place.seed, ACTIONS);
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
     let Some(fault) = faults.get(place.fault) else {
@@ -124,7 +124,7 @@ pub fn replay(subject: &Subject, place: FaultPoint) -> Result<FaultSummary, Stri
 }
 
 /// Every fault of a history: at every call each error the call can return, once and permanently, with every effect.
-fn all_faults(subject: &Subject, script: &Script, seed: u64) -> Result<Vec<Fault>, Violation> {
+fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
     player.play_undisturbed(script)?;
@@ -132,8 +132,8 @@ fn all_faults(subject: &Subject, script: &Script, seed: u64) -> Result<Vec<Fault
     for (at, call) in faulty.calls().iter().enumerate() {
         for error in DiskError::ALL.into_iter().filter(|error| error.hits(call.operation)) {
             for effect in effects(call, error) {
-                let extents = [Extent::Once, Extent::Onwards];
-                all.extend(extents.map(|extent| Fault { at, extent, error, effect }));
+                let extents = [FaultExtent::Once, FaultExtent::Onwards];
+                all.extend(extents.map(|extent| InjectedFault { at, extent, error, effect }));
             }
         }
     }
@@ -141,17 +141,25 @@ fn all_faults(subject: &Subject, script: &Script, seed: u64) -> Result<Vec<Fault
 }
 
 /// Possible effects of a call that returns `error`.
-fn effects(call: &Call, error: DiskError) -> Vec<Effect> {
+fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     match call.operation {
-        Operation::Append if error == DiskError::Short => vec![Effect::Prefix(call.bytes / 2)],
-        Operation::Append => vec![Effect::Nothing, Effect::Prefix(call.bytes / 2), Effect::Whole],
-        operation if operation.writes() => vec![Effect::Nothing, Effect::Whole],
-        _ => vec![Effect::Nothing],
+        FileOperation::Append if error == DiskError::Short => vec![FaultEffect::Prefix(call.bytes / 2)],
+        FileOperation::Append => {
+            vec![FaultEffect::Nothing, FaultEffect::Prefix(call.bytes / 2), FaultEffect::Whole]
+        }
+        operation if operation.writes() => vec![FaultEffect::Nothing, FaultEffect::Whole],
+        _ => vec![FaultEffect::Nothing],
     }
 }
 
 /// Runs the history with one fault and records the outcome.
-fn one(subject: &Subject, script: &Script, place: FaultPoint, fault: Fault, tally: &mut FaultSummary) {
+fn one(
+    subject: &StoreKind,
+    script: &Script,
+    place: FaultPoint,
+    fault: InjectedFault,
+    tally: &mut FaultSummary,
+) {
     let disk = Arc::new(disk_of(place.seed));
     let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
     faulty.inject(fault);
@@ -165,7 +173,7 @@ fn one(subject: &Subject, script: &Script, place: FaultPoint, fault: Fault, tall
             .calls()
             .get(fault.at)
             .map_or_else(String::new, |call| format!("{:?} of {}", call.operation, call.path.display()));
-        let Fault { at, extent, error, effect } = fault;
+        let InjectedFault { at, extent, error, effect } = fault;
         let fault = format!("{error:?} {extent:?} at call {at}, {call}, with effect {effect:?}");
         tally.findings.add(place, fault, violation);
     }
@@ -173,9 +181,9 @@ fn one(subject: &Subject, script: &Script, place: FaultPoint, fault: Fault, tall
 
 /// A history with a fault.
 struct Trial<'a> {
-    subject: &'a Subject,
+    subject: &'a StoreKind,
     script: &'a Script,
-    fault: Fault,
+    fault: InjectedFault,
     disk: Arc<Memory>,
     faulty: Arc<Faulty>,
 }
@@ -189,8 +197,8 @@ struct Ending {
 }
 
 /// The write that is tried after an error.
-fn probe() -> Write {
-    Write { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
+fn probe() -> ScriptWrite {
+    ScriptWrite { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
 
 impl Trial<'_> {
@@ -221,7 +229,7 @@ impl Trial<'_> {
                 tally.reported += 1;
                 self.check_report(&error)?;
                 let after = match player.current {
-                    Some(Action::Commit(writes)) => {
+                    Some(StoreAction::Commit(writes)) => {
                         let mut after = player.content.clone();
                         apply(&mut after, writes);
                         after
@@ -239,7 +247,7 @@ impl Trial<'_> {
     /// Checks a fault that no caller received. The fault must be harmless.
     fn check_silence(&self) -> Result<(), Violation> {
         // The next opening removes a file that cannot be removed now.
-        match self.faulty.failed().into_iter().find(|call| call.operation != Operation::Remove) {
+        match self.faulty.failed().into_iter().find(|call| call.operation != FileOperation::Remove) {
             Some(call) => {
                 let what = format!(
                     "{:?} of {} failed, and no caller received the error",
@@ -286,7 +294,7 @@ impl Trial<'_> {
         if !allowed.contains(&&found) {
             return Err(Violation::new(Check::Reads, "after the faults ended"));
         }
-        let was_read = matches!(player.current, Some(Action::Get(_) | Action::Range(..)));
+        let was_read = matches!(player.current, Some(StoreAction::Get(_) | StoreAction::Range(..)));
         match store.write(&[probe()]) {
             Ok(()) if self.sync_failed() => {
                 Err(Violation::new(Check::Stops, "a write was accepted after a failed sync"))
@@ -306,8 +314,8 @@ impl Trial<'_> {
     /// Whether a sync in the store's own directory failed.
     fn sync_failed(&self) -> bool {
         self.faulty.failed().iter().any(|call| match call.operation {
-            Operation::Sync => call.path.parent() == Some(Path::new(DIRECTORY)),
-            Operation::SyncDirectory => &*call.path == Path::new(DIRECTORY),
+            FileOperation::Sync => call.path.parent() == Some(Path::new(DIRECTORY)),
+            FileOperation::SyncDirectory => &*call.path == Path::new(DIRECTORY),
             _ => false,
         })
     }

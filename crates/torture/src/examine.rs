@@ -7,11 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use storage::{Memory, Recording, Step, Storage};
+use storage::{Memory, RecordingStorage, Storage, StorageChange};
 
 use crate::player::{DIRECTORY, Marks, copy_directory};
-use crate::script::{Content, Script, Write, apply, digest};
-use crate::subject::{Store, Subject};
+use crate::script::{Content, Script, ScriptWrite, apply, digest};
+use crate::subject::{OpenStore, StoreKind};
 use crate::violation::{Check, Violation};
 
 /// Result of recovering a store.
@@ -19,7 +19,7 @@ pub(crate) struct Recovered {
     /// Digest of its content.
     pub(crate) digest: u128,
     /// Storage steps of opening it and of the operations after that.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<StorageChange>,
     /// Number of those steps that opening took.
     pub(crate) opening: usize,
     /// Promises of the operations after the recovery, by step.
@@ -43,7 +43,11 @@ pub(crate) enum Copy {
 
 /// Opens the store on `disk`, compares all read paths, then writes to the store and opens it again. `copies` is the
 /// number of checkpoints to examine.
-pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> Result<Recovered, Violation> {
+pub(crate) fn recover(
+    subject: &StoreKind,
+    disk: &Arc<Memory>,
+    copies: usize,
+) -> Result<Recovered, Violation> {
     catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies)))
         .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
 }
@@ -55,7 +59,7 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 struct Examination<'a> {
-    subject: &'a Subject,
+    subject: &'a StoreKind,
     disk: &'a Arc<Memory>,
 }
 
@@ -65,7 +69,7 @@ impl Examination<'_> {
         if self.disk.list(Path::new(DIRECTORY)).is_ok_and(|names| !names.is_empty()) {
             self.verify(Check::CleanBefore)?;
         }
-        let recording = Arc::new(Recording::new(Arc::clone(self.disk) as _));
+        let recording = Arc::new(RecordingStorage::new(Arc::clone(self.disk) as _));
         let storage: Arc<dyn Storage> = Arc::clone(&recording) as _;
         let store = self.open(&storage).map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
         let opening = recording.position();
@@ -75,7 +79,7 @@ impl Examination<'_> {
         Ok(Recovered { digest: digests[0], steps: recording.steps(), opening, marks, digests, copies })
     }
 
-    fn open(&self, storage: &Arc<dyn Storage>) -> tree::Result<Box<dyn Store>> {
+    fn open(&self, storage: &Arc<dyn Storage>) -> tree::Result<Box<dyn OpenStore>> {
         self.subject.maker.open(storage, Path::new(DIRECTORY))
     }
 
@@ -92,8 +96,8 @@ impl Examination<'_> {
     /// commit.
     fn go_on(
         &self,
-        store: Box<dyn Store>,
-        recording: &Arc<Recording>,
+        store: Box<dyn OpenStore>,
+        recording: &Arc<RecordingStorage>,
         mut content: Content,
     ) -> Result<(Marks, Vec<u128>), Violation> {
         let fails = |error: tree::Error| Violation::new(Check::GoesOn, error.to_string());
@@ -135,17 +139,17 @@ impl Examination<'_> {
 }
 
 /// Commits for a recovered store: a new key, a batch, and a delete of an existing key.
-fn next_commits(content: &Content) -> Vec<Vec<Write>> {
-    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()), end: None };
+fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
+    let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
     if let Some(key) = content.keys().nth(content.len() / 2) {
-        commits.push(vec![Write { key: key.clone(), value: None, end: None }]);
+        commits.push(vec![ScriptWrite { key: key.clone(), value: None, end: None }]);
     }
     commits
 }
 
 /// Reads the whole store by scans and by gets, which must agree.
-pub(crate) fn read(store: &dyn Store) -> Result<Content, Violation> {
+pub(crate) fn read(store: &dyn OpenStore) -> Result<Content, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let content = store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)?;
     for key in Script::keys() {
@@ -190,7 +194,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
     for (key, value) in content {
-        let write = Write { key: key.clone(), value: Some(value.clone()), end: None };
+        let write = ScriptWrite { key: key.clone(), value: Some(value.clone()), end: None };
         let Some(commit) = script.commits().iter().rposition(|commit| commit.contains(&write)) else {
             let what = format!("\"{}\" is {}", String::from_utf8_lossy(key), shown(Some(value)));
             return Violation::new(Check::Invention, what);
@@ -200,7 +204,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let newest = newest.max(*promise.start());
     let expected = script.content(newest);
     let commit = newest.checked_sub(1).map(|last| &script.commits()[last][..]).unwrap_or_default();
-    let lacks = |write: &&Write| content.get(&write.key) != expected.get(&write.key);
+    let lacks = |write: &&ScriptWrite| content.get(&write.key) != expected.get(&write.key);
     let missing = commit.iter().filter(lacks).count();
     let text = difference(content, &expected);
     if commit.len() > 1 && missing > 0 {
@@ -266,7 +270,8 @@ mod tests {
     #[test]
     fn half_a_batch_is_called_so() {
         let script = Script::new(5, 150);
-        let puts = |commit: &Vec<Write>| commit.len() > 2 && commit.iter().all(|write| write.value.is_some());
+        let puts =
+            |commit: &Vec<ScriptWrite>| commit.len() > 2 && commit.iter().all(|write| write.value.is_some());
         let batch = script.commits().iter().position(puts).unwrap();
         let mut content = script.content(batch);
         apply(&mut content, &script.commits()[batch][1..2]);

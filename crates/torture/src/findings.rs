@@ -8,7 +8,7 @@ const MOST_OF_ONE_CHECK: usize = 3;
 
 /// A violation with its coordinates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding<P> {
+pub struct LocatedViolation<P> {
     /// Coordinates that reproduce it.
     pub place: P,
     /// Context: the last step before the power failure, or the fault.
@@ -23,7 +23,7 @@ pub struct Findings<P> {
     /// Number of violations.
     pub violations: u64,
     /// First few findings of every check.
-    pub kept: Vec<Finding<P>>,
+    pub kept: Vec<LocatedViolation<P>>,
 }
 
 impl<P> Default for Findings<P> {
@@ -36,9 +36,9 @@ impl<P> Findings<P> {
     /// Records a violation.
     pub fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
         self.violations += 1;
-        let of_check = |found: &&Finding<P>| found.violation.check == violation.check;
+        let of_check = |found: &&LocatedViolation<P>| found.violation.check == violation.check;
         if self.kept.iter().filter(of_check).count() < MOST_OF_ONE_CHECK {
-            self.kept.push(Finding { place, moment: moment.into(), violation });
+            self.kept.push(LocatedViolation { place, moment: moment.into(), violation });
         }
     }
 
@@ -47,8 +47,11 @@ impl<P> Findings<P> {
     where
         P: ToString,
     {
-        let spelt =
-            |Finding { place, moment, violation }| Finding { place: P::to_string(&place), moment, violation };
+        let spelt = |LocatedViolation { place, moment, violation }| LocatedViolation {
+            place: P::to_string(&place),
+            moment,
+            violation,
+        };
         Findings { violations: self.violations, kept: self.kept.into_iter().map(spelt).collect() }
     }
 

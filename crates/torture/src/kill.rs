@@ -22,8 +22,8 @@ use storage::Storage;
 use tree::wal::WalMode;
 
 use crate::examine::{judge, panic_text};
-use crate::script::{Action, Content, Script, Write, apply, digest};
-use crate::subject::{Store, Subject};
+use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
+use crate::subject::{OpenStore, StoreKind};
 use crate::violation::{Check, Violation};
 
 /// Number of writers of a store.
@@ -225,7 +225,7 @@ impl Life {
     /// A failed call or a wrong answer, as text.
     pub fn play(
         &self,
-        store: &(impl Store + Sync),
+        store: &(impl OpenStore + Sync),
         from: Commits,
         tell: &(impl Fn(Event) + Sync),
     ) -> Result<(), String> {
@@ -250,7 +250,7 @@ impl Life {
     /// The violation that was found.
     pub fn check(
         &self,
-        subject: &Subject,
+        subject: &StoreKind,
         storage: &Arc<dyn Storage>,
         directory: &Path,
         ledger: &Ledger,
@@ -262,7 +262,7 @@ impl Life {
 
     fn examine(
         &self,
-        subject: &Subject,
+        subject: &StoreKind,
         storage: &Arc<dyn Storage>,
         directory: &Path,
         ledger: &Ledger,
@@ -285,7 +285,7 @@ impl Life {
     }
 
     /// Number of commits of each writer in a store.
-    fn find(&self, store: &dyn Store, wal: WalMode, ledger: &Ledger) -> Result<Commits, Violation> {
+    fn find(&self, store: &dyn OpenStore, wal: WalMode, ledger: &Ledger) -> Result<Commits, Violation> {
         let mut contents = read(store)?;
         let (mut fewest, mut most) = ([0; WRITERS], [0; WRITERS]);
         for (writer, script) in self.scripts.iter().enumerate() {
@@ -303,7 +303,7 @@ impl Life {
 }
 
 /// Content of each writer, read by scans and by gets, which must agree.
-fn read(store: &dyn Store) -> Result<[Content; WRITERS], Violation> {
+fn read(store: &dyn OpenStore) -> Result<[Content; WRITERS], Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let mut contents: [Content; WRITERS] = Default::default();
     for (key, value) in store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)? {
@@ -345,12 +345,12 @@ struct Writer<'a, S, T> {
     is_over: &'a AtomicBool,
 }
 
-impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
+impl<S: OpenStore, T: Fn(Event)> Writer<'_, S, T> {
     /// Runs the script after its first `from` commits.
     fn play(&self, from: usize) -> Result<(), String> {
         let (mut commits, mut content) = (0, self.script.content(from));
         for action in &self.script.actions {
-            let is_commit = matches!(action, Action::Commit(_));
+            let is_commit = matches!(action, StoreAction::Commit(_));
             if self.is_over.load(Ordering::Relaxed) {
                 break;
             }
@@ -363,10 +363,11 @@ impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
         Ok(())
     }
 
-    fn act(&self, action: &Action, commit: usize, content: &mut Content) -> Result<(), String> {
+    fn act(&self, action: &StoreAction, commit: usize, content: &mut Content) -> Result<(), String> {
         let done = match action {
-            Action::Commit(writes) => {
-                let key = |write: &Write| Write { key: own(self.number, &write.key), ..write.clone() };
+            StoreAction::Commit(writes) => {
+                let key =
+                    |write: &ScriptWrite| ScriptWrite { key: own(self.number, &write.key), ..write.clone() };
                 (self.tell)(Event::Begun(self.number, commit));
                 let written = self.store.write(&writes.iter().map(key).collect::<Vec<_>>());
                 if written.is_ok() {
@@ -375,11 +376,11 @@ impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
                 }
                 written
             }
-            Action::Get(key) => self.store.get(&own(self.number, key)).and_then(|found| {
+            StoreAction::Get(key) => self.store.get(&own(self.number, key)).and_then(|found| {
                 let is_right = found.as_ref() == content.get(key);
                 is_right.then_some(()).ok_or_else(|| wrong_answer(self.number, key))
             }),
-            Action::Range(low, high) => {
+            StoreAction::Range(low, high) => {
                 let [from, to] = [low, high].map(|key| own(self.number, key));
                 self.store.range(Bound::Included(&from), Bound::Excluded(&to)).and_then(|found| {
                     let inside = content.iter().filter(|(key, _)| (low..high).contains(key));
@@ -387,11 +388,11 @@ impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
                     (found == expected.collect()).then_some(()).ok_or_else(|| wrong_answer(self.number, low))
                 })
             }
-            Action::Flush => self.settle(S::flush),
-            Action::Sync => self.settle(S::sync),
-            Action::Compact => self.store.compact(),
+            StoreAction::Flush => self.settle(S::flush),
+            StoreAction::Sync => self.settle(S::sync),
+            StoreAction::Compact => self.store.compact(),
             // Both actions need exclusive access to the store. The exploration of crashes covers them.
-            Action::Checkpoint | Action::Reopen => Ok(()),
+            StoreAction::Checkpoint | StoreAction::Reopen => Ok(()),
         };
         done.map_err(|error| format!("writer {}, {action:?}: {error}", self.number))
     }

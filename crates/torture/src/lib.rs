@@ -1,6 +1,6 @@
 //! Torture tests of a store: crashes and I/O errors at every step, corruption of its files, and checks of the result.
 //!
-//! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens runs on a [`Subject`] in
+//! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens runs on a [`StoreKind`] in
 //! `counted` mode, on one thread. A seed therefore determines a history, which is a list of storage calls.
 //!
 //! * [`crash`] stops the history after every call and derives the possible disk states ([`storage::States`]). The
@@ -30,9 +30,9 @@ mod small;
 mod subject;
 mod violation;
 
-pub use findings::{Finding, Findings};
+pub use findings::{Findings, LocatedViolation};
 pub use parallel::in_order;
-pub use script::{Action, Content, Script, Write};
+pub use script::{Content, Script, ScriptWrite, StoreAction};
 pub use small::small;
-pub use subject::{Maker, Store, Subject, TreeMaker};
+pub use subject::{Maker, OpenStore, StoreKind, TreeMaker};
 pub use violation::{Check, Violation};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use storage::Storage;
 use tree::wal::WalMode;
 
-use crate::script::{Action, Content, Script, apply};
-use crate::subject::{Store, Subject};
+use crate::script::{Content, Script, StoreAction, apply};
+use crate::subject::{OpenStore, StoreKind};
 use crate::violation::{Check, Violation};
 
 /// Directory of the store.
@@ -61,22 +61,26 @@ impl From<tree::Error> for Stop {
 
 /// A script that is being run.
 pub(crate) struct Player<'a> {
-    subject: &'a Subject,
+    subject: &'a StoreKind,
     storage: Arc<dyn Storage>,
     clock: &'a dyn Fn() -> usize,
     /// Directory of the store.
     pub(crate) directory: PathBuf,
     /// The open store; `None` if it could not be opened.
-    pub(crate) store: Option<Box<dyn Store>>,
+    pub(crate) store: Option<Box<dyn OpenStore>>,
     pub(crate) marks: Marks,
     /// Content after the acknowledged commits.
     pub(crate) content: Content,
     /// The current or last action.
-    pub(crate) current: Option<&'a Action>,
+    pub(crate) current: Option<&'a StoreAction>,
 }
 
 impl<'a> Player<'a> {
-    pub(crate) fn new(subject: &'a Subject, storage: Arc<dyn Storage>, clock: &'a dyn Fn() -> usize) -> Self {
+    pub(crate) fn new(
+        subject: &'a StoreKind,
+        storage: Arc<dyn Storage>,
+        clock: &'a dyn Fn() -> usize,
+    ) -> Self {
         let (marks, content) = (Marks::default(), Content::new());
         let directory = PathBuf::from(DIRECTORY);
         Self { subject, storage, clock, directory, store: None, marks, content, current: None }
@@ -103,42 +107,46 @@ impl<'a> Player<'a> {
         })
     }
 
-    fn act(&mut self, action: &Action) -> Result<(), Stop> {
+    fn act(&mut self, action: &StoreAction) -> Result<(), Stop> {
         let store = self.store.as_ref().expect("the store is open");
         match action {
-            Action::Commit(writes) => {
+            StoreAction::Commit(writes) => {
                 self.marks.begun.push((self.clock)());
                 store.write(writes)?;
                 apply(&mut self.content, writes);
                 self.marks.acknowledged.push((self.clock)());
             }
-            Action::Get(key) => {
+            StoreAction::Get(key) => {
                 let (found, expected) = (store.get(key)?, self.content.get(key));
                 agree(&found.as_ref(), &expected)?;
             }
-            Action::Range(low, high) => {
+            StoreAction::Range(low, high) => {
                 let found = store.range(Bound::Included(low), Bound::Excluded(high))?;
                 let inside = self.content.iter().filter(|(key, _)| (low..high).contains(key));
                 agree(&found, &inside.map(|(key, value)| (key.clone(), value.clone())).collect())?;
             }
-            Action::Flush => store.flush()?,
-            Action::Compact => store.compact()?,
-            Action::Sync => store.sync()?,
-            Action::Checkpoint => {
+            StoreAction::Flush => store.flush()?,
+            StoreAction::Compact => store.compact()?,
+            StoreAction::Sync => store.sync()?,
+            StoreAction::Checkpoint => {
                 let directory = copy_directory(self.marks.copies.len());
                 self.marks.copies.push(((self.clock)(), None, self.marks.acknowledged.len()));
                 store.checkpoint(&directory)?;
                 let last = self.marks.copies.last_mut().expect("it was pushed");
                 last.1 = Some((self.clock)());
             }
-            Action::Reopen => {
+            StoreAction::Reopen => {
                 self.store.take().expect("the store is open").close()?;
                 self.open()?;
             }
         }
         match action {
-            Action::Commit(_) | Action::Get(_) | Action::Range(..) => {}
-            Action::Flush | Action::Compact | Action::Sync | Action::Checkpoint | Action::Reopen => {
+            StoreAction::Commit(_) | StoreAction::Get(_) | StoreAction::Range(..) => {}
+            StoreAction::Flush
+            | StoreAction::Compact
+            | StoreAction::Sync
+            | StoreAction::Checkpoint
+            | StoreAction::Reopen => {
                 self.marks.durable.push(((self.clock)(), self.marks.acknowledged.len()));
             }
         }

@@ -14,7 +14,7 @@ const KEYS: u32 = 40;
 
 /// A put; a delete if `value` is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Write {
+pub struct ScriptWrite {
     /// The key.
     pub key: Vec<u8>,
     /// Value of a put.
@@ -25,9 +25,9 @@ pub struct Write {
 
 /// An action on a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum StoreAction {
     /// An atomic batch of writes.
-    Commit(Vec<Write>),
+    Commit(Vec<ScriptWrite>),
     /// A get of one key.
     Get(Vec<u8>),
     /// A scan from the first key (inclusive) to the second (exclusive).
@@ -49,8 +49,8 @@ pub enum Action {
 /// Every value names its commit, so no two commits leave the same content. The exception is a delete of an absent key.
 pub struct Script {
     /// The actions, in order.
-    pub actions: Vec<Action>,
-    commits: Vec<Vec<Write>>,
+    pub actions: Vec<StoreAction>,
+    commits: Vec<Vec<ScriptWrite>>,
     /// Digest of the content after 0, 1, 2 … commits.
     digests: Vec<u128>,
 }
@@ -62,18 +62,18 @@ impl Script {
         let (mut actions, mut commits) = (Vec::new(), 0);
         for _ in 0..length {
             let action = action(&mut random, commits + 1);
-            commits += usize::from(matches!(action, Action::Commit(_)));
+            commits += usize::from(matches!(action, StoreAction::Commit(_)));
             actions.push(action);
         }
         Self::of(actions)
     }
 
-    fn of(actions: Vec<Action>) -> Self {
+    fn of(actions: Vec<StoreAction>) -> Self {
         let commits = actions.iter().filter_map(|action| match action {
-            Action::Commit(writes) => Some(writes.clone()),
+            StoreAction::Commit(writes) => Some(writes.clone()),
             _ => None,
         });
-        let commits: Vec<Vec<Write>> = commits.collect();
+        let commits: Vec<Vec<ScriptWrite>> = commits.collect();
         let (mut content, mut digests) = (Content::new(), vec![digest(&Content::new())]);
         for commit in &commits {
             apply(&mut content, commit);
@@ -83,7 +83,7 @@ impl Script {
     }
 
     /// The commits, in order.
-    pub fn commits(&self) -> &[Vec<Write>] {
+    pub fn commits(&self) -> &[Vec<ScriptWrite>] {
         &self.commits
     }
 
@@ -122,8 +122,8 @@ impl Script {
 }
 
 /// Applies the writes of a commit to `content`.
-pub(crate) fn apply(content: &mut Content, commit: &[Write]) {
-    for Write { key, value, end } in commit {
+pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
+    for ScriptWrite { key, value, end } in commit {
         match (value, end) {
             (Some(value), _) => drop(content.insert(key.clone(), value.clone())),
             (None, None) => drop(content.remove(key)),
@@ -145,11 +145,11 @@ pub(crate) fn digest(content: &Content) -> u128 {
 }
 
 /// A random action, where `commit` is the number of the next commit.
-fn action(random: &mut impl Rng, commit: usize) -> Action {
+fn action(random: &mut impl Rng, commit: usize) -> StoreAction {
     match random.random_range(0..1000) {
-        0..600 => Action::Commit(vec![put(random, commit, 0)]),
-        600..680 => Action::Commit(vec![delete(random)]),
-        680..700 => Action::Commit(vec![delete_range(random)]),
+        0..600 => StoreAction::Commit(vec![put(random, commit, 0)]),
+        600..680 => StoreAction::Commit(vec![delete(random)]),
+        680..700 => StoreAction::Commit(vec![delete_range(random)]),
         700..850 => {
             let count = random.random_range(2..7);
             let one = |part| match random.random_range(0..20) {
@@ -157,19 +157,19 @@ fn action(random: &mut impl Rng, commit: usize) -> Action {
                 15..19 => delete(random),
                 _ => delete_range(random),
             };
-            Action::Commit((0..count).map(one).collect())
+            StoreAction::Commit((0..count).map(one).collect())
         }
-        850..890 => Action::Get(any_key(random)),
-        890..930 => Action::Range(any_key(random), any_key(random)),
-        930..960 => Action::Sync,
-        960..978 => Action::Flush,
-        978..986 => Action::Compact,
-        986..993 => Action::Checkpoint,
-        _ => Action::Reopen,
+        850..890 => StoreAction::Get(any_key(random)),
+        890..930 => StoreAction::Range(any_key(random), any_key(random)),
+        930..960 => StoreAction::Sync,
+        960..978 => StoreAction::Flush,
+        978..986 => StoreAction::Compact,
+        986..993 => StoreAction::Checkpoint,
+        _ => StoreAction::Reopen,
     }
 }
 
-fn put(random: &mut impl Rng, commit: usize, part: usize) -> Write {
+fn put(random: &mut impl Rng, commit: usize, part: usize) -> ScriptWrite {
     let filler = match random.random_range(0..100) {
         // Values that span several sectors, and one that spans several pages.
         0..4 => random.random_range(500..1600),
@@ -179,21 +179,21 @@ fn put(random: &mut impl Rng, commit: usize, part: usize) -> Write {
     let mut value = format!("{commit}.{part} ").into_bytes();
     let letter = random.random_range(b'a'..=b'z');
     value.resize(value.len() + filler, letter);
-    Write { key: any_key(random), value: Some(value), end: None }
+    ScriptWrite { key: any_key(random), value: Some(value), end: None }
 }
 
-fn delete(random: &mut impl Rng) -> Write {
-    Write { key: any_key(random), value: None, end: None }
+fn delete(random: &mut impl Rng) -> ScriptWrite {
+    ScriptWrite { key: any_key(random), value: None, end: None }
 }
 
 /// A range delete: half of them of a few keys, the others between any two.
-fn delete_range(random: &mut impl Rng) -> Write {
+fn delete_range(random: &mut impl Rng) -> ScriptWrite {
     let (one, other) = (any_key(random), any_key(random));
     let (low, mut high) = if one < other { (one, other) } else { (other, one) };
     if low == high || random.random_bool(0.5) {
         high = [&*low, b"\xff"].concat();
     }
-    Write { key: low, value: None, end: Some(high) }
+    ScriptWrite { key: low, value: None, end: Some(high) }
 }
 
 fn any_key(random: &mut impl Rng) -> Vec<u8> {
@@ -217,17 +217,18 @@ mod tests {
     fn a_seed_is_a_script_and_has_everything_in_it() {
         let script = Script::new(7, 1000);
         assert_eq!(script.actions, Script::new(7, 1000).actions);
-        let all = |wanted: fn(&Action) -> bool| script.actions.iter().filter(|action| wanted(action)).count();
+        let all =
+            |wanted: fn(&StoreAction) -> bool| script.actions.iter().filter(|action| wanted(action)).count();
         for count in [
-            all(|action| matches!(action, Action::Flush)),
-            all(|action| matches!(action, Action::Compact)),
-            all(|action| matches!(action, Action::Sync)),
-            all(|action| matches!(action, Action::Checkpoint)),
-            all(|action| matches!(action, Action::Reopen)),
-            all(|action| matches!(action, Action::Range(..))),
-            all(|action| matches!(action, Action::Commit(writes) if writes.len() > 1)),
-            all(|action| matches!(action, Action::Commit(writes) if writes[0].value.is_none())),
-            all(|action| matches!(action, Action::Commit(writes) if writes[0].end.is_some())),
+            all(|action| matches!(action, StoreAction::Flush)),
+            all(|action| matches!(action, StoreAction::Compact)),
+            all(|action| matches!(action, StoreAction::Sync)),
+            all(|action| matches!(action, StoreAction::Checkpoint)),
+            all(|action| matches!(action, StoreAction::Reopen)),
+            all(|action| matches!(action, StoreAction::Range(..))),
+            all(|action| matches!(action, StoreAction::Commit(writes) if writes.len() > 1)),
+            all(|action| matches!(action, StoreAction::Commit(writes) if writes[0].value.is_none())),
+            all(|action| matches!(action, StoreAction::Commit(writes) if writes[0].end.is_some())),
         ] {
             assert!(count > 0);
         }

@@ -9,12 +9,12 @@ use tree::wal::WalMode;
 use tree::{Design, Mode, OpenOptions, Result, Tree, WriteBatch};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::script::{Content, Write};
+use crate::script::{Content, ScriptWrite};
 
 /// An open store.
-pub trait Store {
+pub trait OpenStore {
     /// Applies the writes of one commit atomically.
-    fn write(&self, commit: &[Write]) -> Result<()>;
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()>;
 
     /// Value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
@@ -46,14 +46,14 @@ pub trait Store {
 /// Opens stores and checks them.
 pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>>;
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>>;
 
     /// Opens the store in `directory` without the corrupted files. Returns one line for each corrupted file.
     fn open_quarantined(
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
         Ok((self.open(storage, directory)?, Vec::new()))
     }
 
@@ -62,7 +62,7 @@ pub trait Maker: Send + Sync {
 }
 
 /// A kind of store and its promises.
-pub struct Subject {
+pub struct StoreKind {
     /// Name of the kind.
     pub name: String,
     /// WAL mode, which determines when a write is acknowledged.
@@ -71,7 +71,7 @@ pub struct Subject {
     pub maker: Box<dyn Maker>,
 }
 
-impl Subject {
+impl StoreKind {
     /// The tree of a design, unchanged.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl TreeMaker {
 }
 
 impl Maker for TreeMaker {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
         Ok(Box::new(self.options(storage, directory).open(directory)?))
     }
 
@@ -104,7 +104,7 @@ impl Maker for TreeMaker {
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
         let tree = self.options(storage, directory).quarantine(true).open(directory)?;
         let report = tree.recovery().quarantined_files.clone();
         Ok((Box::new(tree), report))
@@ -116,9 +116,9 @@ impl Maker for TreeMaker {
     }
 }
 
-impl Store for Tree {
-    fn write(&self, commit: &[Write]) -> Result<()> {
-        if let [Write { key, value, end }] = commit {
+impl OpenStore for Tree {
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
+        if let [ScriptWrite { key, value, end }] = commit {
             return match (value, end) {
                 (Some(value), _) => self.put(key, value),
                 (None, None) => self.delete(key),
@@ -126,7 +126,7 @@ impl Store for Tree {
             };
         }
         let mut batch = WriteBatch::new();
-        for Write { key, value, end } in commit {
+        for ScriptWrite { key, value, end } in commit {
             match (value, end) {
                 (Some(value), _) => batch.put(key, value)?,
                 (None, None) => batch.delete(key)?,

@@ -11,7 +11,7 @@ use crate::writer::TraceWriter;
 
 /// A format that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum TraceFormat {
     /// Commands as text.
     Dsl,
     /// RocksDB query traces.
@@ -22,7 +22,7 @@ pub enum Format {
     Csv,
 }
 
-impl Format {
+impl TraceFormat {
     /// All formats.
     pub const ALL: [Self; 4] = [Self::Dsl, Self::RocksDb, Self::OracleGeneral, Self::Csv];
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     /// Writes the records in a format, and reads them.
-    fn again(format: Format, records: &[TraceRecord]) -> (Vec<TraceRecord>, Vec<String>, String) {
+    fn again(format: TraceFormat, records: &[TraceRecord]) -> (Vec<TraceRecord>, Vec<String>, String) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
@@ -91,13 +91,13 @@ mod tests {
 
     #[test]
     fn rocksdb_traces_lose_nothing() {
-        let (read, losses, kind) = again(Format::RocksDb, &records());
+        let (read, losses, kind) = again(TraceFormat::RocksDb, &records());
         assert_eq!((read, losses, kind.as_str()), (records(), Vec::new(), "rocksdb"));
     }
 
     #[test]
     fn csv_keeps_all_but_values_families_and_directions() {
-        let (read, losses, kind) = again(Format::Csv, &records());
+        let (read, losses, kind) = again(TraceFormat::Csv, &records());
         let plain = |record: TraceRecord| TraceRecord { value: None, family: 0, backward: false, ..record };
         assert_eq!(read, records().into_iter().map(plain).collect::<Vec<_>>());
         assert_eq!((losses.len(), kind.as_str()), (2, "csv"));
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn text_keeps_keys_and_values() {
-        let (read, losses, kind) = again(Format::Dsl, &records());
+        let (read, losses, kind) = again(TraceFormat::Dsl, &records());
         assert_eq!((read.len(), losses.len(), kind.as_str()), (9, 3, "text"));
         assert_eq!(read[2].value, Some(vec![7; 300]));
     }
@@ -118,13 +118,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
-        let mut writer = Format::OracleGeneral.writer(file).unwrap();
+        let mut writer = TraceFormat::OracleGeneral.writer(file).unwrap();
         records.iter().for_each(|record| writer.write(record).unwrap());
         writer.finish().unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let next = bytes.chunks_exact(24).map(|record| i64::from_le_bytes(record[16..].try_into().unwrap()));
         assert_eq!(next.collect::<Vec<_>>(), [2, -1, 3, -1, -1]);
-        let (read, losses, kind) = again(Format::OracleGeneral, &records);
+        let (read, losses, kind) = again(TraceFormat::OracleGeneral, &records);
         assert_eq!((read, losses, kind.as_str()), (records, Vec::new(), "oracle-general"));
     }
 }

@@ -1,10 +1,10 @@
 //! Statistics of traces, their synthetic twins, and writers of trace formats.
 //!
 //! 1. **Statistics.** [`Statistics`] takes the records of a trace one by one, in bounded memory, and returns a
-//!    [`Summary`]: the mix, sizes, skew, reuse distances with the miss-ratio curve of LRU, and the working set over time.
+//!    [`TraceStatistics`]: the mix, sizes, skew, reuse distances with the miss-ratio curve of LRU, and the working set over time.
 //! 2. **Twins.** [`fit`] writes a workload whose operations have the statistics of a trace, and measures the distances
 //!    between the two.
-//! 3. **Writers.** [`Format`] writes records as text, CSV, or the formats of RocksDB and libCacheSim. [`Sampler`] keeps
+//! 3. **Writers.** [`TraceFormat`] writes records as text, CSV, or the formats of RocksDB and libCacheSim. [`Sampler`] keeps
 //!    a spatially hashed sample of the keys.
 
 mod arrivals;
@@ -28,8 +28,8 @@ mod writer;
 
 pub use distance::Distances;
 pub use fit::{Fit, fit};
-pub use format::Format;
+pub use format::TraceFormat;
 pub use sampler::Sampler;
 pub use statistics::Statistics;
-pub use summary::{Arrivals, Curve, MissRatio, Popularity, Share, Sizes, Summary, WorkingSet};
+pub use summary::{AccessSkew, Arrivals, CurvePoint, MissRatio, Share, Sizes, TraceStatistics, WorkingSet};
 pub use writer::TraceWriter;

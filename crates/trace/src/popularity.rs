@@ -1,6 +1,6 @@
 //! The skew of accesses over keys: shares of the most frequent keys, and the Zipf exponent that fits best.
 
-use crate::summary::Popularity;
+use crate::summary::AccessSkew;
 
 /// The largest exponent that is tried.
 const MOST_THETA: f64 = 5.0;
@@ -25,13 +25,13 @@ impl Ranking {
     }
 
     /// Returns the statistics. `scale` is the number of keys for which each kept key stands. `None` without keys.
-    pub(crate) fn summary(&self, scale: f64) -> Option<Popularity> {
+    pub(crate) fn summary(&self, scale: f64) -> Option<AccessSkew> {
         if self.counts.is_empty() {
             return None;
         }
         let theta = self.theta();
         let once = self.counts.iter().rev().take_while(|count| **count == 1).count();
-        Some(Popularity {
+        Some(AccessSkew {
             hottest_key: self.counts[0] as f64 / self.total / scale,
             hottest_1_percent: self.share(0.01),
             hottest_10_percent: self.share(0.1),

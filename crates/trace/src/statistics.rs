@@ -7,7 +7,7 @@ use crate::histogram::Histogram;
 use crate::keys::hash_of;
 use crate::popularity::Ranking;
 use crate::reuse::{Reuse, Seen};
-use crate::summary::{MissRatio, Share, Summary};
+use crate::summary::{MissRatio, Share, TraceStatistics};
 use crate::window::Windows;
 
 /// The default for the number of keys that are kept: about 400 MB.
@@ -103,7 +103,7 @@ impl Statistics {
     }
 
     /// Returns the statistics of a trace in this format. `notes` are the notes of its reader.
-    pub fn summary(&self, format: &str, notes: Vec<String>) -> Summary {
+    pub fn summary(&self, format: &str, notes: Vec<String>) -> TraceStatistics {
         let shares = TraceOperation::ALL.into_iter().zip(self.shares());
         let mix = shares.filter(|(_, share)| *share > 0.0).map(|(operation, share)| Share {
             operation: operation.name(),
@@ -113,7 +113,7 @@ impl Statistics {
         let capacities = capacities(self.reuse.distinct());
         let ratios = self.reuse.miss_ratios(&capacities);
         let points = capacities.into_iter().zip(ratios);
-        Summary {
+        TraceStatistics {
             format: format.to_owned(),
             operations: self.operations(),
             mix: mix.collect(),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// The statistics of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Summary {
+pub struct TraceStatistics {
     /// The format of the trace.
     pub format: String,
     /// The number of operations.
@@ -24,7 +24,7 @@ pub struct Summary {
     /// The numbers of entries of scans.
     pub scan_entries: Option<Sizes>,
     /// The skew of accesses over keys.
-    pub popularity: Option<Popularity>,
+    pub popularity: Option<AccessSkew>,
     /// The median number of different keys between two accesses to a key.
     pub reuse_distance_p50: Option<f64>,
     /// The miss ratio of an LRU cache by its capacity in keys.
@@ -69,7 +69,7 @@ pub struct Sizes {
 
 /// The skew of accesses over keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Popularity {
+pub struct AccessSkew {
     /// The share of accesses to the most frequent key.
     pub hottest_key: f64,
     /// The share of accesses to the most frequent 1 % of keys.
@@ -129,14 +129,14 @@ pub struct Arrivals {
 }
 
 /// A row of the curves of a trace, as CSV has them.
-pub struct Curve;
+pub struct CurvePoint;
 
-impl Curve {
+impl CurvePoint {
     /// The header of the CSV.
     pub const HEADER: &str = "curve,x,y";
 
     /// Returns the rows of both curves: the miss ratio by capacity, and the working set by position.
-    pub fn rows(summary: &Summary) -> Vec<String> {
+    pub fn rows(summary: &TraceStatistics) -> Vec<String> {
         let lru =
             summary.lru.iter().map(|point| format!("lru_miss_ratio,{},{:.6}", point.keys, point.miss_ratio));
         let windows = summary.working_set.iter().flat_map(|window| {

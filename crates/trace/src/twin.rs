@@ -5,7 +5,7 @@ use std::path::Path;
 use catalog::ChoiceError;
 use toml::Table;
 use types::{Outcome, Problem};
-use workload::{Batch, Extent, Kind, Plan, TraceOperation, TraceRecord, Workload};
+use workload::{Batch, Extent, Kind, TraceOperation, TraceRecord, Workload, WorkloadPlan};
 
 use crate::statistics::Statistics;
 
@@ -17,7 +17,7 @@ pub(crate) fn measure(toml: &str) -> Outcome<Statistics> {
     let wrong = |error: ChoiceError| Problem::new(format!("the fitted workload is not possible: {error}"));
     let table: Table = toml.parse().map_err(|error| Problem::doing("parse the fitted workload", error))?;
     let workload = Workload::from_toml(&table).map_err(wrong)?;
-    let plan = Plan::new(&workload, SEED, Path::new("."))
+    let plan = WorkloadPlan::new(&workload, SEED, Path::new("."))
         .map_err(|error| Problem::new(format!("the fitted workload is not possible: {error}")))?;
     let (last, before) = plan.phases().split_last().expect("a workload has a phase");
     let extent = before.iter().fold(Extent::default(), |extent, phase| phase.extent_after(extent));

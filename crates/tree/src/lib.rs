@@ -68,7 +68,7 @@ pub use error::{Error, Result};
 pub use inner::Mode;
 pub use open_options::OpenOptions;
 pub use range::Range;
-pub use read::Values;
+pub use read::MultiGetValues;
 pub use recovered::Recovery;
 pub use snapshot::Snapshot;
 pub use stats::{Counts, LevelCounts, LevelStats, Stats};

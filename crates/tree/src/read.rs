@@ -11,7 +11,7 @@ use crate::stats::Counters;
 use crate::version::{SortedRun, View};
 
 /// The results of a multi-get, in the order of the keys: a value, or `None` if the key is absent.
-pub type Values = Vec<Option<Vec<u8>>>;
+pub type MultiGetValues = Vec<Option<Vec<u8>>>;
 
 impl Inner {
     /// Returns the current view, and the number of the last visible write.
@@ -56,10 +56,10 @@ impl Inner {
         view: &View,
         snapshot: SequenceNumber,
         keys: &[&[u8]],
-    ) -> Result<Values> {
+    ) -> Result<MultiGetValues> {
         let counters = self.counters.local();
         counters.gets.add(keys.len() as u64);
-        let mut values: Values = vec![None; keys.len()];
+        let mut values: MultiGetValues = vec![None; keys.len()];
         let mut open = Vec::with_capacity(keys.len());
         for (index, key) in keys.iter().enumerate() {
             check_key(key)?;
@@ -135,7 +135,7 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
 fn multi_get_in_run<'k>(
     run: &SortedRun,
     open: &mut Vec<(usize, HashedKey<'k>)>,
-    values: &mut Values,
+    values: &mut MultiGetValues,
     counters: &Counters,
 ) -> Result<()> {
     let mut answered = Vec::new();

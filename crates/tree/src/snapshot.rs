@@ -9,7 +9,7 @@ use types::SequenceNumber;
 use crate::error::Result;
 use crate::inner::Inner;
 use crate::range::Range;
-use crate::read::Values;
+use crate::read::MultiGetValues;
 use crate::version::View;
 
 /// A consistent view of the tree, as it was when the snapshot was taken.
@@ -43,7 +43,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The errors of [`Tree::get`](crate::Tree::get).
-    pub fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
+    pub fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         self.inner.multi_get_in(&self.view, self.sequence, keys)
     }
 

@@ -14,7 +14,7 @@ use crate::maintain::Workers;
 use crate::open_options::OpenOptions;
 use crate::opening::Opening;
 use crate::range::Range;
-use crate::read::Values;
+use crate::read::MultiGetValues;
 use crate::recovered::Recovery;
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
@@ -105,7 +105,7 @@ impl Tree {
     ///
     /// # Errors
     /// The errors of [`get`](Self::get).
-    pub fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
+    pub fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         let (view, snapshot) = self.inner.now();
         self.inner.multi_get_in(&view, snapshot, keys)
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use measure::{Clock, Histogram};
 use results::{HarnessCost, OperationCost, RunMode};
-use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
+use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPlan};
 
 use super::drive::Drive;
 
@@ -66,7 +66,7 @@ pub fn clock_cost() -> HarnessCost {
 
 fn phase() -> Arc<PhasePlan> {
     let workload = Workload::from_toml(&WORKLOAD.parse().expect("it is TOML")).expect("it is a workload");
-    let plan = Plan::new(&workload, 42, Path::new("")).expect("it can be planned");
+    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("it can be planned");
     Arc::clone(plan.phases().last().expect("it has phases"))
 }
 

@@ -7,7 +7,7 @@ use measure::allocation::allocations;
 use measure::{Clock, Histogram, Stamp, probe};
 use results::RunMode;
 use workload::{
-    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Role, Stream,
+    AnswerCounts, AnswerDigests, Batch, Due, Extent, Kind, Performer, PhasePlan, Rate, Replay, Role, Stream,
     Target, TargetError,
 };
 
@@ -106,7 +106,7 @@ impl KindTotals {
     }
 
     #[inline]
-    fn count(&mut self, outcome: Outcome, allocations: u64) {
+    fn count(&mut self, outcome: AnswerCounts, allocations: u64) {
         self.operations += 1;
         self.allocations += allocations;
         self.found += u64::from(outcome.found);
@@ -213,7 +213,7 @@ impl Drive {
         worker.begin();
         while let Some(Due { request, due_ns }) = replay.next()? {
             worker.due_ns = due_ns;
-            let mut answer = Outcome::default();
+            let mut answer = AnswerCounts::default();
             worker.operate(request.kind(), |performer, check| {
                 answer = performer.request(&request, check)?;
                 Ok(answer)
@@ -476,7 +476,7 @@ impl<'a> Worker<'a> {
     fn operate(
         &mut self,
         kind: Kind,
-        act: impl FnOnce(&mut Performer<'a>, bool) -> Result<Outcome, TargetError>,
+        act: impl FnOnce(&mut Performer<'a>, bool) -> Result<AnswerCounts, TargetError>,
     ) -> Result<(), TargetError> {
         let due = match self.pace.rate {
             _ if self.due_ns.is_some() && self.shared.drive.mode == RunMode::Timed => {

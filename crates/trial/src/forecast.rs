@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use compaction::Load;
+use compaction::SimulatedLoad;
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use subject::popularity_of_blocks;
 use theory::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
 use tree::Design;
-use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
+use workload::{
+    CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, PopularKeys, Work,
+};
 
 use super::measured::Measured;
 use super::space;
@@ -108,7 +110,7 @@ impl Forecast {
         let policy = self.design.choice("compaction");
         let entry_bytes = (user_bytes / puts).max(1);
         let entries = settled.sum_of_levels(&n::ENTRIES)?.max(1);
-        let load = Load {
+        let load = SimulatedLoad {
             writes_per_flush: (entries / flushes).max(1),
             entry_bytes,
             entries_per_table: (self.design.options.table.capacity.0 / entry_bytes).max(1),
@@ -164,7 +166,7 @@ impl Forecast {
         let per_block = burst.sum_of_levels(&n::ENTRIES)? as f64 / blocks.max(1) as f64;
         let eviction = Eviction::of(self.design.choice("cache"));
         let mut cells = Measurements::default();
-        if built.standing() == Standing::InTurn {
+        if built.standing() == PopularKeys::InTurn {
             let in_turn = Eviction::hit_rate_in_turn(keys as f64, per_block, held, requests);
             if self.format.ordered() && bytes_before == 0 && eviction.is_some() {
                 cells.set(&c::EXPECTED_HIT_RATE, in_turn);

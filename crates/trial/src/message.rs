@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use results::{Measurements, RunMode, Stream};
+use results::{Measurements, RunMode, StreamRecord};
 use serde::{Deserialize, Serialize};
 
 use super::configuration::Configuration;
@@ -162,7 +162,7 @@ pub struct TrialReport {
     #[serde(default)]
     pub levels: Vec<Measurements>,
     /// The intended and the realised operations of each phase.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     pub wrong: Vec<String>,
     /// The number of operations per phase and thread, if the trial built a fixture.

@@ -4,7 +4,7 @@
 //! Bounds are generous: if a value is marked, either the value or the bound is wrong. A fraction of random draws has an
 //! allowance for chance.
 
-use results::{Metric, Row, Stream, Unit, Value, columns as c};
+use results::{Metric, Row, StreamRecord, Unit, Value, columns as c};
 use tree::{Design, axis};
 
 use super::limits::Limits;
@@ -148,7 +148,12 @@ fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
 
 /// Marks the rows of a trial that exceed a bound. Removes the residual of rows in which the residual is chance. Returns
 /// the phases of the marked rows, each with its message.
-pub fn mark(design: &Design, rows: &mut [Row], streams: &[Stream], limits: Limits) -> Vec<(String, String)> {
+pub fn mark(
+    design: &Design,
+    rows: &mut [Row],
+    streams: &[StreamRecord],
+    limits: Limits,
+) -> Vec<(String, String)> {
     let mut facts = Facts::of(design, limits);
     let mut marked = Vec::new();
     for row in rows {

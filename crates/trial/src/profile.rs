@@ -19,8 +19,8 @@ pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) ->
 }
 
 /// Converts a profile to that of the manifest.
-pub(crate) fn as_result(profile: &Profile) -> results::Profile {
-    results::Profile {
+pub(crate) fn as_result(profile: &Profile) -> results::ProfileRecord {
+    results::ProfileRecord {
         operations: profile.operations,
         mix: profile.mix.iter().map(|(kind, share)| ((*kind).to_owned(), *share)).collect(),
         absent: profile.absent,

@@ -10,12 +10,12 @@ use std::time::Duration;
 use catalog::Limit;
 use engines::{CATALOG, OpenStore, Opening};
 use measure::{Clock, Stamp, probe};
-use results::{Folder, Group, RunMode, Stream};
+use results::{Folder, Group, RunMode, StreamRecord};
 use subject::Task;
 use tree::{Design, Mode};
 use workload::{
-    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work,
-    Workload,
+    AnswerDigests, Extent, PhasePlan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work, Workload,
+    WorkloadPlan,
 };
 
 use super::drive::{Drive, Driven};
@@ -126,7 +126,7 @@ fn monotonic_ns() -> u64 {
 /// A trial that is ready to run.
 struct Trial {
     spec: TrialSpec,
-    plan: Plan,
+    plan: WorkloadPlan,
     store: OpenStore,
     clock: Clock,
     meter: Meter,
@@ -138,7 +138,7 @@ struct Trial {
     state: StoreState,
     forecast: Forecast,
     phases: Vec<PhaseRows>,
-    streams: Vec<Stream>,
+    streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     wrong: Vec<String>,
     /// The number of operations per phase and thread.
@@ -157,7 +157,7 @@ impl Trial {
         meter: Meter,
         tell: fn(&Message),
     ) -> TrialResult<Self> {
-        let plan = Plan::new(workload, spec.seed, &spec.base)?;
+        let plan = WorkloadPlan::new(workload, spec.seed, &spec.base)?;
         let design = spec.configuration.design.clone();
         let limits = store.engine().limits(&design);
         let is_stored = !limits.contains(&Limit::NotDurable);
@@ -407,7 +407,7 @@ impl Trial {
         let checked = self.truth.check(phase, from, records, self.plan.format())?;
         self.wrong.extend(checked.examples.iter().map(|example| format!("phase {name}, {example}")));
         let profile = profile::realised(phase, from, &measured.driven);
-        self.streams.push(Stream {
+        self.streams.push(StreamRecord {
             phase: name.clone(),
             hash: profile.stream_hash.clone(),
             intended: profile::as_result(&Profile::intended(phase, from)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use plot::{Chart, ChartSpec, Context, Form, format_value};
 use results::targets::create_folder;
-use results::{Folder, Kind, Metric, Row, Schema, Table as Rows, columns as c};
+use results::{Folder, Metric, Row, Schema, Table as Rows, ValueType, columns as c};
 use theory::robust_cost;
 use toml::{Table, Value};
 use types::{Outcome, Problem};
@@ -236,7 +236,7 @@ impl Advice {
 
 fn set(row: &mut Row, metric: &Metric, value: f64) {
     match metric.kind {
-        Kind::Integer => _ = row.set(metric, value.round() as u64),
-        Kind::Number | Kind::Text => _ = row.set(metric, value),
+        ValueType::Integer => _ = row.set(metric, value.round() as u64),
+        ValueType::Number | ValueType::Text => _ = row.set(metric, value),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use compaction::Load;
+use compaction::SimulatedLoad;
 use experiment::{Experiment, Overrides, TuneSpec, engine};
 use results::{Folder, Measurements, Metric, Row, Table as Rows, columns as c};
 use run::{Ending, RunOptions, interrupt, run_all};
@@ -13,7 +13,7 @@ use theory::growth;
 use toml::{Table, Value};
 use tree::Design;
 use types::{Outcome, Problem};
-use workload::{Plan, Workload};
+use workload::{Workload, WorkloadPlan};
 
 use crate::advice::Advice;
 use crate::candidate::{Candidate, Layer, ranked, survivors};
@@ -158,7 +158,7 @@ impl Search<'_> {
             return Ok(*costs);
         }
         let experiment = self.settings.experiment;
-        let plan = Plan::new(self.workload, experiment.trials.seed, &experiment.base);
+        let plan = WorkloadPlan::new(self.workload, experiment.trials.seed, &experiment.base);
         let plan = plan.map_err(|error| Problem::new(error.to_string()))?;
         let costs = Costs::sample(design, &plan, self.settings.device)?;
         self.costs.insert(key, costs);
@@ -383,7 +383,7 @@ fn theory_rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<V
         let all = (written / per_flush).floor();
         let flushes = (all as u64).clamp(1, MOST_FLUSHES);
         let distinct_keys = (written > keys * 1.01).then_some(keys.max(1.0) as u64);
-        let load = Load {
+        let load = SimulatedLoad {
             writes_per_flush: per_flush as u64,
             entry_bytes: costs.entry_bytes.round() as u64,
             entries_per_table: table as u64,

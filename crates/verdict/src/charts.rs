@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plot::{Chart, ChartSpec, Context, FigureStyle, Order, PlotError, Width};
+use plot::{Chart, ChartSpec, Context, FigureStyle, LabelOrder, PlotError, Width};
 use results::columns::ENGINE;
 use results::targets::{check_file, check_folder, check_name};
 use results::{Folder, Manifest, Row, Table, columns as c};
@@ -14,7 +14,7 @@ use crate::trial_rows::TrialRows;
 #[derive(Clone, Debug)]
 pub struct Charts {
     /// The order of the variants of each axis, for every column that an axis fills.
-    pub order: Order,
+    pub order: LabelOrder,
     /// The style of the charts. The keys of this style take precedence over those of a redrawn experiment.
     pub style: FigureStyle,
     /// Prints a line, such as a note on a chart or the reason why a chart was skipped.

@@ -19,7 +19,7 @@ use types::{Outcome, Problem};
 use crate::trial_rows::TrialRows;
 
 pub use kept::keep;
-pub use place::Page;
+pub use place::MarkdownPage;
 pub use shortfall::Targets;
 
 /// The results of one experiment that sweeps engines.

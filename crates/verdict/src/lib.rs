@@ -1,6 +1,6 @@
 //! Verdicts from results: which variant is better, by how much, and with which confidence.
 //!
-//! [`Verdicts`] judges one experiment by its rows. [`Report`] compares two sides of results. [`check_goldens`] and
+//! [`Verdicts`] judges one experiment by its rows. [`ComparisonReport`] compares two sides of results. [`check_goldens`] and
 //! [`against`] use the report to gate a CI run. [`series`] finds the runs at which a metric changed. [`EngineTables`]
 //! renders tables of engines, [`calibrate`] measures how often verdicts are right, and [`Charts`] draws the charts of
 //! an experiment. This crate reads only the files of a results folder, so no tree, no engine and no component is
@@ -28,13 +28,13 @@ mod words;
 pub use calibration::{Calibration, calibrate};
 pub use change::Change as RatioChange;
 pub use charts::Charts;
-pub use compare::{Format, Pairing, Report, Samples};
+pub use compare::{ComparisonReport, Pairing, ReportFormat, Samples};
 pub use effects::{Effects, Selection};
-pub use engine_tables::{EngineTables, Page, Targets, keep};
+pub use engine_tables::{EngineTables, MarkdownPage, Targets, keep};
 pub use extract::{Names, copy_rows, kept_manifest};
 pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
-pub use history::{Change, Run, Series, add, entries, series};
+pub use history::{Change, HistoryRun, Series, add, entries, series};
 pub use judge::{
     Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, Verdicts, baselines, first_table, judged_phase,
     noisy_baselines, sentences,

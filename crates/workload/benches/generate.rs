@@ -7,7 +7,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lsmbench_workload as workload;
-use workload::{Batch, Extent, FORMATS, KEYS, NoOp, Performer, Plan, Random, Scope, Workload};
+use workload::{Batch, Extent, FORMATS, KEYS, NoOp, Performer, Random, Scope, Workload, WorkloadPlan};
 
 const KEYS_THERE_ARE: u64 = 1_000_000;
 const OPERATIONS: usize = Batch::OPERATIONS;
@@ -95,9 +95,9 @@ fn phases(lines: &str) -> String {
     )
 }
 
-fn plan(toml: &str) -> Plan {
+fn plan(toml: &str) -> WorkloadPlan {
     let workload: Workload = toml::from_str(toml).expect("the workload reads");
-    Plan::new(&workload, 1, Path::new(".")).expect("the workload can be planned")
+    WorkloadPlan::new(&workload, 1, Path::new(".")).expect("the workload can be planned")
 }
 
 fn loaded() -> Extent {

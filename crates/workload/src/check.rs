@@ -27,7 +27,7 @@ pub struct AnswerDigests {
 
 /// Result of the check of a phase.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
+pub struct CheckResult {
     /// The number of answers that were compared with the expected answers. Writes have no answers.
     pub checked: u64,
     /// The number of recorded answers without an expected value: scans and multi-gets while other threads write, and
@@ -115,11 +115,12 @@ pub fn check(
     from: Extent,
     records: &[AnswerDigests],
     shadow: &mut Shadow,
-) -> Verdict {
+) -> CheckResult {
     shadow.begin(phase, from);
     let streams = || phase.performed_streams(from).into_iter().zip(records);
     let contended = records.len() > 1 && phase.mixes_writes();
-    let mut checker = Checker { shadow, contended, witnesses: HashMap::new(), verdict: Verdict::default() };
+    let mut checker =
+        Checker { shadow, contended, witnesses: HashMap::new(), verdict: CheckResult::default() };
     if contended {
         for (stream, record) in streams() {
             walk(stream, record, |step| checker.call_witness(step));
@@ -190,7 +191,7 @@ struct Checker<'a> {
     contended: bool,
     /// For every key that one thread read and another thread writes: the digests of all possible answers.
     witnesses: HashMap<u64, Vec<u64>>,
-    verdict: Verdict,
+    verdict: CheckResult,
 }
 
 impl Checker<'_> {

@@ -17,7 +17,7 @@ mod zipfian;
 
 use catalog::Catalog;
 
-pub use distribution::{KeyDistribution, KeySampler, Scope, Standing};
+pub use distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 pub(crate) use zipf::check_theta;
 
 /// All distributions of keys. The first is the default.

@@ -7,7 +7,7 @@
 //! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase takes a [`StoreStep`],
 //!    or runs a [`Mix`] of [`Kind`]s. A phase with a mix has distributions of keys ([`KEYS`]), value sizes ([`SIZES`])
 //!    and scan lengths ([`LENGTHS`]), and a [`Rate`].
-//! 2. **The plan.** [`Plan::new`] reads traces and checks as much as possible before anything runs.
+//! 2. **The plan.** [`WorkloadPlan::new`] reads traces and checks as much as possible before anything runs.
 //!    [`PhasePlan::streams`] gives one [`Stream`] per thread.
 //! 3. **The run.** [`Stream::fill`] fills a [`Batch`]. [`Performer::perform`] executes its operations on a [`Target`].
 //!    An [`AnswerDigests`] keeps the answers. [`NoOp`] is a store that does nothing, and [`Model`] is the reference
@@ -64,19 +64,19 @@ mod workload;
 
 pub use batch::Batch;
 pub use before::{Before, CacheState, UntilSteady, WarmUp};
-pub use check::{AnswerDigests, Verdict, WrongAnswer, check};
+pub use check::{AnswerDigests, CheckResult, WrongAnswer, check};
 pub use dsl::{Command, CommandReader, ReadError, SyntaxError, write_operations};
 pub use format::{FORMATS, KeyBytes, KeyFormat, KeyFormatPolicy};
-pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, Scope, Standing};
+pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, PopularKeys, Scope};
 pub use length::LengthDistribution;
 pub use mix::Mix;
 pub use mixed::{KeySource, Mixed};
 pub use operation::{KeyId, Kind, Operation, Span};
 pub use pairs::{Pairs, PairsError};
-pub use perform::{Outcome, Performer};
+pub use perform::{AnswerCounts, Performer};
 pub use permutation::Permutation;
 pub use phase::{Load, Order, Phase, Work};
-pub use plan::{Extent, PhasePlan, Plan, PlanError};
+pub use plan::{Extent, PhasePlan, PlanError, WorkloadPlan};
 pub use profile::{Profile, Recorder};
 pub use random::{Concern, Random, sub_seed};
 pub use range::{LENGTHS, RangeSpec};

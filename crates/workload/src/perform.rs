@@ -19,7 +19,7 @@ pub struct Performer<'a> {
 
 /// Counts of the answer to an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct AnswerCounts {
     /// The requested keys that were found.
     pub found: u32,
     /// The requested keys that were not found.
@@ -51,7 +51,7 @@ impl<'a> Performer<'a> {
     /// # Errors
     /// The error of the store.
     #[inline]
-    pub fn perform(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
+    pub fn perform(&mut self, batch: &Batch, at: usize, check: bool) -> Result<AnswerCounts, TargetError> {
         let operation = &batch.operations()[at];
         match operation.kind {
             Kind::Get => self.get(batch.key(at)),
@@ -59,7 +59,7 @@ impl<'a> Performer<'a> {
             Kind::Delete => {
                 self.digest = Digest::Made(0);
                 self.target.delete(batch.key(at))?;
-                Ok(Outcome::default())
+                Ok(AnswerCounts::default())
             }
             Kind::ReadModifyWrite => {
                 let outcome = self.get(batch.key(at))?;
@@ -78,7 +78,7 @@ impl<'a> Performer<'a> {
                 let high = batch.end(at).ok_or("a range delete has no end key")?;
                 let deleted = self.target.delete_range(batch.key(at), high);
                 deleted.ok_or("the engine has no range delete")??;
-                Ok(Outcome::default())
+                Ok(AnswerCounts::default())
             }
         }
     }
@@ -87,7 +87,7 @@ impl<'a> Performer<'a> {
     ///
     /// # Errors
     /// The error of the store.
-    pub fn request(&mut self, request: &Request, check: bool) -> Result<Outcome, TargetError> {
+    pub fn request(&mut self, request: &Request, check: bool) -> Result<AnswerCounts, TargetError> {
         match request {
             Request::Get { key } => return self.get(key),
             Request::ReadModifyWrite { key, value } => {
@@ -105,7 +105,7 @@ impl<'a> Performer<'a> {
             Request::DeleteRange { low, high } => self.delete_range(low, high)?,
         }
         self.digest = Digest::Made(0);
-        Ok(Outcome::default())
+        Ok(AnswerCounts::default())
     }
 
     /// Deletes all keys of a range, each by itself if the store has no range delete. An end that is not above the start
@@ -137,21 +137,21 @@ impl<'a> Performer<'a> {
     }
 
     #[inline]
-    fn get(&mut self, key: &[u8]) -> Result<Outcome, TargetError> {
+    fn get(&mut self, key: &[u8]) -> Result<AnswerCounts, TargetError> {
         self.value.clear();
         let found = self.target.get(key, &mut self.value)?;
         self.digest = Digest::Value { found };
-        Ok(Outcome { found: u32::from(found), missing: u32::from(!found), entries: 0 })
+        Ok(AnswerCounts { found: u32::from(found), missing: u32::from(!found), entries: 0 })
     }
 
     #[inline]
-    fn put(&mut self, batch: &Batch, at: usize) -> Result<Outcome, TargetError> {
+    fn put(&mut self, batch: &Batch, at: usize) -> Result<AnswerCounts, TargetError> {
         self.digest = Digest::Made(0);
         self.target.put(batch.key(at), batch.value(at))?;
-        Ok(Outcome::default())
+        Ok(AnswerCounts::default())
     }
 
-    fn range(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
+    fn range(&mut self, batch: &Batch, at: usize, check: bool) -> Result<AnswerCounts, TargetError> {
         let operation = &batch.operations()[at];
         let limit = operation.count as usize;
         if let Some(high) = batch.end(at) {
@@ -173,7 +173,7 @@ impl<'a> Performer<'a> {
         outcome
     }
 
-    fn scan(&mut self, scan: &Scan<'_>, check: bool) -> Result<Outcome, TargetError> {
+    fn scan(&mut self, scan: &Scan<'_>, check: bool) -> Result<AnswerCounts, TargetError> {
         let entries = if check {
             let mut parts = Parts::default();
             let entries = self.target.range(scan, &mut |key, value| parts.entry(key, value))?;
@@ -185,21 +185,21 @@ impl<'a> Performer<'a> {
                 std::hint::black_box((key, value));
             })?
         };
-        Ok(Outcome { entries: u32::try_from(entries).unwrap_or(u32::MAX), ..Outcome::default() })
+        Ok(AnswerCounts { entries: u32::try_from(entries).unwrap_or(u32::MAX), ..AnswerCounts::default() })
     }
 
-    fn write(&mut self, batch: &Batch, at: usize) -> Result<Outcome, TargetError> {
+    fn write(&mut self, batch: &Batch, at: usize) -> Result<AnswerCounts, TargetError> {
         let members = at + 1..at + batch.width(at);
         let writes: Vec<Write<'_>> =
             members.map(|member| Write::Put { key: batch.key(member), value: batch.value(member) }).collect();
         self.digest = Digest::Made(0);
         self.target.write(&writes)?;
-        Ok(Outcome::default())
+        Ok(AnswerCounts::default())
     }
 
-    fn multi_get(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
+    fn multi_get(&mut self, batch: &Batch, at: usize, check: bool) -> Result<AnswerCounts, TargetError> {
         let keys: Vec<&[u8]> = (at + 1..at + batch.width(at)).map(|member| batch.key(member)).collect();
-        let mut outcome = Outcome::default();
+        let mut outcome = AnswerCounts::default();
         let digests = &mut self.digests;
         digests.clear();
         digests.resize(keys.len(), 0);

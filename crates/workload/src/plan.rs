@@ -47,7 +47,7 @@ pub struct Extent {
 }
 
 /// A workload planned with one seed.
-pub struct Plan {
+pub struct WorkloadPlan {
     phases: Vec<Arc<PhasePlan>>,
     format: Arc<dyn KeyFormat>,
 }
@@ -88,7 +88,7 @@ pub(crate) enum PlannedKeys {
     Recorded(Accesses),
 }
 
-impl Plan {
+impl WorkloadPlan {
     /// Plans `workload` with `seed`. Relative paths in the workload start from the folder `base`.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Problem};
 
-use crate::perform::Outcome;
+use crate::perform::AnswerCounts;
 use crate::replay_spec::{Miss, ReplaySpec};
 use crate::request::Request;
 use crate::target::TargetError;
@@ -98,7 +98,7 @@ impl ReplayPlan {
         };
         while replay.next().map_err(failed)?.is_some() {
             // Without a store, it is unknown which gets find nothing.
-            replay.answer(Outcome::default());
+            replay.answer(AnswerCounts::default());
         }
         if replay.requests == 0 {
             return Err(problem(&path, TraceError::Empty { path: path.clone() }));
@@ -143,7 +143,7 @@ impl Replay<'_> {
     }
 
     /// Processes the answer to the last request. If the replay fills misses, a put follows a get that found nothing.
-    pub fn answer(&mut self, outcome: Outcome) {
+    pub fn answer(&mut self, outcome: AnswerCounts) {
         if outcome.missing == 0 {
             self.fill = None;
         }

@@ -17,7 +17,7 @@ use types::SplitMix64;
 
 use super::invariants::{History, INVARIANTS, Subject};
 use super::store::KEYS;
-use crate::{CATALOG, CompactionPolicy, Load, simulate};
+use crate::{CATALOG, CompactionPolicy, SimulatedLoad, simulate};
 
 /// A policy under test, and its promise for a tree at rest.
 struct Case {
@@ -188,8 +188,12 @@ fn the_policy_in_python_keeps_every_invariant() {
 #[test]
 fn the_policy_in_python_is_tiered_to_the_simulator() {
     let Some(label) = policy_in_python() else { return };
-    let load =
-        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: 700, distinct_keys: Some(5000) };
+    let load = SimulatedLoad {
+        writes_per_flush: 1000,
+        entry_bytes: 100,
+        entries_per_table: 700,
+        distinct_keys: Some(5000),
+    };
     let simulated = |label: &str| simulate(&*policy(label), load, 150).unwrap();
     assert_eq!(simulated(&label), simulated("tiered(size_ratio=3)"));
 }
@@ -197,8 +201,12 @@ fn the_policy_in_python_is_tiered_to_the_simulator() {
 #[test]
 fn the_simulator_stops_with_the_failure_of_a_policy() {
     let ends = r#"external(command=["sh", "-c", "exit 7"])"#;
-    let load =
-        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
+    let load = SimulatedLoad {
+        writes_per_flush: 1000,
+        entry_bytes: 100,
+        entries_per_table: u64::MAX,
+        distinct_keys: None,
+    };
     let error = simulate(&*policy(ends), load, 1).unwrap_err().to_string();
     assert!(
         error.starts_with("the compaction policy failed: the process [\"sh\", \"-c\", \"exit 7\"]"),

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use types::{Bytes, HashedKey, KeyHash, SplitMix64};
 
-use crate::{FenceInput, FencePolicy, ReadError, Separators, TableView};
+use crate::{FenceInput, FencePolicy, Separators, TableReadError, TableView};
 
 /// The kind of separator between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,17 +102,17 @@ impl TableView for Table {
         self.stored.len() as u64
     }
 
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         let part = self.stored.get(range.start as usize..range.end as usize);
         part.map(Bytes::copy_from).ok_or_else(|| format!("{range:?} is outside of the stored bytes").into())
     }
 
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.reads.set(self.reads.get() + 1);
         self.read_stored(range)
     }
 
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         self.reads.set(self.reads.get() + 1);
         let keys = self.blocks.get(block as usize).ok_or_else(|| format!("there is no block {block}"))?;
         Ok(Bytes::copy_from(&keys[0]))

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use fence::{CATALOG, Fence, FenceInput, FencePolicy, ReadError, Separators, TableView};
+use fence::{CATALOG, Fence, FenceInput, FencePolicy, Separators, TableReadError, TableView};
 use types::{Bytes, HashedKey, KeyHash};
 
 use super::input::{SPARE_BYTES, choose};
@@ -47,17 +47,17 @@ impl TableView for View<'_> {
         self.stored.len() as u64
     }
 
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.count();
         let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
         self.stored.get(range).map(Bytes::copy_from).ok_or_else(|| "outside of the stored bytes".into())
     }
 
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.read_stored(range)
     }
 
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         self.count();
         match block < self.blocks {
             true => Ok(Bytes::copy_from(&separator(block))),

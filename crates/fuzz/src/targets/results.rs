@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use results::columns::{CELL, EXPERIMENT, LABEL, MODE, OPERATION, PHASE, SEED, TRIAL};
-use results::{Kind, LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Table, Value};
+use results::{LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Table, Value, ValueType};
 
 use super::input::SPARE_BYTES;
 use super::workload::in_file;
@@ -64,8 +64,8 @@ fn rows() -> Vec<Row> {
         }
         for (number, metric) in results::columns::METRICS.iter().enumerate() {
             match (number % 3, metric.kind) {
-                (0, Kind::Text) => row.set(metric, "throughput, runs of level 0"),
-                (0, Kind::Integer | Kind::Number) => row.set(metric, 7u64 << number.min(50)),
+                (0, ValueType::Text) => row.set(metric, "throughput, runs of level 0"),
+                (0, ValueType::Integer | ValueType::Number) => row.set(metric, 7u64 << number.min(50)),
                 _ => &mut row,
             };
         }

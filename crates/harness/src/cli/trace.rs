@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use trace::Format;
+use trace::TraceFormat;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
@@ -53,7 +53,7 @@ pub(crate) struct TraceConvertArguments {
     pub(crate) input: TraceInputArguments,
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
-    pub(crate) to: TraceFormat,
+    pub(crate) to: FormatArgument,
     /// File to write; the file must not exist yet
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -68,7 +68,7 @@ pub(crate) struct TraceSampleArguments {
     pub(crate) rate: f64,
     /// Format to write
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
-    pub(crate) to: TraceFormat,
+    pub(crate) to: FormatArgument,
     /// File to write; the file must not exist yet
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -85,11 +85,18 @@ pub(crate) struct TraceFitArguments {
 
 /// A format that `lsmbench trace` writes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TraceFormat(pub(crate) Format);
+pub(crate) struct FormatArgument(pub(crate) TraceFormat);
 
-impl ValueEnum for TraceFormat {
+impl ValueEnum for FormatArgument {
     fn value_variants<'a>() -> &'a [Self] {
-        const { &[Self(Format::ALL[0]), Self(Format::ALL[1]), Self(Format::ALL[2]), Self(Format::ALL[3])] }
+        const {
+            &[
+                Self(TraceFormat::ALL[0]),
+                Self(TraceFormat::ALL[1]),
+                Self(TraceFormat::ALL[2]),
+                Self(TraceFormat::ALL[3]),
+            ]
+        }
     }
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {

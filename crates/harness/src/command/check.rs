@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use run::{Programs, append, scratch};
 use types::{Outcome, Problem};
-use verdict::{Against, Format, GateRule, Goldens, against, check_goldens};
+use verdict::{Against, GateRule, Goldens, ReportFormat, against, check_goldens};
 
 use crate::cli::{CheckArguments, DEFAULT_BASELINE, GateArguments, OverrideArguments};
 use crate::output::{line, print};
@@ -40,10 +40,10 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
         })?,
     };
     if let Some(file) = markdown {
-        append(file, &report.render(Format::Markdown))?;
+        append(file, &report.render(ReportFormat::Markdown))?;
     }
     let mut text = report.render(arguments.format);
-    if arguments.format == Format::Text && !arguments.update && report.can_be_accepted() {
+    if arguments.format == ReportFormat::Text && !arguments.update && report.can_be_accepted() {
         text += "Accept the new values with: ";
         text += &accepting(arguments);
         text += "\n";

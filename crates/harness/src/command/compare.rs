@@ -2,7 +2,7 @@
 
 use run::append;
 use types::Outcome;
-use verdict::{Format, GateRule, Pairing, Report, Samples};
+use verdict::{ComparisonReport, GateRule, Pairing, ReportFormat, Samples};
 
 use crate::cli::{CompareArguments, GateArguments};
 use crate::output::print;
@@ -13,9 +13,9 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {
     let new = Samples::read(&arguments.new, &arguments.metric)?;
     let GateArguments { tolerance, fail_on, markdown } = &arguments.gate;
     let rule = GateRule { tolerance: *tolerance, fail_on: *fail_on };
-    let report = Report::of(&base, &new, Pairing::Unpaired)?.gated(rule);
+    let report = ComparisonReport::of(&base, &new, Pairing::Unpaired)?.gated(rule);
     if let Some(file) = markdown {
-        append(file, &report.render(Format::Markdown))?;
+        append(file, &report.render(ReportFormat::Markdown))?;
     }
     print(&report.render(arguments.format))?;
     Ok(report.is_good())

@@ -13,7 +13,7 @@ use results::Unit;
 use run::{engine_info, introduction};
 use types::Outcome;
 use verdict::noisy_baselines;
-use workload::{Extent, KeySource, Kind, Plan, Profile, Rate, Role, StoreStep};
+use workload::{Extent, KeySource, Kind, Profile, Rate, Role, StoreStep, WorkloadPlan};
 
 use self::residence::residence;
 use crate::output::print;
@@ -106,7 +106,7 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
 }
 
 /// The intended operations of each phase, one per line.
-fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
+fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);
     for (number, (phase, keys)) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys).enumerate() {

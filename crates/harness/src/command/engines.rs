@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use results::Folder;
 use results::targets::{check_file, check_folder};
 use types::{Outcome, Problem};
-use verdict::{EngineTables, Page, Targets, keep};
+use verdict::{EngineTables, MarkdownPage, Targets, keep};
 
 use crate::cli::EnginesArguments;
 use crate::output::{line, print};
@@ -24,7 +24,7 @@ pub(crate) fn engines(arguments: &EnginesArguments) -> Outcome<bool> {
     if arguments.keep.is_some() || arguments.into.is_some() {
         check_names(&folders, &all)?;
     }
-    let page = arguments.into.as_deref().map(Page::read).transpose()?;
+    let page = arguments.into.as_deref().map(MarkdownPage::read).transpose()?;
     if let Some(page) = &page {
         all.iter().try_for_each(|tables| page.content(tables.name()).map(drop))?;
     }
@@ -97,7 +97,7 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
 }
 
 /// Writes the tables into the page, all at once.
-fn write(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
+fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
     let aside = aside(path);
     std::fs::write(&aside, page.with(tables)).and_then(|()| std::fs::rename(&aside, path)).map_err(cannot)?;
@@ -106,7 +106,7 @@ fn write(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool>
 }
 
 /// Whether every place of the page is up to date. Prints the names of outdated places.
-fn check(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
+fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {
         let table = tables.iter().find(|(of, _)| of == name);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use plot::{Chart, ChartSpec, Context, Form, PlotError};
 use results::targets::{check_file, check_folder, check_name};
-use results::{Folder, Kind, Row, Schema, Table, columns as c};
+use results::{Folder, Row, Schema, Table, ValueType, columns as c};
 use types::{Outcome, Problem};
 use verdict::{Series, add, entries, series};
 
@@ -152,7 +152,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
             .set(&c::OPERATION, results::columns::ALL);
         row.set_swept(RUN, &(run + 1).to_string()).expect("runs are swept");
         match series.metric.kind {
-            Kind::Integer => row.set(series.metric, value.round() as u64),
+            ValueType::Integer => row.set(series.metric, value.round() as u64),
             _ => row.set(series.metric, value),
         };
         rows.push(row);

@@ -15,8 +15,8 @@ use note::note;
 use plot::Width;
 use published::{Published, publish};
 use report::{
-    Answer, Evidence, Facts, Finding, FindingCounts, Judged, Page, Picture, Report, System, assemble, judge,
-    outcome, pages,
+    Answer, Evidence, Facts, Finding, FindingCounts, Judged, Report, ReportPage, SvgChart, System, assemble,
+    judge, outcome, pages,
 };
 use results::targets::check_folder;
 use results::{Folder, Manifest, RunMode, Table, verdicts};
@@ -294,7 +294,7 @@ fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
     }
 }
 
-fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
+fn pictures(found: &Found<'_>) -> Outcome<Vec<SvgChart>> {
     let Ok((manifest, table)) = &found.rows else { return Ok(Vec::new()) };
     let drawn = |specs: &[plot::ChartSpec], width| {
         let drawn = charts().charts(&found.folder, table, specs, manifest, width)?;
@@ -305,7 +305,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
         drawn(&found.experiment.charts, Width::Full)?.into_iter().unzip();
     // Only charts with data are redrawn.
     let phone = drawn(&specs, Width::Phone)?;
-    let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| Picture {
+    let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| SvgChart {
         name: format!("{}-{}", found.experiment.name, spec.file_stem()),
         title: spec.title.clone().unwrap_or_else(|| found.experiment.question.clone()),
         svg: chart.svg(),
@@ -342,22 +342,22 @@ impl Facts for Settings {
 
 /// The pages with a list of the HTML pages. Git keeps the list instead of the HTML pages, because these are large and
 /// follow from the same data.
-fn with_digest(mut pages: Vec<Page>) -> Vec<Page> {
+fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| is_html(page)) {
         let hash = xxh3_64(page.content.as_bytes());
         let _ = writeln!(content, "{},{},{hash:016x}", page.name, page.content.len());
     }
-    pages.push(Page { name: "pages.csv".to_owned(), content });
+    pages.push(ReportPage { name: "pages.csv".to_owned(), content });
     pages
 }
 
-fn is_html(page: &Page) -> bool {
+fn is_html(page: &ReportPage) -> bool {
     Path::new(&page.name).extension().is_some_and(|ending| ending == "html")
 }
 
 /// Writes the pages into a folder, and removes figures that are no longer among them.
-fn write(folder: &Path, pages: &[Page]) -> Outcome<()> {
+fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     for path in stray_figures(folder, pages) {
         std::fs::remove_file(&path)
             .map_err(|error| Problem::doing(format!("remove {}", path.display()), error))?;
@@ -372,7 +372,7 @@ fn write(folder: &Path, pages: &[Page]) -> Outcome<()> {
 }
 
 /// The figures in a folder that belong to no chart.
-fn stray_figures(folder: &Path, pages: &[Page]) -> Vec<PathBuf> {
+fn stray_figures(folder: &Path, pages: &[ReportPage]) -> Vec<PathBuf> {
     let is_stray = |path: &PathBuf| pages.iter().all(|page| folder.join(&page.name) != *path);
     let entries = folder.join("figures").read_dir().into_iter().flatten().flatten();
     let mut strays: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_stray).collect();
@@ -382,12 +382,12 @@ fn stray_figures(folder: &Path, pages: &[Page]) -> Vec<PathBuf> {
 
 /// Whether the files in a folder are the pages, byte for byte. Prints the names of files that differ. HTML may be
 /// missing, because a file has its hashes.
-fn check(folder: &Path, pages: &[Page]) -> Outcome<bool> {
-    let differs = |page: &&Page| match std::fs::read(folder.join(&page.name)) {
+fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
+    let differs = |page: &&ReportPage| match std::fs::read(folder.join(&page.name)) {
         Ok(bytes) => bytes != page.content.as_bytes(),
         Err(_) => !is_html(page),
     };
-    let other: Vec<&Page> = pages.iter().filter(differs).collect();
+    let other: Vec<&ReportPage> = pages.iter().filter(differs).collect();
     for page in &other {
         line(&format!("{} does not match the results", folder.join(&page.name).display()));
     }

@@ -10,7 +10,7 @@ mod sweep;
 use std::str::FromStr;
 
 use jobs::{Report, jobs, leave_out_unchecked, run_jobs};
-use torture::{Subject, crash, damage, errors};
+use torture::{StoreKind, crash, damage, errors};
 use types::{Outcome, Problem};
 
 use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
@@ -24,20 +24,20 @@ pub(crate) fn torture(test: &TortureCommand) -> Outcome<bool> {
         TortureCommand::Crash { subjects, again, states } => {
             let columns = ["histories", "cuts", "states", "recovered", "in recovery", "violations"];
             let budget = crash::CrashBudget { seed: subjects.seed, states: *states };
-            let explore = |subject: &Subject| crash::explore(subject, budget);
+            let explore = |subject: &StoreKind| crash::explore(subject, budget);
             run("crash", (subjects, again), &columns, 3, of_crashes, explore, crash::replay)
         }
         TortureCommand::Errors { subjects, again, faults } => {
             let columns = ["histories", "faults", "failed calls", "reported", "reopened", "violations"];
             let budget = errors::FaultBudget { seed: subjects.seed, faults: *faults };
-            let explore = |subject: &Subject| errors::explore(subject, budget);
+            let explore = |subject: &StoreKind| errors::explore(subject, budget);
             run("errors", (subjects, again), &columns, 1, of_errors, explore, errors::replay)
         }
         TortureCommand::Damage { subjects, again, images } => {
             let columns =
                 ["stores", "images", "reported", "unneeded", "superseded", "as a crash", "violations"];
             let budget = damage::CorruptionBudget { seed: subjects.seed, images: *images };
-            let explore = |subject: &Subject| damage::explore(subject, budget);
+            let explore = |subject: &StoreKind| damage::explore(subject, budget);
             run("damage", (subjects, again), &columns, 1, of_damage, explore, damage::replay)
         }
         TortureCommand::Race(arguments) => race::race(arguments),
@@ -73,8 +73,8 @@ fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     columns: &[&str],
     rated: usize,
     report: fn(T) -> Report,
-    explore: impl Fn(&Subject) -> T + Sync,
-    replay: impl Fn(&Subject, P) -> Result<T, String> + Sync,
+    explore: impl Fn(&StoreKind) -> T + Sync,
+    replay: impl Fn(&StoreKind, P) -> Result<T, String> + Sync,
 ) -> Outcome<bool> {
     let place = again.replay.as_deref().map(str::parse::<P>).transpose().map_err(Problem::new)?;
     let mut jobs = jobs(subjects)?;

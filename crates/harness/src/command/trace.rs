@@ -5,7 +5,7 @@ mod table;
 use std::fs::{self, File};
 use std::path::Path;
 
-use trace::{Curve, Format, Sampler, Statistics};
+use trace::{CurvePoint, Sampler, Statistics, TraceFormat};
 use types::{Outcome, Problem};
 use workload::{TraceError, TraceFile, TraceRecord, TraceStream};
 
@@ -33,7 +33,7 @@ fn stat(arguments: &TraceStatArguments) -> Outcome<()> {
     })?;
     let summary = statistics.summary(&stream.format().label(), stream.notes());
     if let Some(path) = &arguments.curves {
-        let rows = [vec![Curve::HEADER.to_owned()], Curve::rows(&summary)].concat();
+        let rows = [vec![CurvePoint::HEADER.to_owned()], CurvePoint::rows(&summary)].concat();
         fs::write(path, rows.join("\n") + "\n")
             .map_err(|error| Problem::doing(format!("write {}", path.display()), error))?;
     }
@@ -92,7 +92,7 @@ fn fit(arguments: &TraceFitArguments) -> Outcome<()> {
 /// Writes the records that `takes` selects into a new file. Prints the properties that the format could not express.
 fn copy(
     input: &TraceInputArguments,
-    to: Format,
+    to: TraceFormat,
     out: &Path,
     mut takes: impl FnMut(&TraceRecord) -> bool,
 ) -> Outcome<()> {

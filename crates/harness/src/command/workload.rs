@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use experiment::{Experiment, Overrides};
 use types::{Outcome, Problem};
-use workload::{Due, Extent, Outcome as Answer, PhasePlan, ReplayPlan, write_operations};
+use workload::{AnswerCounts as Answer, Due, Extent, PhasePlan, ReplayPlan, write_operations};
 
 use crate::output::answered;
 

@@ -169,10 +169,10 @@ fn wrong_parts_are_rejected_by_name() {
         ("it has another version of ", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
         ("it ran other operations in phase load", |_, of| {
             for cell in &mut of.cells {
-                cell.streams = vec![results::Stream {
+                cell.streams = vec![results::StreamRecord {
                     phase: "load".to_owned(),
                     hash: Some("0".to_owned()),
-                    ..results::Stream::default()
+                    ..results::StreamRecord::default()
                 }];
             }
         }),

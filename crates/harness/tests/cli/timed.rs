@@ -1,6 +1,6 @@
 //! Timed runs: the clock in a closed and in an open loop, and intended next to realized operations.
 
-use results::{Profile, columns as c};
+use results::{ProfileRecord, columns as c};
 
 use crate::bench::{Bench, number, of, text};
 
@@ -164,7 +164,7 @@ fn what_was_meant_and_what_came_out_agree() {
     for kind in ["get", "put", "range"] {
         close(kind, [&meant, &came].map(|profile| profile.mix.get(kind).copied()), 0.02);
     }
-    let both = |figure: fn(&Profile) -> Option<f64>| [figure(&meant), figure(&came)];
+    let both = |figure: fn(&ProfileRecord) -> Option<f64>| [figure(&meant), figure(&came)];
     close("absent", both(|profile| profile.absent), 0.02);
     close("values", both(|profile| profile.value_bytes), 1e-9);
     close("ranges", both(|profile| profile.range_entries), 1e-9);
@@ -177,7 +177,7 @@ fn what_was_meant_and_what_came_out_agree() {
     );
 
     let (meant, came) = stream("skewed");
-    let both = |figure: fn(&Profile) -> Option<f64>| [figure(&meant), figure(&came)];
+    let both = |figure: fn(&ProfileRecord) -> Option<f64>| [figure(&meant), figure(&came)];
     close("hottest key", both(|profile| profile.hottest_key), 0.01);
     close("hottest 1 %", both(|profile| profile.hottest_1_percent), 0.03);
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lsmbench_plot::{ChartSpec, Context, FigureStyle, Form, Order, Width};
+use lsmbench_plot::{ChartSpec, Context, FigureStyle, Form, LabelOrder, Width};
 use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
     OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
@@ -70,7 +70,7 @@ impl Results {
             for (metric, number) in numbers {
                 let number = if phase == "load" { 7.0 } else { *number };
                 match metric.kind {
-                    results::Kind::Integer => row.set(metric, number as u64),
+                    results::ValueType::Integer => row.set(metric, number as u64),
                     _ => row.set(metric, number),
                 };
             }
@@ -138,7 +138,7 @@ fn context(question: &str) -> Context {
         ("l0-tiered", false),
     ];
     let cache = [("none", false), ("lru", false), ("quick", false), ("unbounded", true)];
-    let order = Order::default()
+    let order = LabelOrder::default()
         .with("design.bloom", bloom)
         .with("design.compaction", compaction)
         .with("design.cache", cache);

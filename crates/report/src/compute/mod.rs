@@ -228,7 +228,7 @@ pub(crate) fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Claim, Claims, Rule, Standing};
+    use crate::{Claim, Claims, Rule, Statement};
 
     /// An experiment with one setting, and a design that was killed.
     struct Known;
@@ -255,7 +255,7 @@ mod tests {
             params: [("n".to_owned(), "2".to_owned())].into(),
             value: 1.0,
             unit: "x".to_owned(),
-            standing: Standing::Exact,
+            standing: Statement::Exact,
         };
         let about = About { claim: &claim, place: 1, claims: &Claims::default(), facts: &Known };
         run(name, &rule.with, about).map(|(_, result)| result)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::sentence::sentence;
 use crate::text::{about_measured, claimed, measured, run_of, theory};
-use crate::{Answer, Figure, Finding, FindingCounts, Judged, Judgement, Picture, Report, System};
+use crate::{Answer, Figure, Finding, FindingCounts, Judged, Judgement, Report, SvgChart, System};
 
 use super::runs;
 
@@ -67,12 +67,12 @@ pub(super) fn system(system: &System, report: &Report) -> String {
     );
     system.figures.iter().for_each(|figure| body.push_str(&section(figure)));
     let answers = system.figures.iter().flat_map(|figure| &figure.answers);
-    let charts: Vec<&Picture> = answers.flat_map(|answer| &answer.charts).collect();
+    let charts: Vec<&SvgChart> = answers.flat_map(|answer| &answer.charts).collect();
     page(&format!("{name}, measured"), &charts, &body)
 }
 
 /// A page with charts in its body. In dark mode, the charts are dark as well.
-pub(super) fn page(title: &str, charts: &[&Picture], body: &str) -> String {
+pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     let night = match plot::night(charts.iter().flat_map(|chart| [&*chart.svg, &*chart.phone]), ".charts") {
         rules if rules.is_empty() => rules,
         rules => format!("@media (prefers-color-scheme: dark) {{\n{rules}}}\n"),

@@ -15,7 +15,7 @@ use crate::Report;
 
 /// A file of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ReportPage {
     /// The path in the folder of the report.
     pub name: String,
     /// The content of the file.
@@ -23,8 +23,8 @@ pub struct Page {
 }
 
 /// All files of a report.
-pub fn pages(report: &Report) -> Vec<Page> {
-    let page = |name: String, content: String| Page { name, content };
+pub fn pages(report: &Report) -> Vec<ReportPage> {
+    let page = |name: String, content: String| ReportPage { name, content };
     let mut pages = vec![
         page("index.html".to_owned(), html::overview(report, &highlights::html(&report.highlights))),
         page("index.md".to_owned(), markdown::overview(report, &highlights::markdown(&report.highlights))),

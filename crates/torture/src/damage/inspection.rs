@@ -13,8 +13,8 @@ use super::rule::{Class, Rule};
 use super::store_image::{Ending, StoreImage, write};
 use crate::examine::{panic_text, shown};
 use crate::player::DIRECTORY;
-use crate::script::{Content, Script, Write, apply};
-use crate::subject::{Store, Subject};
+use crate::script::{Content, Script, ScriptWrite, apply};
+use crate::subject::{OpenStore, StoreKind};
 use crate::violation::{Check, Violation};
 
 /// Outcome of a corruption.
@@ -30,7 +30,7 @@ pub(crate) enum Outcome {
 
 /// Inspection of one corrupted store image.
 pub(crate) struct Inspection<'a> {
-    subject: &'a Subject,
+    subject: &'a StoreKind,
     store_image: &'a StoreImage,
     /// Corruptions that change at least one byte.
     corruptions: Vec<&'a Corruption>,
@@ -43,7 +43,7 @@ type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 impl<'a> Inspection<'a> {
     /// Inspection of `store_image` with these corruptions.
     pub(crate) fn new(
-        subject: &'a Subject,
+        subject: &'a StoreKind,
         store_image: &'a StoreImage,
         corruptions: &'a [Corruption],
     ) -> Self {
@@ -195,7 +195,7 @@ impl<'a> Inspection<'a> {
     /// as an answer if corruption was reported. A key that may be `lost` may have any of its earlier values.
     fn look(
         &self,
-        store: &dyn Store,
+        store: &dyn OpenStore,
         mut allowed: Vec<Content>,
         is_told: bool,
         lost: Lost<'_>,
@@ -258,7 +258,7 @@ impl<'a> Inspection<'a> {
     /// Writes, flushes, closes and opens the store again. Every acknowledged write must be present.
     fn go_on(
         &self,
-        store: Box<dyn Store>,
+        store: Box<dyn OpenStore>,
         storage: &Arc<dyn Storage>,
         mut allowed: Vec<Content>,
         is_told: bool,
@@ -318,8 +318,8 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
 }
 
 /// Writes that are added to a corrupted store.
-fn added() -> [Vec<Write>; 2] {
-    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()), end: None };
+fn added() -> [Vec<ScriptWrite>; 2] {
+    let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]
 }
 

@@ -14,8 +14,8 @@ use super::layout::FileKind;
 use crate::disk::disk_of;
 use crate::examine::read;
 use crate::player::{DIRECTORY, Marks, Player};
-use crate::script::{Action, Content, Script, Write, apply, digest};
-use crate::subject::Subject;
+use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
+use crate::subject::StoreKind;
 use crate::violation::{Check, Violation};
 
 /// Number of actions in one history.
@@ -170,7 +170,7 @@ impl Observed {
 ///
 /// # Errors
 /// If the store violates a contract before any corruption.
-pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<StoreImage>, Violation> {
+pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Violation> {
     let script = Script::new(seed, ACTIONS);
     let disk = Arc::new(disk_of(seed));
     let observed = RefCell::new(Observed::default());
@@ -219,7 +219,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<StoreImage>, Viol
 }
 
 /// Number of commits that survive in the store of a process that died.
-fn survivors(subject: &Subject, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
+fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
     let storage: Arc<dyn Storage> = Arc::new(stopped.after_crash(Unsynced::Kept));
     let store = subject.maker.open(&storage, Path::new(DIRECTORY));
     let store = store.map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
@@ -234,7 +234,7 @@ fn records_in(
     script: &Script,
     marks: &Marks,
     observed: &Observed,
-    subject: &Subject,
+    subject: &StoreKind,
 ) -> Vec<CommitRecord> {
     let length = |moment: usize| {
         let (log, len) = &observed.moments[moment];
@@ -242,9 +242,16 @@ fn records_in(
     };
     // `sync` is the only action that makes commits durable in the WAL. All other actions create SSTables.
     let lasting = script.actions.iter().filter(|action| {
-        matches!(action, Action::Flush | Action::Compact | Action::Sync | Action::Checkpoint | Action::Reopen)
+        matches!(
+            action,
+            StoreAction::Flush
+                | StoreAction::Compact
+                | StoreAction::Sync
+                | StoreAction::Checkpoint
+                | StoreAction::Reopen
+        )
     });
-    let marked = lasting.zip(&marks.durable).filter(|(action, _)| **action == Action::Sync);
+    let marked = lasting.zip(&marks.durable).filter(|(action, _)| **action == StoreAction::Sync);
     let syncs: Vec<usize> = marked.map(|(_, (moment, _))| *moment).collect();
     let is_synced = subject.wal.survives_power_loss();
     let record = |commit: usize| {
@@ -257,7 +264,7 @@ fn records_in(
 }
 
 /// Files of the other store.
-fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
+fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
     let disk = Arc::new(disk_of(seed));
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &|| 0);
@@ -268,7 +275,7 @@ fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
 }
 
 /// The store without one of its SSTables, after it was opened and written to, and its content after each commit since.
-fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
+fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong =
         |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
     let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
@@ -283,7 +290,8 @@ fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content
     let mut history = vec![read(&*store)?];
     for number in 0..3 {
         let key = Script::keys().nth(number * 7).expect("there are as many keys");
-        let commit = [Write { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
+        let commit =
+            [ScriptWrite { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;
         let mut content = history.last().cloned().unwrap_or_default();
         apply(&mut content, &commit);
@@ -294,7 +302,7 @@ fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content
 }
 
 /// A checkpoint of the store, opened as a store.
-fn copied(subject: &Subject, closed: &Memory) -> Result<Memory, Violation> {
+fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Checkpoint, error.to_string());
     let disk = Arc::new(closed.after_crash(Unsynced::Kept));
     let storage: Arc<dyn Storage> = Arc::clone(&disk) as _;

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use storage::Storage;
 use tree::wal::WalMode;
-use tree::{Design, Mode, OpenOptions, Range, Result, Snapshot, Tree, Values};
+use tree::{Design, Mode, MultiGetValues, OpenOptions, Range, Result, Snapshot, Tree};
 
-use crate::subject::Store;
+use crate::subject::OpenStore;
 
 /// A key and its value.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
 /// An open store that many threads use at once.
-pub trait Shared: Store + Send + Sync {
+pub trait Shared: OpenStore + Send + Sync {
     /// Values of many keys in one consistent snapshot.
-    fn multi_get(&self, keys: &[&[u8]]) -> Result<Values>;
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
 
     /// Cursor over the current entries between two bounds.
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
@@ -32,7 +32,7 @@ pub trait View: Send + Sync {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
     /// Values of many keys.
-    fn multi_get(&self, keys: &[&[u8]]) -> Result<Values>;
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
 
     /// Cursor over the entries between two bounds.
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
@@ -86,7 +86,7 @@ impl SharedMaker for TimedMaker {
 }
 
 impl Shared for Tree {
-    fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         Tree::multi_get(self, keys)
     }
 
@@ -104,7 +104,7 @@ impl View for Snapshot {
         Snapshot::get(self, key)
     }
 
-    fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         Snapshot::multi_get(self, keys)
     }
 

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::history::{Cell, Log, Moment, OperationKind};
 use super::keys::{self, HIDDEN, Key, Keys, NOTHING, Version};
 use super::store::{Cursor, Pair, Shared, View};
-use crate::script::Write;
+use crate::script::ScriptWrite;
 use crate::violation::{Check, Violation};
 
 /// State shared by all threads of a round.
@@ -235,7 +235,7 @@ impl<'a> Worker<'a> {
             // Half of the deletes are range deletes of the one key, so that they meet no key of another writer.
             let end =
                 (!is_put && self.random.random_bool(0.5)).then(|| [&keys::bytes(*key)[..], &[0]].concat());
-            commit.push(Write {
+            commit.push(ScriptWrite {
                 key: keys::bytes(*key),
                 value: is_put.then(|| keys::value(*key, version)),
                 end,
@@ -332,7 +332,7 @@ pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cel
 
 /// Reads many keys with one call.
 fn ask(
-    multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::Values>,
+    multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::MultiGetValues>,
     asked: &[Key],
 ) -> Result<Vec<Cell>, Violation> {
     let bytes: Vec<Vec<u8>> = asked.iter().map(|key| keys::bytes(*key)).collect();

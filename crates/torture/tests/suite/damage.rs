@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lsmbench_torture::damage::{self, CorruptionBudget};
-use lsmbench_torture::{Check, Content, Maker, Store, Subject, TreeMaker, Write};
+use lsmbench_torture::{Check, Content, Maker, OpenStore, ScriptWrite, StoreKind, TreeMaker};
 use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 use tree::Result;
 use types::Bytes;
@@ -81,12 +81,12 @@ enum Bug {
 
 /// A tree wrapped with a bug.
 struct Wrong {
-    tree: Box<dyn Store>,
+    tree: Box<dyn OpenStore>,
     bug: Bug,
 }
 
-impl Store for Wrong {
-    fn write(&self, commit: &[Write]) -> Result<()> {
+impl OpenStore for Wrong {
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         self.tree.write(commit)
     }
 
@@ -137,13 +137,13 @@ impl WrongMaker {
         Arc::new(Healing { inner: Arc::clone(storage), bug: self.bug })
     }
 
-    fn wrap(&self, tree: Box<dyn Store>) -> Box<dyn Store> {
+    fn wrap(&self, tree: Box<dyn OpenStore>) -> Box<dyn OpenStore> {
         Box::new(Wrong { tree, bug: self.bug })
     }
 }
 
 impl Maker for WrongMaker {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
         if self.bug == Bug::LeftOutInSilence {
             return Ok(self.open_quarantined(storage, directory)?.0);
         }
@@ -159,7 +159,7 @@ impl Maker for WrongMaker {
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
         let (tree, mut report) = self.tree.open_quarantined(&self.storage(storage), directory)?;
         if self.bug == Bug::QuarantineInSilence {
             report.clear();
@@ -253,12 +253,12 @@ impl ReadFile for Healed {
     }
 }
 
-fn planted(toml: &str, bug: Bug) -> Subject {
-    Subject { maker: Box::new(WrongMaker { tree: maker(toml), bug }), ..subject(toml) }
+fn planted(toml: &str, bug: Bug) -> StoreKind {
+    StoreKind { maker: Box::new(WrongMaker { tree: maker(toml), bug }), ..subject(toml) }
 }
 
 /// Explores until a violation is found. Returns the failed checks, each of which is reproduced from its coordinates.
-fn caught(subject: &Subject, name: &str) -> BTreeSet<Check> {
+fn caught(subject: &StoreKind, name: &str) -> BTreeSet<Check> {
     let tally = damage::explore(subject, CorruptionBudget { seed: 1, images: 1200 });
     assert!(!tally.findings.kept.is_empty(), "{name} is not caught");
     for finding in &tally.findings.kept {
@@ -302,7 +302,7 @@ fn blocks_without_a_checksum_are_caught() {
 fn files_that_are_not_told_from_those_of_other_stores_are_caught() {
     // Few files, so that a file of another store replaces one of the same kind within this many images.
     let toml = "wal = \"sync\"\ncompaction = { kind = \"l0-tiered\", read_triggered = \"4KiB\" }";
-    let subject = Subject { maker: Box::new(SameIdentity(maker(toml))), ..subject(toml) };
+    let subject = StoreKind { maker: Box::new(SameIdentity(maker(toml))), ..subject(toml) };
     let caught = caught(&subject, "SameIdentity");
     assert!(caught.contains(&Check::Told), "{caught:?}");
 }
@@ -318,7 +318,7 @@ impl SameIdentity {
 }
 
 impl Maker for SameIdentity {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
         Ok(Box::new(self.options(storage).open(directory)?))
     }
 
@@ -326,7 +326,7 @@ impl Maker for SameIdentity {
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
         let tree = self.options(storage).quarantine(true).open(directory)?;
         let report = tree.recovery().quarantined_files.clone();
         Ok((Box::new(tree), report))

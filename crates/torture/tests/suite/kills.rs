@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lsmbench_torture::kill::{Commits, Event, Ledger, Life, WRITERS};
-use lsmbench_torture::{Check, Content, Store, Subject, Violation, Write};
+use lsmbench_torture::{Check, Content, OpenStore, ScriptWrite, StoreKind, Violation};
 use parking_lot::Mutex;
 use storage::{Memory, Storage};
 use tree::{Design, OpenOptions, Result, Tree};
@@ -44,16 +44,16 @@ struct Liar {
     lie: Lie,
     writes: AtomicUsize,
     /// Acknowledged writes that are not applied yet, by writer.
-    pending: Mutex<BTreeMap<u8, VecDeque<Vec<Write>>>>,
+    pending: Mutex<BTreeMap<u8, VecDeque<Vec<ScriptWrite>>>>,
 }
 
 impl Liar {
-    fn do_writes(&self, commit: &[Write]) -> Result<()> {
-        Store::write(&self.tree, commit)
+    fn do_writes(&self, commit: &[ScriptWrite]) -> Result<()> {
+        OpenStore::write(&self.tree, commit)
     }
 
     /// Queues a write after the pending ones of its writer, and returns the one that is due.
-    fn late(&self, commit: &[Write]) -> Option<Vec<Write>> {
+    fn late(&self, commit: &[ScriptWrite]) -> Option<Vec<ScriptWrite>> {
         let mut pending = self.pending.lock();
         let pending = pending.entry(commit[0].key[0]).or_default();
         pending.push_back(commit.to_vec());
@@ -61,8 +61,8 @@ impl Liar {
     }
 }
 
-impl Store for Liar {
-    fn write(&self, commit: &[Write]) -> Result<()> {
+impl OpenStore for Liar {
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         match self.lie {
             Lie::EarlyAcknowledgement => self.late(commit).map_or(Ok(()), |late| self.do_writes(&late)),
@@ -77,7 +77,7 @@ impl Store for Liar {
     }
 
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
-        Store::range(&self.tree, low, high)
+        OpenStore::range(&self.tree, low, high)
     }
 
     fn flush(&self) -> Result<()> {
@@ -122,7 +122,7 @@ fn killed(design: &Design, lie: Lie) -> std::result::Result<(Ledger, Commits), V
     };
     writers.play(&store, [0; WRITERS], &tell).expect_err("it does not come to the end");
     drop(store);
-    let subject = Subject::tree("killed", design.clone()).expect("the design can be built");
+    let subject = StoreKind::tree("killed", design.clone()).expect("the design can be built");
     let ledger = ledger.into_inner().0;
     let found = writers.check(&subject, &storage, Path::new(DIRECTORY), &ledger)?;
     Ok((ledger, found))

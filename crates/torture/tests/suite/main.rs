@@ -10,7 +10,7 @@ mod raced;
 mod shipped;
 mod wrong;
 
-use lsmbench_torture::{Subject, TreeMaker, small};
+use lsmbench_torture::{StoreKind, TreeMaker, small};
 use tree::Design;
 
 /// The small default design with changes.
@@ -20,8 +20,8 @@ fn design(toml: &str) -> Design {
 }
 
 /// Tree of that design.
-fn subject(toml: &str) -> Subject {
-    Subject::tree(toml, design(toml)).expect("the design can be built")
+fn subject(toml: &str) -> StoreKind {
+    StoreKind::tree(toml, design(toml)).expect("the design can be built")
 }
 
 /// Opener of that tree, for tests that wrap it.

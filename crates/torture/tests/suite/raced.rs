@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use lsmbench_torture::race::{Contestant, Cursor, Pair, Race, Shared, SharedMaker, TimedMaker, View};
-use lsmbench_torture::{Check, Content, Store, Write};
+use lsmbench_torture::{Check, Content, OpenStore, ScriptWrite};
 use parking_lot::Mutex;
 use storage::{Memory, Storage};
-use tree::{Result, Values};
+use tree::{MultiGetValues, Result};
 
 use crate::design;
 
@@ -62,7 +62,7 @@ struct State {
     calls: AtomicUsize,
     /// Values that keys had when they were first written or last deleted.
     before: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
-    late: Mutex<Vec<Write>>,
+    late: Mutex<Vec<ScriptWrite>>,
     /// Writes in progress, by half of the threads.
     early: [Mutex<BTreeMap<Vec<u8>, Vec<u8>>>; 2],
 }
@@ -91,9 +91,9 @@ fn half() -> usize {
 
 impl Wrong {
     /// Applies writes that one half of the threads sees first.
-    fn write_early(&self, commit: &[Write]) -> Result<()> {
+    fn write_early(&self, commit: &[ScriptWrite]) -> Result<()> {
         let early = &self.state.early[half()];
-        for Write { key, value, .. } in commit {
+        for ScriptWrite { key, value, .. } in commit {
             value.iter().for_each(|value| drop(early.lock().insert(key.clone(), value.clone())));
         }
         (0..20).for_each(|_| thread::yield_now());
@@ -103,15 +103,15 @@ impl Wrong {
     }
 
     /// Applies a write and undoes it.
-    fn write_undone(&self, write: &Write) -> Result<()> {
+    fn write_undone(&self, write: &ScriptWrite) -> Result<()> {
         let before = self.tree.get(&write.key)?;
         self.tree.write(std::slice::from_ref(write))?;
-        self.tree.write(&[Write { key: write.key.clone(), value: before, end: None }])
+        self.tree.write(&[ScriptWrite { key: write.key.clone(), value: before, end: None }])
     }
 
     /// Remembers the values that a commit overwrites.
-    fn remember(&self, commit: &[Write]) -> Result<()> {
-        for Write { key, value, .. } in commit {
+    fn remember(&self, commit: &[ScriptWrite]) -> Result<()> {
+        for ScriptWrite { key, value, .. } in commit {
             if let (None, Some(before)) = (value, self.tree.get(key)?) {
                 self.state.before.lock().insert(key.clone(), before);
             } else if let Some(value) = value {
@@ -150,8 +150,8 @@ impl Wrong {
     }
 }
 
-impl Store for Wrong {
-    fn write(&self, commit: &[Write]) -> Result<()> {
+impl OpenStore for Wrong {
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         match (self.bug, commit) {
             (Bug::TornBatch, _) => {
                 commit.iter().try_for_each(|write| self.tree.write(std::slice::from_ref(write)))
@@ -208,7 +208,7 @@ impl Store for Wrong {
         if self.bug == Bug::HoleInCheckpoint {
             let copy = self.maker.open(&self.storage, directory)?;
             if let Some((key, _)) = copy.cursor(Bound::Unbounded, Bound::Unbounded)?.next()? {
-                copy.write(&[Write { key, value: None, end: None }])?;
+                copy.write(&[ScriptWrite { key, value: None, end: None }])?;
             }
             copy.close()?;
         }
@@ -219,7 +219,7 @@ impl Store for Wrong {
         if self.bug == Bug::LostAtEnd {
             let last = self.tree.cursor(Bound::Unbounded, Bound::Unbounded)?.next_back()?;
             if let Some((key, _)) = last {
-                self.tree.write(&[Write { key, value: None, end: None }])?;
+                self.tree.write(&[ScriptWrite { key, value: None, end: None }])?;
             }
         }
         // Without a WAL a close makes writes durable; with a WAL it does nothing.
@@ -228,7 +228,7 @@ impl Store for Wrong {
 }
 
 impl Shared for Wrong {
-    fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         match self.bug {
             Bug::MultiGetOfMoments => keys
                 .iter()
@@ -289,7 +289,7 @@ impl View for Present {
         self.0.get(key)
     }
 
-    fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         self.0.multi_get(keys)
     }
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_torture::{Maker, Store, Subject, TreeMaker, crash, errors};
+use lsmbench_torture::{Maker, OpenStore, StoreKind, TreeMaker, crash, errors};
 use storage::Storage;
 use tree::Result;
 use tree::wal::WalMode;
@@ -53,7 +53,7 @@ fn the_same_seed_gives_the_same_numbers() {
 struct Changing(Vec<TreeMaker>);
 
 impl Maker for Changing {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
         let files = match storage.list(directory) {
             Err(error) if error.kind() == ErrorKind::NotFound => 0,
             names => names?.len(),
@@ -78,7 +78,7 @@ fn log_modes_and_designs_may_change_at_every_opening() {
     let makers = designs.iter().map(|toml| maker(toml)).collect();
     // Together they promise only the promises of the weakest.
     let subject =
-        Subject { name: "changing".to_owned(), wal: WalMode::NONE, maker: Box::new(Changing(makers)) };
+        StoreKind { name: "changing".to_owned(), wal: WalMode::NONE, maker: Box::new(Changing(makers)) };
     let crashes = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });
     assert_eq!(crashes.findings.kept, []);
     let errors = errors::explore(&subject, errors::FaultBudget { seed: 1, faults: 200 });

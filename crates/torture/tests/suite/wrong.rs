@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_torture::{Check, Content, Maker, Store, Subject, TreeMaker, Write, crash, errors};
+use lsmbench_torture::{Check, Content, Maker, OpenStore, ScriptWrite, StoreKind, TreeMaker, crash, errors};
 use parking_lot::Mutex;
 use storage::Storage;
 use tree::Result;
@@ -34,7 +34,7 @@ enum Bug {
 
 /// A tree wrapped with a bug.
 struct Wrong {
-    tree: Box<dyn Store>,
+    tree: Box<dyn OpenStore>,
     bug: Bug,
     state: Mutex<State>,
 }
@@ -50,7 +50,7 @@ struct State {
 
 impl Wrong {
     /// The commit without its dropped tombstones.
-    fn without_tombstones(&self, commit: &[Write]) -> Vec<Write> {
+    fn without_tombstones(&self, commit: &[ScriptWrite]) -> Vec<ScriptWrite> {
         let state = &mut *self.state.lock();
         let mut kept = Vec::new();
         for write in commit {
@@ -66,8 +66,8 @@ impl Wrong {
     }
 }
 
-impl Store for Wrong {
-    fn write(&self, commit: &[Write]) -> Result<()> {
+impl OpenStore for Wrong {
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         match self.bug {
             Bug::TornBatch => {
                 commit.iter().try_for_each(|write| self.tree.write(std::slice::from_ref(write)))
@@ -125,7 +125,7 @@ impl Store for Wrong {
     fn close(self: Box<Self>) -> Result<()> {
         let hidden = std::mem::take(&mut self.state.lock().hidden);
         for key in hidden {
-            self.tree.write(&[Write { key, value: None, end: None }])?;
+            self.tree.write(&[ScriptWrite { key, value: None, end: None }])?;
         }
         self.tree.close()
     }
@@ -137,7 +137,7 @@ struct WrongMaker {
 }
 
 impl Maker for WrongMaker {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
         let tree = self.tree.open(storage, directory)?;
         Ok(Box::new(Wrong { tree, bug: self.bug, state: Mutex::default() }))
     }
@@ -147,9 +147,9 @@ impl Maker for WrongMaker {
     }
 }
 
-fn wrong(toml: &str, bug: Bug) -> Subject {
+fn wrong(toml: &str, bug: Bug) -> StoreKind {
     let plain = subject(toml);
-    Subject { maker: Box::new(WrongMaker { tree: maker(toml), bug }), ..plain }
+    StoreKind { maker: Box::new(WrongMaker { tree: maker(toml), bug }), ..plain }
 }
 
 #[track_caller]

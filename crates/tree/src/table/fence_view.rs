@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fence::{ReadError, TableView};
+use fence::{TableReadError, TableView};
 use types::Bytes;
 
 use super::block_bytes::BlockBytes;
@@ -30,11 +30,11 @@ impl TableView for View<'_> {
         self.file.footer.fence.len
     }
 
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         Ok(self.file.read_fence(range)?)
     }
 
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         let id = self.file.block_id(self.file.footer.fence.offset + range.start);
         if let Some(page) = self.file.context.cache.get(&id) {
             self.counters.fence_pages_from_cache.bump();
@@ -46,7 +46,7 @@ impl TableView for View<'_> {
         Ok(page)
     }
 
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
         let key = layout_of(&bytes).and_then(|layout| layout.first_key(&bytes));

@@ -7,7 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lsmbench_tree::Mode;
-use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Storage, Unsynced};
+use storage::{
+    DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage, Unsynced,
+};
 
 use crate::common::{memory, open, small_design};
 use crate::probe::{Probe, gated_disk, in_time, is_a};
@@ -67,7 +69,7 @@ fn nothing_goes_on_behind_a_settled_tree() {
 fn a_flush_ends_while_others_go_on_writing() {
     // A disk that is slow to create an SSTable, so that writers are always ahead of it.
     let disk = Probe::new(|_, operation, path| {
-        if operation == Operation::Create && is_a(path, "table") {
+        if operation == FileOperation::Create && is_a(path, "table") {
             thread::sleep(Duration::from_millis(2));
         }
     });
@@ -99,7 +101,7 @@ fn a_panic_in_the_background_reaches_the_writers() {
     let panics = Arc::new(AtomicBool::new(false));
     let armed = Arc::clone(&panics);
     let disk = Probe::new(move |_, operation, path| {
-        let is_table = operation == Operation::Create && is_a(path, "table");
+        let is_table = operation == FileOperation::Create && is_a(path, "table");
         assert!(!(is_table && armed.load(Ordering::SeqCst)), "planned");
     });
     let storage: Arc<dyn Storage> = Arc::new(disk);
@@ -158,7 +160,12 @@ fn a_table_that_could_not_be_written_is_removed() {
     let tree = open(&small_design("wal = \"none\""), Mode::Counted, &storage, Path::new(DIRECTORY));
     (0..20).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
     let at = faulty.calls().len() + 1;
-    faulty.inject(Fault { at, extent: Extent::Once, error: DiskError::NoSpace, effect: Effect::Prefix(100) });
+    faulty.inject(InjectedFault {
+        at,
+        extent: FaultExtent::Once,
+        error: DiskError::NoSpace,
+        effect: FaultEffect::Prefix(100),
+    });
     tree.flush().unwrap_err();
     let names = memory.list(Path::new(DIRECTORY)).unwrap();
     assert!(!names.iter().any(|name| is_a(name, "table")), "{names:?}");

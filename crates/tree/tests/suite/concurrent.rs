@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use catalog::Axis;
-use lsmbench_tree::{AXES, Design, Mode, Range, Snapshot, Tree, Values, WriteBatch};
+use lsmbench_tree::{AXES, Design, Mode, MultiGetValues, Range, Snapshot, Tree, WriteBatch};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::Storage;
@@ -193,7 +193,7 @@ fn check_moment<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, how
 fn check_multi_get(tree: &Tree) {
     let keys: Vec<Vec<u8>> = (0..CYCLE).map(cycle_key).collect();
     let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-    let values: Values = tree.multi_get(&slices).unwrap();
+    let values: MultiGetValues = tree.multi_get(&slices).unwrap();
     let rounds: Vec<u64> = values.iter().map(|value| value.as_deref().map_or(0, number)).collect();
     check_cycle(&rounds, "multi-get");
 }

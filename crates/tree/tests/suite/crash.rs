@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::common::{Model, open, small_design};
 use lsmbench_tree::{Design, Error, Mode, OpenOptions, WriteBatch, verify};
-use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Storage, Unsynced};
+use storage::{
+    DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage, Unsynced,
+};
 
 const DIRECTORY: &str = "tree";
 
@@ -76,7 +78,7 @@ fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
 }
 
 /// Calls of writing all commits.
-fn call_count(design: &Design, commits: &[Commit]) -> Vec<Operation> {
+fn call_count(design: &Design, commits: &[Commit]) -> Vec<FileOperation> {
     let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
     let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
     assert_eq!(write(design, &storage, commits), commits.len());
@@ -88,7 +90,7 @@ fn crash(
     design: &Design,
     commits: &[Commit],
     histories: &[Model],
-    fault: Fault,
+    fault: InjectedFault,
     unsynced: Unsynced,
     all_acknowledged: bool,
 ) {
@@ -149,11 +151,11 @@ fn crash_design(design: &str, unsynced: &[Unsynced], all_acknowledged: bool, ste
     let histories = histories(&commits);
     let calls = call_count(&design, &commits);
     for at in (0..calls.len()).step_by(step) {
-        for effect in [Effect::Nothing, Effect::Prefix(5), Effect::Whole] {
-            if effect != Effect::Nothing && !calls[at].writes() {
+        for effect in [FaultEffect::Nothing, FaultEffect::Prefix(5), FaultEffect::Whole] {
+            if effect != FaultEffect::Nothing && !calls[at].writes() {
                 continue;
             }
-            let fault = Fault { at, extent: Extent::Onwards, error: DiskError::Io, effect };
+            let fault = InjectedFault { at, extent: FaultExtent::Onwards, error: DiskError::Io, effect };
             for unsynced in unsynced {
                 crash(&design, &commits, &histories, fault, *unsynced, all_acknowledged);
             }
@@ -217,7 +219,7 @@ fn one_failed_call_loses_nothing_acknowledged_and_names_its_cause() {
             if error == DiskError::NoSpace && !operation.takes_space() {
                 continue;
             }
-            let fault = Fault { at, extent: Extent::Once, error, effect: Effect::Nothing };
+            let fault = InjectedFault { at, extent: FaultExtent::Once, error, effect: FaultEffect::Nothing };
             for unsynced in [Unsynced::Kept, Unsynced::Dropped] {
                 crash(&design, &commits, &histories, fault, unsynced, true);
             }
@@ -233,7 +235,12 @@ fn a_failed_sync_is_reported_with_its_file_and_stops_the_writes() {
     let tree = open(&small_design("wal = \"sync\""), Mode::Counted, &storage, Path::new(DIRECTORY));
     tree.put(b"a", b"1").unwrap();
     let at = faulty.calls().len() + 1;
-    faulty.inject(Fault { at, extent: Extent::Once, error: DiskError::Io, effect: Effect::Nothing });
+    faulty.inject(InjectedFault {
+        at,
+        extent: FaultExtent::Once,
+        error: DiskError::Io,
+        effect: FaultEffect::Nothing,
+    });
     let error = tree.put(b"b", b"2").unwrap_err().to_string();
     assert!(error.contains("cannot sync") && error.contains(".wal"), "{error}");
     let error = tree.put(b"c", b"3").unwrap_err();
@@ -262,11 +269,11 @@ fn a_crash_during_recovery_changes_nothing() {
         for unsynced in POWER_LOSS {
             let disk = Arc::new(crashed.after_crash(Unsynced::Kept));
             let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
-            faulty.inject(Fault {
+            faulty.inject(InjectedFault {
                 at,
-                extent: Extent::Onwards,
+                extent: FaultExtent::Onwards,
                 error: DiskError::Io,
-                effect: Effect::Nothing,
+                effect: FaultEffect::Nothing,
             });
             let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(faulty);
             let _ = options.open(DIRECTORY);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lsmbench_tree::{Counts, Design, Mode, Tree};
 use parking_lot::Mutex;
-use storage::{DiskError, Effect, Extent, Fault, Faulty, Operation, Storage};
+use storage::{DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Storage};
 
 use crate::common::{memory, open, small_design};
 use crate::probe::{Probe, in_time, is_a};
@@ -53,7 +53,7 @@ fn flushes_are_done_when_the_write_returns_and_compactions_where_the_design_says
         let workers: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = Arc::clone(&workers);
         let storage: Arc<dyn Storage> = Arc::new(Probe::new(move |_, operation, path| {
-            if operation == Operation::Create && is_a(path, "table") {
+            if operation == FileOperation::Create && is_a(path, "table") {
                 seen.lock().push(thread::current().name().unwrap_or_default().to_owned());
             }
         }));
@@ -137,11 +137,11 @@ fn a_disk_that_fails_one_writer_fails_all() {
         let design = design(inline, "wal = \"none\"\nstall = { frozen_memtables = 1 }");
         let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));
         let at = faulty.calls().len() + 30;
-        faulty.inject(Fault {
+        faulty.inject(InjectedFault {
             at,
-            extent: Extent::Onwards,
+            extent: FaultExtent::Onwards,
             error: DiskError::NoSpace,
-            effect: Effect::Nothing,
+            effect: FaultEffect::Nothing,
         });
         let errors = in_time(inline, move || errors(&tree));
         assert_eq!(errors.len(), 4, "{errors:?}");
@@ -153,7 +153,7 @@ fn a_panic_of_one_writer_reaches_those_who_wait_for_it() {
     let panics = Arc::new(AtomicBool::new(true));
     let armed = Arc::clone(&panics);
     let disk = Probe::new(move |_, operation, path| {
-        let is_table = operation == Operation::Create && is_a(path, "table");
+        let is_table = operation == FileOperation::Create && is_a(path, "table");
         if is_table && armed.swap(false, Ordering::SeqCst) {
             // The others fill the next memtable meanwhile.
             thread::sleep(Duration::from_millis(50));

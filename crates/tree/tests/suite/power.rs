@@ -12,7 +12,9 @@ use lsmbench_tree::{Design, Mode, OpenOptions, Tree, WriteBatch, verify};
 use parking_lot::Mutex;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Storage, Unsynced};
+use storage::{
+    DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage, Unsynced,
+};
 
 use crate::common::{open, small_design};
 use crate::probe::{Probe, in_time, is_a};
@@ -128,7 +130,7 @@ fn images(design: &Design, wal: &'static str, kinds: &'static [Unsynced]) -> Vec
     let probe = Probe::new({
         let (ledger, images) = (Arc::clone(&ledger), Arc::clone(&images));
         move |disk, operation, path| {
-            let is_log_sync = operation == Operation::Sync && is_a(path, "wal");
+            let is_log_sync = operation == FileOperation::Sync && is_a(path, "wal");
             if wal == "group" && is_log_sync {
                 // Other commits arrive meanwhile, and share the next sync.
                 thread::sleep(Duration::from_micros(300));
@@ -199,7 +201,12 @@ fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusP
     for life in 0..3u64 {
         let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
         let at = random.random_range(0..60);
-        faulty.inject(Fault { at, extent: Extent::Onwards, error: DiskError::Io, effect: Effect::Nothing });
+        faulty.inject(InjectedFault {
+            at,
+            extent: FaultExtent::Onwards,
+            error: DiskError::Io,
+            effect: FaultEffect::Nothing,
+        });
         let _ = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(faulty).open(DIRECTORY);
         disk = Arc::new(disk.after_crash(Unsynced::Torn { seed: random.random() }));
         let storage: Arc<dyn Storage> = Arc::clone(&disk) as _;

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, RwLock};
-use storage::{Memory, Operation, Purpose, ReadFile, Storage, StorageError, Unsynced, WriteFile};
+use storage::{FileOperation, Memory, Purpose, ReadFile, Storage, StorageError, Unsynced, WriteFile};
 
 /// Callback before every call that changes the disk; it may block or take images.
-type Before = dyn Fn(&Disk, Operation, &Path) + Send + Sync;
+type Before = dyn Fn(&Disk, FileOperation, &Path) + Send + Sync;
 
 /// A [`Memory`] whose images are taken between two calls, never during one.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Disk {
 
 impl Probe {
     /// A disk that calls `before` ahead of every change.
-    pub(crate) fn new(before: impl Fn(&Disk, Operation, &Path) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(before: impl Fn(&Disk, FileOperation, &Path) + Send + Sync + 'static) -> Self {
         let (memory, still) = (Memory::default(), RwLock::default());
         Self(Arc::new(Disk { memory, still, before: Box::new(before) }))
     }
@@ -44,7 +44,7 @@ impl Disk {
         Arc::new(self.memory.after_crash(unsynced))
     }
 
-    fn change<R>(&self, operation: Operation, path: &Path, change: impl FnOnce() -> R) -> R {
+    fn change<R>(&self, operation: FileOperation, path: &Path, change: impl FnOnce() -> R) -> R {
         (self.before)(self, operation, path);
         let _moving = self.still.read();
         change()
@@ -53,7 +53,7 @@ impl Disk {
 
 impl Storage for Probe {
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
-        let inner = self.0.change(Operation::Create, path, || self.0.memory.create(path, purpose))?;
+        let inner = self.0.change(FileOperation::Create, path, || self.0.memory.create(path, purpose))?;
         Ok(Box::new(ProbeWriter { inner, path: path.into(), disk: Arc::clone(&self.0) }))
     }
 
@@ -62,15 +62,15 @@ impl Storage for Probe {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
-        self.0.change(Operation::Rename, from, || self.0.memory.rename(from, to))
+        self.0.change(FileOperation::Rename, from, || self.0.memory.rename(from, to))
     }
 
     fn remove(&self, path: &Path) -> Result<(), StorageError> {
-        self.0.change(Operation::Remove, path, || self.0.memory.remove(path))
+        self.0.change(FileOperation::Remove, path, || self.0.memory.remove(path))
     }
 
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
-        self.0.change(Operation::HardLink, new, || self.0.memory.hard_link(existing, new))
+        self.0.change(FileOperation::HardLink, new, || self.0.memory.hard_link(existing, new))
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
@@ -78,11 +78,11 @@ impl Storage for Probe {
     }
 
     fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
-        self.0.change(Operation::CreateDirectory, directory, || self.0.memory.create_directory(directory))
+        self.0.change(FileOperation::CreateDirectory, directory, || self.0.memory.create_directory(directory))
     }
 
     fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
-        self.0.change(Operation::SyncDirectory, directory, || self.0.memory.sync_directory(directory))
+        self.0.change(FileOperation::SyncDirectory, directory, || self.0.memory.sync_directory(directory))
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
@@ -98,11 +98,11 @@ struct ProbeWriter {
 
 impl WriteFile for ProbeWriter {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
-        self.disk.change(Operation::Append, &self.path, || self.inner.append(bytes))
+        self.disk.change(FileOperation::Append, &self.path, || self.inner.append(bytes))
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {
-        self.disk.change(Operation::Sync, &self.path, || self.inner.sync())
+        self.disk.change(FileOperation::Sync, &self.path, || self.inner.sync())
     }
 
     fn len(&self) -> u64 {
@@ -143,7 +143,7 @@ pub(crate) fn gated_disk() -> (Probe, Arc<Gate>) {
     let gate = Arc::new(Gate::default());
     let passed = Arc::clone(&gate);
     let probe = Probe::new(move |_, operation, path| {
-        if operation == Operation::Create && is_a(path, "table") {
+        if operation == FileOperation::Create && is_a(path, "table") {
             passed.pass();
         }
     });

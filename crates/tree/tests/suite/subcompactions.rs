@@ -9,7 +9,7 @@ use std::thread;
 
 use lsmbench_tree::{Counts, Design, LevelStats, Mode, Tree, verify};
 use parking_lot::Mutex;
-use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Storage};
+use storage::{DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage};
 
 use crate::common::{Model, memory, open, small_design};
 use crate::probe::{Probe, in_time, is_a};
@@ -82,7 +82,7 @@ fn parts_are_merged_by_threads_of_their_own() {
     let writers: Arc<Mutex<HashSet<thread::ThreadId>>> = Arc::default();
     let seen = Arc::clone(&writers);
     let disk = Probe::new(move |_, operation, path| {
-        if operation == Operation::Create && is_a(path, "table") {
+        if operation == FileOperation::Create && is_a(path, "table") {
             seen.lock().insert(thread::current().id());
         }
     });
@@ -117,7 +117,12 @@ fn a_part_that_fails_takes_the_others_with_it() {
         let (memory, faulty, tree, model) = filled();
         let old = tables_in(&*memory);
         let at = faulty.calls().len() + call;
-        faulty.inject(Fault { at, extent: Extent::Once, error: DiskError::Io, effect: Effect::Nothing });
+        faulty.inject(InjectedFault {
+            at,
+            extent: FaultExtent::Once,
+            error: DiskError::Io,
+            effect: FaultEffect::Nothing,
+        });
         let failed = tree.compact().is_err();
         failures += usize::from(failed);
         let calls = faulty.calls();
@@ -147,7 +152,7 @@ fn a_panic_in_a_part_reaches_the_writers() {
     let armed = Arc::clone(&panics);
     let disk = Probe::new(move |_, operation, path| {
         let is_part = thread::current().name() == Some("lsm-subcompact");
-        let is_table = operation == Operation::Create && is_a(path, "table");
+        let is_table = operation == FileOperation::Create && is_a(path, "table");
         assert!(!(is_part && is_table && armed.load(Ordering::SeqCst)), "planned");
     });
     let storage: Arc<dyn Storage> = Arc::new(disk);

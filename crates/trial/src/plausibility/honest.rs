@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use bloom::FilterInput;
-use cache::{BlockId, Request, belady, replay};
+use cache::{BlockId, BlockRequest, belady, replay};
 use results::{Row, Schema, columns as c};
 use tree::Design;
 use types::{HashedKey, KeyHash, KeyList};
@@ -48,9 +48,9 @@ fn honest_hit_rates_are_plausible() {
         filters: FilterFacts { are_even: true, ..FilterFacts::default() },
         ..Facts::default()
     };
-    let request = |key: &u64| Request { id: BlockId { tree: 0, table: 0, offset: *key }, bytes: 100 };
+    let request = |key: &u64| BlockRequest { id: BlockId { tree: 0, table: 0, offset: *key }, bytes: 100 };
     for (name, keys) in streams(8000) {
-        let trace: Vec<Request> = keys.iter().map(request).collect();
+        let trace: Vec<BlockRequest> = keys.iter().map(request).collect();
         for (choice, capacity) in
             variants(&cache::CATALOG).iter().flat_map(|choice| [(choice, 5_000), (choice, 40_000)])
         {

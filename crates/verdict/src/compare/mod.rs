@@ -5,7 +5,7 @@ mod report;
 mod samples;
 mod settings;
 
-pub use render::Format;
-pub use report::{Pairing, Report};
+pub use render::ReportFormat;
+pub use report::{ComparisonReport, Pairing};
 pub(crate) use samples::Key;
 pub use samples::Samples;

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use measure::{Comparison, Verdict};
 use serde_json::{Map, Value, json};
 
-use super::report::{Difference, Report, is_smaller_better};
+use super::report::{ComparisonReport, Difference, is_smaller_better};
 use crate::change::{Change, direction};
 use crate::gate::GateOutcome;
 use crate::markdown::{plain, row};
@@ -17,7 +17,7 @@ const MOST_LISTED: usize = 40;
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// Text for a terminal
     #[default]
     Text,
@@ -31,15 +31,15 @@ pub enum Format {
     Bencher,
 }
 
-impl Report {
+impl ComparisonReport {
     /// Renders the whole report in a format.
-    pub fn render(&self, format: Format) -> String {
+    pub fn render(&self, format: ReportFormat) -> String {
         match format {
-            Format::Text => self.text(),
-            Format::Markdown => self.markdown(),
-            Format::Json => pretty(&self.json()),
-            Format::GithubActionBenchmark => pretty(&self.github_action_benchmark()),
-            Format::Bencher => pretty(&self.bencher()),
+            ReportFormat::Text => self.text(),
+            ReportFormat::Markdown => self.markdown(),
+            ReportFormat::Json => pretty(&self.json()),
+            ReportFormat::GithubActionBenchmark => pretty(&self.github_action_benchmark()),
+            ReportFormat::Bencher => pretty(&self.bencher()),
         }
     }
 

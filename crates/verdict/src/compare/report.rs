@@ -61,7 +61,7 @@ impl Difference {
 
 /// All differences, and the limits of the comparison.
 #[derive(Debug)]
-pub struct Report {
+pub struct ComparisonReport {
     pub(crate) differences: Vec<Difference>,
     /// The limits of the comparison, a sentence each.
     pub(crate) notes: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Report {
     rule: GateRule,
 }
 
-impl Report {
+impl ComparisonReport {
     /// Compares two sides.
     ///
     /// # Errors

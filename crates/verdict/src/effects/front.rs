@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plot::{Chart, ChartSpec, Context, Form};
-use results::{Folder, Kind, Row, Schema, Table, columns as c};
+use results::{Folder, Row, Schema, Table, ValueType, columns as c};
 use types::Outcome;
 
 use super::measured::Effects;
@@ -26,8 +26,8 @@ impl Effects {
             for of in [across, up] {
                 let Some(median) = of.samples[at].median() else { continue };
                 match of.metric.kind {
-                    Kind::Integer => row.set(of.metric, median.round() as u64),
-                    Kind::Number | Kind::Text => row.set(of.metric, median),
+                    ValueType::Integer => row.set(of.metric, median.round() as u64),
+                    ValueType::Number | ValueType::Text => row.set(of.metric, median),
                 };
             }
             rows.push(row);

@@ -1,6 +1,6 @@
 //! The measured values of a sweep, and the effects, rankings and Pareto front that follow from them.
 
-use measure::{Criteria, Effect, Sample, Standing, dominated, effects, standings};
+use measure::{Criteria, Effect, RankedVariant, Sample, dominated, effects, standings};
 use results::columns::ALL;
 use results::{Better, Column, Folder, Manifest, Metric, RunMode, Table};
 use toml::Value;
@@ -47,7 +47,7 @@ pub(super) struct RankedMetric {
     /// The numbers of each configuration.
     pub(super) samples: Vec<Sample>,
     /// Best first.
-    pub(super) standings: Vec<Standing>,
+    pub(super) standings: Vec<RankedVariant>,
     /// Empty without every combination in some round.
     pub(super) effects: Vec<Effect>,
     /// Rounds that have all combinations.
@@ -154,7 +154,7 @@ impl Effects {
             .iter()
             .map(|of| (of.metric.better, of.samples.iter().map(median).collect()))
             .collect();
-        let standings: Vec<Vec<Standing>> = self.metrics.iter().map(|of| of.standings.clone()).collect();
+        let standings: Vec<Vec<RankedVariant>> = self.metrics.iter().map(|of| of.standings.clone()).collect();
         dominated(&medians, &standings)
     }
 }

@@ -1,6 +1,6 @@
 //! Effects and rankings as the rows of CSV files.
 
-use measure::Standing;
+use measure::RankedVariant;
 use results::{Row, effects as e};
 
 use super::measured::{Effects, RankedMetric};
@@ -35,7 +35,7 @@ impl Effects {
         rows
     }
 
-    fn ranking_row(&self, of: &RankedMetric, standing: &Standing) -> Row {
+    fn ranking_row(&self, of: &RankedMetric, standing: &RankedVariant) -> Row {
         let listed =
             |variants: &[usize]| variants.iter().map(|at| &*self.labels[*at]).collect::<Vec<_>>().join("; ");
         let mut row = e::ranking_row();

@@ -13,7 +13,7 @@ const NAMED: &str = " -->\n";
 const END: &str = "<!-- /engines -->";
 
 /// A page and the contents of its places. A place is the text between two comments.
-pub struct Page {
+pub struct MarkdownPage {
     path: PathBuf,
     text: String,
     places: Vec<Place>,
@@ -26,7 +26,7 @@ struct Place {
     content: Range<usize>,
 }
 
-impl Page {
+impl MarkdownPage {
     /// Reads a page.
     ///
     /// # Errors
@@ -95,8 +95,8 @@ fn places(text: &str) -> Result<Vec<Place>, (usize, String)> {
 mod tests {
     use super::*;
 
-    fn page(text: &str) -> Page {
-        Page { path: "page.md".into(), text: text.to_owned(), places: places(text).unwrap() }
+    fn page(text: &str) -> MarkdownPage {
+        MarkdownPage { path: "page.md".into(), text: text.to_owned(), places: places(text).unwrap() }
     }
 
     #[test]

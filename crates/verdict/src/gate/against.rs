@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::rule::GateRule;
-use crate::compare::{Pairing, Report, Samples};
+use crate::compare::{ComparisonReport, Pairing, Samples};
 use crate::runner::Runner;
 use types::Outcome;
 
@@ -33,9 +33,9 @@ pub struct Against<'a> {
 ///
 /// # Errors
 /// If a build cannot be started, or fails to run an experiment.
-pub fn against(against: &Against<'_>) -> Outcome<Report> {
+pub fn against(against: &Against<'_>) -> Outcome<ComparisonReport> {
     let report = |sides: &[Samples; 2]| {
-        Report::of(&sides[0], &sides[1], Pairing::Paired).map(|report| report.gated(against.rule))
+        ComparisonReport::of(&sides[0], &sides[1], Pairing::Paired).map(|report| report.gated(against.rule))
     };
     let mut sides = against.batch(0)?;
     let first = report(&sides)?;

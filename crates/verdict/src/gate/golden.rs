@@ -7,7 +7,7 @@ use results::targets::check_folder;
 use results::{Golden, GoldenNumber, Manifest, RunMode, Table, columns as c, columns::COMPONENT};
 use types::{Outcome, Problem};
 
-use crate::compare::{Key, Pairing, Report, Samples};
+use crate::compare::{ComparisonReport, Key, Pairing, Samples};
 use crate::runner::Runner;
 
 /// A check of experiments against golden files.
@@ -29,7 +29,7 @@ pub struct Goldens<'a> {
 ///
 /// # Errors
 /// If an experiment has no golden file, or cannot be run.
-pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
+pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>> {
     let (mut base, mut new) = (Samples::default(), Samples::default());
     let mut first_time = Vec::new();
     let commands = goldens.commands()?;
@@ -81,7 +81,7 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
     if base.manifests.is_empty() {
         return Ok(None);
     }
-    Report::of(&base, &new, Pairing::Exact).map(Some)
+    ComparisonReport::of(&base, &new, Pairing::Exact).map(Some)
 }
 
 impl Goldens<'_> {

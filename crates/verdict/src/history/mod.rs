@@ -3,5 +3,5 @@
 mod series;
 mod store;
 
-pub use series::{Change, Run, Series, series};
+pub use series::{Change, HistoryRun, Series, series};
 pub use store::{add, entries};

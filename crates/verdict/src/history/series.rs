@@ -19,13 +19,13 @@ pub struct Series {
     /// The machine; empty for counters.
     pub machine: String,
     /// The runs, oldest first.
-    pub runs: Vec<Run>,
+    pub runs: Vec<HistoryRun>,
     /// The places of the runs at which a new level begins.
     pub change_points: Vec<usize>,
 }
 
 /// The number of one run.
-pub struct Run {
+pub struct HistoryRun {
     /// The start of the run.
     pub started: String,
     /// The commit of the program; empty if unknown.
@@ -37,7 +37,7 @@ pub struct Run {
 /// A change from one level to the next.
 pub struct Change<'a> {
     /// The first run of the new level.
-    pub run: &'a Run,
+    pub run: &'a HistoryRun,
     /// The median of the level before.
     pub before: f64,
     /// The median of the new level.
@@ -62,13 +62,13 @@ impl Series {
     fn of(key: &[String], entries: &[&Row]) -> Option<Self> {
         let [experiment, label, phase, operation, metric, _, machine] = key else { return None };
         let run = |entry: &&Row| {
-            Some(Run {
+            Some(HistoryRun {
                 started: entry.get(&h::STARTED).to_string(),
                 commit: entry.get(&h::GIT_COMMIT).to_string(),
                 value: entry.get(&h::MEDIAN).number()?,
             })
         };
-        let runs: Vec<Run> = entries.iter().filter_map(run).collect();
+        let runs: Vec<HistoryRun> = entries.iter().filter_map(run).collect();
         let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
         Some(Self {
             place: [experiment, label, phase, operation].map(Clone::clone),

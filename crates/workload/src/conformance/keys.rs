@@ -2,7 +2,7 @@
 
 use catalog::laws::Invariant;
 
-use crate::{KeyDistribution, KeySampler, Random, Scope, Standing};
+use crate::{KeyDistribution, KeySampler, PopularKeys, Random, Scope};
 
 /// A key distribution that a variant built.
 pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
@@ -103,9 +103,9 @@ fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     let is_skewed = distribution.share(KEYS, HOTTEST as u64).is_some_and(|share| share > 0.15);
     let standing = distribution.standing();
     let is_right = match standing {
-        Standing::InTurn => in_turn,
-        Standing::Together => !in_turn && span < KEYS / 2,
-        Standing::Scattered => !in_turn && (!is_skewed || span > KEYS / 2),
+        PopularKeys::InTurn => in_turn,
+        PopularKeys::Together => !in_turn && span < KEYS / 2,
+        PopularKeys::Scattered => !in_turn && (!is_skewed || span > KEYS / 2),
     };
     if is_right { Ok(()) } else { Err(format!("{standing:?}, and the {HOTTEST} hottest span {span} keys")) }
 }

@@ -21,14 +21,14 @@ pub trait KeyDistribution: Send + Sync {
     }
 
     /// Returns where the popular keys are among all keys.
-    fn standing(&self) -> Standing {
-        Standing::Scattered
+    fn standing(&self) -> PopularKeys {
+        PopularKeys::Scattered
     }
 }
 
 /// Positions of the popular keys of a distribution, by their indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PopularKeys {
     /// Scattered over all indexes.
     Scattered,
     /// Adjacent to each other.

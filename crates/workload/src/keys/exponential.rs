@@ -4,7 +4,7 @@ use catalog::{Build, Variant};
 use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use super::distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
@@ -67,8 +67,8 @@ impl KeyDistribution for Exponential {
         Some(within(hottest as f64 / keys as f64) / within(1.0))
     }
 
-    fn standing(&self) -> Standing {
-        Standing::Together
+    fn standing(&self) -> PopularKeys {
+        PopularKeys::Together
     }
 }
 

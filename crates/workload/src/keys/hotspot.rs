@@ -4,7 +4,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use super::distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 use super::permuted::{InOrder, Permuted, Ranks};
 use crate::random::{Random, threshold};
 
@@ -83,8 +83,8 @@ impl KeyDistribution for Hotspot {
         Some(first * inside as f64 + then * (hottest - inside) as f64)
     }
 
-    fn standing(&self) -> Standing {
-        if self.0.contiguous { Standing::Together } else { Standing::Scattered }
+    fn standing(&self) -> PopularKeys {
+        if self.0.contiguous { PopularKeys::Together } else { PopularKeys::Scattered }
     }
 }
 

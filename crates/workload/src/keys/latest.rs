@@ -4,7 +4,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use super::distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 use super::zipf::{GrowingZipf, check_theta, harmonic};
 use crate::random::Random;
 
@@ -49,8 +49,8 @@ impl KeyDistribution for Latest {
         Some(harmonic(hottest, self.theta) / harmonic(keys, self.theta))
     }
 
-    fn standing(&self) -> Standing {
-        Standing::Together
+    fn standing(&self) -> PopularKeys {
+        PopularKeys::Together
     }
 }
 

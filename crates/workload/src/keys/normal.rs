@@ -4,7 +4,7 @@ use catalog::{Build, Variant};
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use super::distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Normal>(
@@ -83,8 +83,8 @@ impl KeyDistribution for Normal {
         Some(self.within(from, from + part) / self.within(0.0, 1.0))
     }
 
-    fn standing(&self) -> Standing {
-        Standing::Together
+    fn standing(&self) -> PopularKeys {
+        PopularKeys::Together
     }
 }
 

@@ -2,7 +2,7 @@
 
 use catalog::Variant;
 
-use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use super::distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
@@ -22,8 +22,8 @@ impl KeyDistribution for Sequential {
         Some(hottest as f64 / keys as f64)
     }
 
-    fn standing(&self) -> Standing {
-        Standing::InTurn
+    fn standing(&self) -> PopularKeys {
+        PopularKeys::InTurn
     }
 }
 

@@ -4,7 +4,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use super::distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 use super::permuted::{InOrder, Permuted, Ranks};
 use super::zipf::{GrowingZipf, check_theta, harmonic};
 use crate::random::Random;
@@ -58,8 +58,8 @@ impl KeyDistribution for Zipfian {
         Some(harmonic(hottest, self.0.theta) / harmonic(keys, self.0.theta))
     }
 
-    fn standing(&self) -> Standing {
-        if self.0.contiguous { Standing::Together } else { Standing::Scattered }
+    fn standing(&self) -> PopularKeys {
+        if self.0.contiguous { PopularKeys::Together } else { PopularKeys::Scattered }
     }
 }
 

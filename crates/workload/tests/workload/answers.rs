@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::workload::{
-    AnswerDigests, Batch, Extent, Model, NoOp, Performer, PhasePlan, Plan, Scan, Shadow, Target, TargetError,
-    Verdict, Write, check,
+    AnswerDigests, Batch, CheckResult, Extent, Model, NoOp, Performer, PhasePlan, Scan, Shadow, Target,
+    TargetError, WorkloadPlan, Write, check,
 };
 use super::{mixed, plan};
 
@@ -38,7 +38,7 @@ fn perform(
 }
 
 /// Runs all phases of a plan and checks each; returns the verdicts and the expected state at the end.
-fn run(plan: &Plan, target: &dyn Target) -> (Vec<Verdict>, Shadow) {
+fn run(plan: &WorkloadPlan, target: &dyn Target) -> (Vec<CheckResult>, Shadow) {
     let (mut shadow, mut extent) = (Shadow::new(plan.format()), Extent::default());
     let mut verdicts = Vec::new();
     for phase in plan.phases() {
@@ -88,7 +88,7 @@ fn ranges_with_a_span_are_answered_right() {
     }
 }
 
-fn everything(format: &str, more: &str) -> Plan {
+fn everything(format: &str, more: &str) -> WorkloadPlan {
     plan(
         &format!(
             "key = \"{format}\"\n[[phase]]\nname = \"load\"\ninsert = 800\nbatch = 3\n{more}\n\
@@ -389,7 +389,7 @@ fn of_a_store_that_drops_only_wrong_values_are_wrong() {
         let target = Forgetful { model: Model::default(), lies };
         let shadow = Shadow::new(plan.format());
         let mut shadow = if drops { shadow.of_a_store_that_drops() } else { shadow };
-        let mut sums = Verdict::default();
+        let mut sums = CheckResult::default();
         let mut extent = Extent::default();
         for phase in plan.phases() {
             let verdict = check(phase, extent, &perform(phase, extent, &target, 1), &mut shadow);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::workload::{Kind, Mixed, Plan, Work, Workload};
+use super::workload::{Kind, Mixed, Work, Workload, WorkloadPlan};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/workloads")
@@ -23,7 +23,7 @@ fn every_file_can_be_planned() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let name = path.file_name().unwrap().to_str().unwrap();
-            Plan::new(&file(name), 1, &folder()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            WorkloadPlan::new(&file(name), 1, &folder()).unwrap_or_else(|error| panic!("{name}: {error}"));
             files += 1;
         }
     }

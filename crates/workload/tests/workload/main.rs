@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lsmbench_workload as workload;
-use workload::{Batch, Extent, Operation, PhasePlan, Plan, Workload};
+use workload::{Batch, Extent, Operation, PhasePlan, Workload, WorkloadPlan};
 
 /// Parses a valid workload.
 fn read(toml: &str) -> Workload {
@@ -24,17 +24,17 @@ fn read(toml: &str) -> Workload {
 }
 
 /// Plans a workload with seed 42.
-fn plan(toml: &str) -> Plan {
+fn plan(toml: &str) -> WorkloadPlan {
     plan_in(toml, Path::new("."))
 }
 
 /// Plans a workload whose paths start from `base`.
-fn plan_in(toml: &str, base: &Path) -> Plan {
-    Plan::new(&read(toml), 42, base).unwrap_or_else(|error| panic!("{error}"))
+fn plan_in(toml: &str, base: &Path) -> WorkloadPlan {
+    WorkloadPlan::new(&read(toml), 42, base).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Plans a load of `keys` keys and one phase of these lines.
-fn mixed(keys: u64, lines: &str) -> Plan {
+fn mixed(keys: u64, lines: &str) -> WorkloadPlan {
     plan(&format!("[[phase]]\nname = \"load\"\ninsert = {keys}\n[[phase]]\nname = \"run\"\n{lines}\n"))
 }
 

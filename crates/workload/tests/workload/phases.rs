@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::workload::{KeySource, Kind, Order, Phase, Plan, PlanError, Rate, Work, Workload};
+use super::workload::{KeySource, Kind, Order, Phase, PlanError, Rate, Work, Workload, WorkloadPlan};
 use super::{plan, read};
 
 fn phase(lines: &str) -> Phase {
@@ -197,7 +197,7 @@ fn workloads_read_back_and_refuse() {
 fn plans_refuse_what_cannot_be_run() {
     let run = |first: &str, lines: &str| {
         let toml = format!("{first}\n[[phase]]\nname = \"run\"\n{lines}");
-        match Plan::new(&read(&toml), 1, Path::new("/nowhere")) {
+        match WorkloadPlan::new(&read(&toml), 1, Path::new("/nowhere")) {
             Err(PlanError::Choice(error)) => (error.key.unwrap_or_default(), error.message),
             Err(PlanError::Trace(error)) => ("trace".to_owned(), error.to_string()),
             Ok(_) => panic!("{toml} was planned"),

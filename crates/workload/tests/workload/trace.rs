@@ -62,7 +62,7 @@ fn a_trace_is_not_repeated() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("t"), [0; 12]).unwrap();
     let toml = "[[phase]]\nname = \"r\"\noperations = 4\nreplay = { kind = \"raw\", file = \"t\" }";
-    let error = super::workload::Plan::new(&super::read(toml), 1, folder.path()).err().unwrap();
+    let error = super::workload::WorkloadPlan::new(&super::read(toml), 1, folder.path()).err().unwrap();
     assert!(error.to_string().contains("the trace has 3 accesses"), "{error}");
 }
 

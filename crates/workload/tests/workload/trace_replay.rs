@@ -3,10 +3,10 @@
 use std::fs;
 
 use super::plan_in;
-use super::workload::{AnswerDigests, Kind, Model, Performer, Plan, model_check};
+use super::workload::{AnswerDigests, Kind, Model, Performer, WorkloadPlan, model_check};
 
 /// Plans one phase that replays `text` with these settings, in a new folder.
-fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, Plan) {
+fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, WorkloadPlan) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), text).unwrap();
     let toml = format!("[[phase]]\nname = \"r\"\nreplay = {{ file = \"t\", {replay} }}\n{others}");
@@ -17,7 +17,7 @@ fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, Plan) {
 const TWITTER: &str = "1,a,1,30,1,get,0\n2,b,1,50,1,set,0\n2,a,1,30,1,get,0\n4,b,1,50,1,get,0\n5,b,1,0,1,delete,0\n6,b,1,0,1,get,0\n";
 
 /// Executes a replay; returns the kinds, the sizes of the written values, and the model.
-fn run(plan: &Plan) -> (Vec<Kind>, Vec<usize>, Model, AnswerDigests) {
+fn run(plan: &WorkloadPlan) -> (Vec<Kind>, Vec<usize>, Model, AnswerDigests) {
     let (model, mut record) = (Model::default(), AnswerDigests::new(1));
     let mut performer = Performer::new(&model);
     let mut replay = plan.phases()[0].replay().unwrap().open().unwrap();

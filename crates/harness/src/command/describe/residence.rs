@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 
-use compaction::{CATALOG, Load, simulate};
+use compaction::{CATALOG, SimulatedLoad, simulate};
 use experiment::{Cell, Experiment, engine};
 use plot::format_value;
 use results::Unit;
 use tree::Design;
 use types::{ENTRY_CHARGE_BYTES, Outcome};
-use workload::{Plan, Work};
+use workload::{Work, WorkloadPlan};
 
 /// The most flushes that are simulated.
 const MOST_SIMULATED: u64 = 20_000;
@@ -60,7 +60,7 @@ pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
 }
 
 impl Residence {
-    fn of(cell: &Cell, plan: &Plan) -> Option<Self> {
+    fn of(cell: &Cell, plan: &WorkloadPlan) -> Option<Self> {
         let key_bytes = plan.format().max_bytes() as f64;
         let loads = plan.phases().iter().take_while(|phase| matches!(phase.phase().work, Work::Load(_)));
         let (mut entries, mut loaded_bytes) = (0, 0.0);
@@ -116,6 +116,6 @@ fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) 
     let policy = CATALOG.build(design.choice("compaction")).ok().filter(|_| flushes <= MOST_SIMULATED)?;
     let entry_bytes = entry_bytes.max(1);
     let entries_per_table = (design.options.table.capacity.0 / entry_bytes).max(1);
-    let load = Load { writes_per_flush, entry_bytes, entries_per_table, distinct_keys: None };
+    let load = SimulatedLoad { writes_per_flush, entry_bytes, entries_per_table, distinct_keys: None };
     simulate(&*policy, load, flushes).ok().map(|report| report.runs() as u64)
 }

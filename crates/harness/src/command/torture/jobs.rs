@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use toml::{Table, Value};
-use torture::{Finding, Findings, Subject};
+use torture::{Findings, LocatedViolation, StoreKind};
 use tree::{Checksum, Design};
 use types::{Outcome, Problem};
 
@@ -17,7 +17,7 @@ pub(super) struct Job {
     pub(super) design: String,
     pub(super) wal: String,
     pub(super) tree: Design,
-    pub(super) subject: Subject,
+    pub(super) subject: StoreKind,
 }
 
 /// The result of a job, for its line.
@@ -41,7 +41,7 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
         for wal in &modes {
             let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
             let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;
-            let subject = Subject::tree(&name, design.clone())?;
+            let subject = StoreKind::tree(&name, design.clone())?;
             jobs.push(Job { design: name.clone(), wal: wal.clone(), tree: design, subject });
         }
     }
@@ -105,7 +105,7 @@ pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
 fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report) -> String {
     let Job { design, wal, .. } = job;
     let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));
-    for Finding { place, moment, violation } in &report.findings.kept {
+    for LocatedViolation { place, moment, violation } in &report.findings.kept {
         let _ = writeln!(text, "violation ({moment}): {violation}");
         let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} {again} {place}");
     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use storage::{Purpose, Storage};
 use toml::{Table, Value};
 use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
-use torture::{Check, Findings, Subject, Violation};
+use torture::{Check, Findings, StoreKind, Violation};
 use tree::{Design, OpenOptions};
 use trial::take_orders;
 
@@ -140,7 +140,7 @@ fn kill_often(
 struct Victim {
     seed: u64,
     design: Design,
-    subject: Subject,
+    subject: StoreKind,
     storage: Arc<dyn Storage>,
     scratch: Scratch,
     life: Life,
@@ -157,7 +157,7 @@ impl Victim {
         let design = job.tree.with(&table).map_err(|error| error.message)?;
         Ok(Self {
             seed,
-            subject: Subject::tree(&job.design, design.clone()).map_err(|error| error.to_string())?,
+            subject: StoreKind::tree(&job.design, design.clone()).map_err(|error| error.to_string())?,
             design,
             storage: build(kind)?,
             scratch: scratch(Some(folder)).map_err(|problem| problem.to_string())?,

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use trace::{Arrivals, Popularity, Sizes, Summary};
+use trace::{AccessSkew, Arrivals, Sizes, TraceStatistics};
 
 /// The number of points of the miss-ratio curve, and of windows, that are printed.
 const ROWS: usize = 10;
 
 /// Returns the statistics as text.
-pub(super) fn of(summary: &Summary) -> String {
+pub(super) fn of(summary: &TraceStatistics) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<22}{value}");
@@ -70,8 +70,8 @@ fn of_sizes(sizes: &Sizes, unit: &str) -> String {
     )
 }
 
-fn of_popularity(popularity: &Popularity) -> [(&'static str, String); 5] {
-    let Popularity { hottest_key, hottest_1_percent, hottest_10_percent, once, theta, theta_distance } =
+fn of_popularity(popularity: &AccessSkew) -> [(&'static str, String); 5] {
+    let AccessSkew { hottest_key, hottest_1_percent, hottest_10_percent, once, theta, theta_distance } =
         popularity;
     [
         ("hottest key", format!("{} of accesses", percent(*hottest_key))),

@@ -48,7 +48,7 @@ pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
 pub use simulate::{
-    Contents, ExactKeys, FlushedWrites, KeyClass, KeyEntry, LevelReport, MergeTerms, SimulatedLoad,
+    Contents, ExactEntry, ExactKeys, FlushedWrites, KeyClass, LevelReport, MergeTerms, SimulatedLoad,
     SimulatedWrites, SimulationError, Simulator, Spread, Written, simulate,
 };
 

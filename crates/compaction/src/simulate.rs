@@ -10,7 +10,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 pub use self::contents::{Contents, MergeTerms};
-pub use self::exact::{ExactKeys, KeyEntry};
+pub use self::exact::{ExactEntry, ExactKeys};
 pub use self::spread::{FlushedWrites, KeyClass, Spread};
 use crate::job::{Action, InvalidJob, Job};
 use crate::policy::CompactionPolicy;

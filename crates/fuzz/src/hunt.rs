@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::mutate::mutate;
 use crate::regressions::regressions;
-use crate::target::Target;
+use crate::target::FuzzTarget;
 
 /// The size of the search, and its timeout.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl Hunt {
     ///
     /// # Errors
     /// The first input that breaks an invariant, or does not terminate; the thread that runs it is detached.
-    pub fn run(&self, target: &Target) -> Result<Fed, Failure> {
+    pub fn run(&self, target: &FuzzTarget) -> Result<Fed, Failure> {
         let (sender, news) = channel();
         let (hunt, target) = (*self, *target);
         thread::spawn(move || {
@@ -83,7 +83,7 @@ impl Hunt {
         }
     }
 
-    fn feed_all(&self, target: &Target, news: &Sender<News>) -> Result<Fed, Failure> {
+    fn feed_all(&self, target: &FuzzTarget, news: &Sender<News>) -> Result<Fed, Failure> {
         let mut corpus = (target.seeds)();
         corpus.extend(regressions(target.name).into_iter().map(|(_, input)| input));
         let mut count = Fed::default();
@@ -99,7 +99,7 @@ impl Hunt {
     }
 }
 
-fn feed(target: &Target, input: &[u8], news: &Sender<News>) -> Result<bool, Failure> {
+fn feed(target: &FuzzTarget, input: &[u8], news: &Sender<News>) -> Result<bool, Failure> {
     let _ = news.send(News::Feeds(input.to_vec()));
     catch_unwind(AssertUnwindSafe(|| (target.run)(input)))
         .map_err(|panic| Failure { input: input.to_vec(), message: message(&*panic) })

@@ -1,6 +1,6 @@
 //! Hostile input for every reader of bytes or text from outside, and the invariants that hold for every input.
 //!
-//! A [`Target`] is one reader of untrusted input. A target has a corpus that code makes (valid encodings, from the
+//! A [`FuzzTarget`] is one reader of untrusted input. A target has a corpus that code makes (valid encodings, from the
 //! encoders themselves). A target also has a function that feeds one input to the reader and panics if an invariant is
 //! broken. All targets share these invariants: there is no panic; memory and time are in proportion to the input; an
 //! accepted input is valid, and reads back unchanged after it is written again. The docstring of each target lists its
@@ -22,5 +22,5 @@ mod targets;
 pub use bounds::bounded;
 pub use hunt::{Failure, Fed, Hunt};
 pub use regressions::regressions;
-pub use target::{Form, Target};
+pub use target::{Form, FuzzTarget};
 pub use targets::TARGETS;

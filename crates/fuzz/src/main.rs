@@ -6,10 +6,10 @@
 mod guided {
     use std::sync::LazyLock;
 
-    use lsmbench_fuzz::{TARGETS, Target};
+    use lsmbench_fuzz::{FuzzTarget, TARGETS};
 
     /// The target that `FUZZ` names.
-    static TARGET: LazyLock<&Target> = LazyLock::new(|| {
+    static TARGET: LazyLock<&FuzzTarget> = LazyLock::new(|| {
         let name = std::env::var("FUZZ").unwrap_or_default();
         let target = TARGETS.iter().find(|target| target.name == name);
         target.unwrap_or_else(|| panic!("FUZZ={name} names no target"))
@@ -32,7 +32,7 @@ mod plain {
     use std::process::ExitCode;
     use std::{env, fs, io};
 
-    use lsmbench_fuzz::{TARGETS, Target, regressions};
+    use lsmbench_fuzz::{FuzzTarget, TARGETS, regressions};
 
     const USAGE: &str = "usage: fuzz list | fuzz corpus TARGET FOLDER | fuzz feed TARGET FILE...";
 
@@ -56,7 +56,7 @@ mod plain {
         }
     }
 
-    fn named(name: &str) -> io::Result<&'static Target> {
+    fn named(name: &str) -> io::Result<&'static FuzzTarget> {
         let target = TARGETS.iter().find(|target| target.name == name);
         target.ok_or_else(|| io::Error::other(format!("there is no target {name}; `fuzz list` names all")))
     }
@@ -66,7 +66,7 @@ mod plain {
     }
 
     /// Writes the initial corpus of a fuzzer, one file for each input.
-    fn write_corpus(target: &Target, folder: &Path) -> io::Result<()> {
+    fn write_corpus(target: &FuzzTarget, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for (number, input) in (target.seeds)().iter().enumerate() {
             fs::write(folder.join(format!("seed-{number:04}")), input)?;
@@ -74,7 +74,7 @@ mod plain {
         regressions(target.name).iter().try_for_each(|(name, input)| fs::write(folder.join(name), input))
     }
 
-    fn feed(target: &Target, files: &[&str]) -> io::Result<()> {
+    fn feed(target: &FuzzTarget, files: &[&str]) -> io::Result<()> {
         files.iter().try_for_each(|file| {
             let is_accepted = (target.run)(&fs::read(file)?);
             let what = if is_accepted { "accepted" } else { "refused" };

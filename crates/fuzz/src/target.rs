@@ -2,7 +2,7 @@
 
 /// A reader of bytes or text from an untrusted source.
 #[derive(Clone, Copy)]
-pub struct Target {
+pub struct FuzzTarget {
     /// The name, as in `just fuzz NAME SECONDS`.
     pub name: &'static str,
     /// The input of the reader, and the checked invariants.

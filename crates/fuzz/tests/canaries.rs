@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use lsmbench_fuzz::{Form, Hunt, Target, bounded};
+use lsmbench_fuzz::{Form, FuzzTarget, Hunt, bounded};
 
 /// The spare memory of a canary, in bytes.
 const SPARE: usize = 1 << 16;
@@ -12,12 +12,12 @@ fn seeds() -> Vec<Vec<u8>> {
     vec![b"\x04\0\0\0word\x02\0\0\0no".to_vec(), b"\x01\0\0\0x".to_vec()]
 }
 
-fn canary(name: &'static str, run: fn(&[u8]) -> bool) -> Target {
-    Target { name, about: "wrong on purpose", form: Form::Bytes, seeds, run }
+fn canary(name: &'static str, run: fn(&[u8]) -> bool) -> FuzzTarget {
+    FuzzTarget { name, about: "wrong on purpose", form: Form::Bytes, seeds, run }
 }
 
 /// The failure that the search reports for a canary.
-fn found(target: &Target) -> String {
+fn found(target: &FuzzTarget) -> String {
     let hunt = Hunt { seed: 1, changes: 5000, patience: Duration::from_secs(3) };
     let failure = hunt.run(target).expect_err("the hunt finds what is wrong");
     failure.message

@@ -46,8 +46,8 @@ pub use kind::{ChartKind, Form, KINDS};
 pub use night::night;
 pub use order::LabelOrder;
 pub use page::Width;
-pub use painter::{Align, Canvas, ChartAxis, Curve, Dot, Ink, Painter, Picture};
-pub use spec::{ChartFile, ChartSpec, Scalar, Selection};
+pub use painter::{Align, Canvas, ChartAxis, ChartPoints, Curve, Dot, Ink, Painter};
+pub use spec::{ChartFile, ChartSpec, Scalar, SelectedValues};
 pub use style::{Caption, FigureStyle, Format, Formats, Length, Whiskers};
 
 use data::{Data, LEAST_FOR_INTERVAL, trials};

@@ -4,7 +4,7 @@ use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};
 use crate::lines;
 use crate::page::{Captions, Sample, compose, legend_for};
-use crate::painter::{Canvas, ChartAxis, Curve, Dot, Painter, Picture};
+use crate::painter::{Canvas, ChartAxis, ChartPoints, Curve, Dot, Painter};
 use crate::scene::Scene;
 use crate::{ChartSpec, PlotError};
 
@@ -47,7 +47,7 @@ pub(crate) fn draw(
     });
     let series = curves.collect();
     let names = names.iter().map(|(name, _)| &**name).collect();
-    let picture = Picture { names, unit: data.y.unit(), across, upwards, series };
+    let picture = ChartPoints { names, unit: data.y.unit(), across, upwards, series };
     let mut page = compose(captions, painter.height(&picture));
     let area = page.room;
     painter.paint(&picture, &mut Canvas { scene: &mut page.scene, area, colors });

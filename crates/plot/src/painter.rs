@@ -11,17 +11,17 @@ use crate::scene::{Rect, Scene, Text};
 /// Draws points onto a canvas. The caller draws title, legend and notes around it.
 pub trait Painter: Send + Sync {
     /// The height of the canvas for these points. 0 for the default height.
-    fn height(&self, _picture: &Picture<'_>) -> f64 {
+    fn height(&self, _picture: &ChartPoints<'_>) -> f64 {
         0.0
     }
 
     /// Draws the points.
-    fn paint(&self, picture: &Picture<'_>, canvas: &mut Canvas<'_>);
+    fn paint(&self, picture: &ChartPoints<'_>, canvas: &mut Canvas<'_>);
 }
 
 /// The points of a chart.
 #[derive(Clone, Debug)]
-pub struct Picture<'a> {
+pub struct ChartPoints<'a> {
     /// The names on the horizontal axis, in order. Empty for an axis of numbers.
     pub names: Vec<&'a str>,
     /// The unit of the vertical axis.

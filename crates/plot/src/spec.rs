@@ -47,7 +47,7 @@ pub struct ChartSpec {
     /// Rows to draw: one value or a list of values per column. Default: `operation` is `all` and `phase` is the last
     /// phase, unless `x` or `series` names the column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub filter: BTreeMap<String, Selection>,
+    pub filter: BTreeMap<String, SelectedValues>,
     /// Whether the horizontal axis is logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
@@ -63,7 +63,7 @@ pub struct ChartSpec {
 /// The selected values of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Selection {
+pub enum SelectedValues {
     /// The rows with this value.
     One(Scalar),
     /// The rows with any of these values.
@@ -96,7 +96,7 @@ impl Scalar {
     }
 }
 
-impl Selection {
+impl SelectedValues {
     /// The values in the notation of the CSV.
     pub fn texts(&self) -> Vec<String> {
         match self {

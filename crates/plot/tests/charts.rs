@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use lsmbench_plot as plot;
-use plot::{Caption, Chart, ChartSpec, Context, FigureStyle, Form, LabelOrder, Scalar, Selection, Width};
+use plot::{
+    Caption, Chart, ChartSpec, Context, FigureStyle, Form, LabelOrder, Scalar, SelectedValues, Width,
+};
 use results::{CellInfo, Folder, Group, Manifest};
 use tempfile::TempDir;
 
@@ -200,7 +202,7 @@ fn a_manifest_says_what_charts_are_called_and_how_labels_look() {
 #[test]
 fn theory_is_explained_even_beside_one_series() {
     let (_folder, mut sample) = sample("fpr");
-    let ribbon = Selection::One(Scalar::Text("ribbon".to_owned()));
+    let ribbon = SelectedValues::One(Scalar::Text("ribbon".to_owned()));
     sample.spec.filter = BTreeMap::from([("design.bloom".to_owned(), ribbon)]);
     let texts = texts(&draw(&sample).svg());
     assert!(texts.contains(&"measured".to_owned()) && texts.contains(&"theory".to_owned()));
@@ -253,7 +255,8 @@ fn verdicts_are_in_the_caption_and_at_the_bars() {
 
     // The chart has no verdict of another phase, of another metric, or of hidden rows.
     let mut other = find("throughput").spec.clone();
-    other.filter = BTreeMap::from([("phase".to_owned(), Selection::One(Scalar::Text("load".to_owned())))]);
+    other.filter =
+        BTreeMap::from([("phase".to_owned(), SelectedValues::One(Scalar::Text("load".to_owned())))]);
     let sample = find("throughput");
     let load = Chart::draw(&sample.folder, &other, &sample.context).unwrap();
     assert!(!texts(&load.svg()).join(" ").contains("Verdict"));
@@ -298,7 +301,7 @@ fn cells_that_differ_are_never_pooled() {
     assert!(texts(&draw(&sample).svg()).contains(&"ribbon, 12".to_owned()));
     // With one filter kept there is one series and no legend.
     sample.spec.series = None;
-    let ribbon = Selection::One(Scalar::Text("ribbon".to_owned()));
+    let ribbon = SelectedValues::One(Scalar::Text("ribbon".to_owned()));
     sample.spec.filter = BTreeMap::from([("design.bloom".to_owned(), ribbon)]);
     let after = texts(&draw(&sample).svg());
     assert!(!after.contains(&"standard".to_owned()));
@@ -309,7 +312,7 @@ fn cells_that_differ_are_never_pooled() {
 fn the_last_phase_counts_unless_another_is_asked_for() {
     let (_folder, mut sample) = sample("all-equal");
     assert!(texts(&draw(&sample).svg()).iter().any(|text| text.starts_with("lookup phase")));
-    let load = Selection::One(Scalar::Text("load".to_owned()));
+    let load = SelectedValues::One(Scalar::Text("load".to_owned()));
     sample.spec.filter = BTreeMap::from([("phase".to_owned(), load)]);
     assert!(texts(&draw(&sample).svg()).iter().any(|text| text.starts_with("load phase")));
     // As series, both phases are next to each other.
@@ -357,7 +360,7 @@ fn refusals_say_what_to_write_instead() {
     assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
     assert!(error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\""));
     let filter = |column: &str, value: &str| {
-        let choice = Selection::One(Scalar::Text(value.to_owned()));
+        let choice = SelectedValues::One(Scalar::Text(value.to_owned()));
         BTreeMap::from([(column.to_owned(), choice)])
     };
     let message = error(&sample, |spec| spec.filter = filter("phase", "lokup"));

@@ -1,12 +1,12 @@
 //! One or several values, as a CSV file writes them.
 
-use plot::Selection;
+use plot::SelectedValues;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One value or several, in the notation of a CSV field; `""` is an empty field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(from = "Selection")]
+#[serde(from = "SelectedValues")]
 pub struct Texts(Vec<String>);
 
 impl Texts {
@@ -26,8 +26,8 @@ impl Texts {
     }
 }
 
-impl From<Selection> for Texts {
-    fn from(choice: Selection) -> Self {
+impl From<SelectedValues> for Texts {
+    fn from(choice: SelectedValues) -> Self {
         Self(choice.texts())
     }
 }

@@ -41,7 +41,7 @@ pub use experiments::{RunOptions, run_all};
 pub use fixture::{lock_all as lock_all_fixtures, program_identity};
 pub use kept::{Kept, kept};
 pub use manifest::QUICK;
-pub use merge::{MergeOptions, merge};
+pub use merge::{PartsMergeOptions, merge};
 pub use part::Part;
 pub use part_state::{PartState, check_count, missing, part_states};
 pub use process::Programs;

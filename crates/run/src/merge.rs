@@ -25,7 +25,7 @@ const PARTS: &str = "parts";
 
 /// The options of a merge.
 #[derive(Clone, Debug)]
-pub struct MergeOptions {
+pub struct PartsMergeOptions {
     /// The folder of charts, with one folder per experiment inside.
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
@@ -42,7 +42,7 @@ pub struct MergeOptions {
 ///
 /// # Errors
 /// Parts that do not belong together, that are incomplete, or that were changed; a folder that is in use.
-pub fn merge(parts: &Path, into: &Path, options: &MergeOptions) -> Outcome<Ending> {
+pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<Ending> {
     let wanted = into.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parts = Parts::read(parts, &wanted)?;
     parts.check(&options.build)?;

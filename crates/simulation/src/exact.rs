@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use catalog::Limit;
-use compaction::{CompactionPolicy, ExactKeys, KeyEntry, SimulatedWrites, SimulationError, Simulator};
+use compaction::{CompactionPolicy, ExactEntry, ExactKeys, SimulatedWrites, SimulationError, Simulator};
 use engines::EngineStats;
 use parking_lot::Mutex;
 use tree::Design;
@@ -116,7 +116,7 @@ impl State<'_> {
             return Ok(());
         }
         let entries = std::mem::take(&mut self.memtable);
-        let entries = entries.into_iter().map(|(key, value_bytes)| KeyEntry { key, value_bytes });
+        let entries = entries.into_iter().map(|(key, value_bytes)| ExactEntry { key, value_bytes });
         (self.charged_bytes, self.writes) = (0, 0);
         let user_bytes = std::mem::take(&mut self.user_bytes);
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))

@@ -85,7 +85,7 @@ pub struct Timing {
 }
 
 /// A slice of operations while it is measured.
-pub struct Slice<'a> {
+pub struct BenchSlice<'a> {
     clock: Option<&'a Clock>,
     is_idle_wanted: bool,
     operations: usize,
@@ -108,7 +108,7 @@ impl Answers {
     }
 }
 
-impl Slice<'_> {
+impl BenchSlice<'_> {
     /// Runs the slice's operations and times them.
     pub fn time(&mut self, work: impl FnOnce()) {
         self.elapsed_ns = timed(self.clock, work);
@@ -183,7 +183,7 @@ impl<'a> Bench<'a> {
         &self,
         (operations, length, limit_ns): (u64, usize, u64),
         answers: &mut Answers,
-        mut slice: impl FnMut(usize, &mut Slice<'_>) -> Result<(), Fault>,
+        mut slice: impl FnMut(usize, &mut BenchSlice<'_>) -> Result<(), Fault>,
     ) -> Result<Timing, Fault> {
         let mut timing = Timing { threads: 1, elapsed_ns: self.clock().map(|_| 0), ..Timing::default() };
         let mut number = 0;
@@ -192,7 +192,7 @@ impl<'a> Bench<'a> {
             let is_idle_wanted = self.clock().is_some() && number % IDLE_STRIDE == 0;
             let (clock, operations, answers) = (self.clock(), count, &mut *answers);
             let mut one =
-                Slice { clock, is_idle_wanted, operations, elapsed_ns: None, idle_ns: None, answers };
+                BenchSlice { clock, is_idle_wanted, operations, elapsed_ns: None, idle_ns: None, answers };
             slice(count, &mut one)?;
             timing.slices.extend(one.elapsed_ns.map(|ns| one.per_operation(ns)));
             timing.idle.extend(one.idle_ns.map(|ns| one.per_operation(ns)));

@@ -27,7 +27,7 @@ mod task;
 use catalog::{Axis, Catalog, Choice, ChoiceError, suggestion};
 use toml::{Table, Value};
 
-pub use bench::{Answers, Bench, PhaseResult, Slice, Timing};
+pub use bench::{Answers, Bench, BenchSlice, PhaseResult, Timing};
 pub use expect::popularity_of_blocks;
 pub use fault::Fault;
 pub use seam::{Cost, Subject};

@@ -11,7 +11,7 @@ use storage::{Memory, RecordingStorage, Storage, StorageChange};
 
 use crate::player::{DIRECTORY, Marks, copy_directory};
 use crate::script::{Content, Script, ScriptWrite, apply, digest};
-use crate::subject::{OpenStore, StoreKind};
+use crate::subject::{StoreKind, StoreUnderTest};
 use crate::violation::{Check, Violation};
 
 /// Result of recovering a store.
@@ -79,7 +79,7 @@ impl Examination<'_> {
         Ok(Recovered { digest: digests[0], steps: recording.steps(), opening, marks, digests, copies })
     }
 
-    fn open(&self, storage: &Arc<dyn Storage>) -> tree::Result<Box<dyn OpenStore>> {
+    fn open(&self, storage: &Arc<dyn Storage>) -> tree::Result<Box<dyn StoreUnderTest>> {
         self.subject.maker.open(storage, Path::new(DIRECTORY))
     }
 
@@ -96,7 +96,7 @@ impl Examination<'_> {
     /// commit.
     fn go_on(
         &self,
-        store: Box<dyn OpenStore>,
+        store: Box<dyn StoreUnderTest>,
         recording: &Arc<RecordingStorage>,
         mut content: Content,
     ) -> Result<(Marks, Vec<u128>), Violation> {
@@ -149,7 +149,7 @@ fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
 }
 
 /// Reads the whole store by scans and by gets, which must agree.
-pub(crate) fn read(store: &dyn OpenStore) -> Result<Content, Violation> {
+pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let content = store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)?;
     for key in Script::keys() {

@@ -23,7 +23,7 @@ use tree::wal::WalMode;
 
 use crate::examine::{judge, panic_text};
 use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
-use crate::subject::{OpenStore, StoreKind};
+use crate::subject::{StoreKind, StoreUnderTest};
 use crate::violation::{Check, Violation};
 
 /// Number of writers of a store.
@@ -225,7 +225,7 @@ impl Life {
     /// A failed call or a wrong answer, as text.
     pub fn play(
         &self,
-        store: &(impl OpenStore + Sync),
+        store: &(impl StoreUnderTest + Sync),
         from: Commits,
         tell: &(impl Fn(Event) + Sync),
     ) -> Result<(), String> {
@@ -285,7 +285,7 @@ impl Life {
     }
 
     /// Number of commits of each writer in a store.
-    fn find(&self, store: &dyn OpenStore, wal: WalMode, ledger: &Ledger) -> Result<Commits, Violation> {
+    fn find(&self, store: &dyn StoreUnderTest, wal: WalMode, ledger: &Ledger) -> Result<Commits, Violation> {
         let mut contents = read(store)?;
         let (mut fewest, mut most) = ([0; WRITERS], [0; WRITERS]);
         for (writer, script) in self.scripts.iter().enumerate() {
@@ -303,7 +303,7 @@ impl Life {
 }
 
 /// Content of each writer, read by scans and by gets, which must agree.
-fn read(store: &dyn OpenStore) -> Result<[Content; WRITERS], Violation> {
+fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let mut contents: [Content; WRITERS] = Default::default();
     for (key, value) in store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)? {
@@ -345,7 +345,7 @@ struct Writer<'a, S, T> {
     is_over: &'a AtomicBool,
 }
 
-impl<S: OpenStore, T: Fn(Event)> Writer<'_, S, T> {
+impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
     /// Runs the script after its first `from` commits.
     fn play(&self, from: usize) -> Result<(), String> {
         let (mut commits, mut content) = (0, self.script.content(from));

@@ -34,5 +34,5 @@ pub use findings::{Findings, LocatedViolation};
 pub use parallel::in_order;
 pub use script::{Content, Script, ScriptWrite, StoreAction};
 pub use small::small;
-pub use subject::{Maker, OpenStore, StoreKind, TreeMaker};
+pub use subject::{Maker, StoreKind, StoreUnderTest, TreeMaker};
 pub use violation::{Check, Violation};

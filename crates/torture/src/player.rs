@@ -8,7 +8,7 @@ use storage::Storage;
 use tree::wal::WalMode;
 
 use crate::script::{Content, Script, StoreAction, apply};
-use crate::subject::{OpenStore, StoreKind};
+use crate::subject::{StoreKind, StoreUnderTest};
 use crate::violation::{Check, Violation};
 
 /// Directory of the store.
@@ -67,7 +67,7 @@ pub(crate) struct Player<'a> {
     /// Directory of the store.
     pub(crate) directory: PathBuf,
     /// The open store; `None` if it could not be opened.
-    pub(crate) store: Option<Box<dyn OpenStore>>,
+    pub(crate) store: Option<Box<dyn StoreUnderTest>>,
     pub(crate) marks: Marks,
     /// Content after the acknowledged commits.
     pub(crate) content: Content,

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::script::{Content, ScriptWrite};
 
 /// An open store.
-pub trait OpenStore {
+pub trait StoreUnderTest {
     /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[ScriptWrite]) -> Result<()>;
 
@@ -46,14 +46,14 @@ pub trait OpenStore {
 /// Opens stores and checks them.
 pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>>;
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>>;
 
     /// Opens the store in `directory` without the corrupted files. Returns one line for each corrupted file.
     fn open_quarantined(
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
+    ) -> Result<(Box<dyn StoreUnderTest>, Vec<String>)> {
         Ok((self.open(storage, directory)?, Vec::new()))
     }
 
@@ -96,7 +96,7 @@ impl TreeMaker {
 }
 
 impl Maker for TreeMaker {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>> {
         Ok(Box::new(self.options(storage, directory).open(directory)?))
     }
 
@@ -104,7 +104,7 @@ impl Maker for TreeMaker {
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
+    ) -> Result<(Box<dyn StoreUnderTest>, Vec<String>)> {
         let tree = self.options(storage, directory).quarantine(true).open(directory)?;
         let report = tree.recovery().quarantined_files.clone();
         Ok((Box::new(tree), report))
@@ -116,7 +116,7 @@ impl Maker for TreeMaker {
     }
 }
 
-impl OpenStore for Tree {
+impl StoreUnderTest for Tree {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         if let [ScriptWrite { key, value, end }] = commit {
             return match (value, end) {

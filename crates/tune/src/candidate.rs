@@ -34,7 +34,7 @@ impl Layer {
 
 /// The numbers of a design in one layer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Score {
+pub struct DesignScore {
     /// The objective, to be minimised.
     pub objective: f64,
     /// The second axis of the Pareto set, to be minimised.
@@ -55,7 +55,7 @@ pub struct Candidate {
     /// The design.
     pub design: Design,
     /// The score of each layer that it reached.
-    pub scores: [Option<Score>; 4],
+    pub scores: [Option<DesignScore>; 4],
 }
 
 impl Candidate {
@@ -65,17 +65,17 @@ impl Candidate {
     }
 
     /// The score of a layer.
-    pub fn score(&self, layer: Layer) -> Option<&Score> {
+    pub fn score(&self, layer: Layer) -> Option<&DesignScore> {
         self.scores[layer as usize].as_ref()
     }
 
     /// The score of the last layer that the candidate reached.
-    pub fn last(&self) -> Option<(Layer, &Score)> {
+    pub fn last(&self) -> Option<(Layer, &DesignScore)> {
         Layer::ALL.into_iter().rev().find_map(|layer| Some((layer, self.score(layer)?)))
     }
 }
 
-impl Score {
+impl DesignScore {
     /// Orders scores: designs within their limits by the objective, then the others by their excess.
     pub fn order(&self, other: &Self) -> Ordering {
         let (own, others) = (self.excess > 0.0, other.excess > 0.0);
@@ -94,7 +94,7 @@ impl Score {
 
 /// The candidates with a score in `layer`, best first.
 pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
-    let mut ranked: Vec<(usize, &Score)> =
+    let mut ranked: Vec<(usize, &DesignScore)> =
         candidates.iter().enumerate().filter_map(|(at, of)| Some((at, of.score(layer)?))).collect();
     ranked.sort_by(|(_, one), (_, other)| one.order(other));
     ranked.into_iter().map(|(at, _)| at).collect()
@@ -138,7 +138,7 @@ mod tests {
 
     fn candidate(label: &str, objective: f64, also: f64, excess: f64) -> Candidate {
         let mut candidate = Candidate::new(label.to_owned(), Design::default());
-        candidate.scores[0] = Some(Score { objective, also, limited: Vec::new(), excess, costs: None });
+        candidate.scores[0] = Some(DesignScore { objective, also, limited: Vec::new(), excess, costs: None });
         candidate
     }
 

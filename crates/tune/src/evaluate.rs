@@ -5,7 +5,7 @@ use theory::robust_cost;
 use tree::Design;
 use workload::{LENGTHS, Phase, Work, Workload};
 
-use crate::candidate::Score;
+use crate::candidate::DesignScore;
 use crate::goal::{Goal, GoalMetric, Objectives};
 
 /// The value of a metric by phase and operation; `None` where a layer does not have it.
@@ -17,7 +17,7 @@ pub(crate) fn score(
     design: &Design,
     workload: &Workload,
     value: &Lookup<'_>,
-) -> Option<Score> {
+) -> Option<DesignScore> {
     let of = |goal: &Goal, drift: f64| number(goal, drift, design, workload, value);
     let objective = objectives.sign(of(&objectives.goal, objectives.drift)?);
     let also = of(&objectives.also, 0.0).unwrap_or(0.0);
@@ -27,7 +27,7 @@ pub(crate) fn score(
     let is_robust = objectives.goal.metric == GoalMetric::IoPerOp;
     let phase = workload.phases.iter().find(|phase| is_robust && phase.name == objectives.goal.phase);
     let costs = phase.and_then(|phase| costs(phase, design, value));
-    Some(Score { objective, also, limited, excess, costs })
+    Some(DesignScore { objective, also, limited, excess, costs })
 }
 
 fn number(goal: &Goal, drift: f64, design: &Design, workload: &Workload, value: &Lookup<'_>) -> Option<f64> {

@@ -30,7 +30,7 @@ pub struct Goal {
 
 /// A limit of a design.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
+pub struct Constraint {
     /// The limited number.
     pub goal: Goal,
     /// Whether the bound is the largest value, rather than the smallest.
@@ -51,7 +51,7 @@ pub struct Objectives {
     /// The second axis of the Pareto set; smaller is better.
     pub also: Goal,
     /// The limits.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<Constraint>,
     /// The largest divergence of the mix, if the objective is robust.
     pub drift: f64,
 }
@@ -113,7 +113,7 @@ impl Goal {
     }
 }
 
-impl Limit {
+impl Constraint {
     /// Reads `GOAL <= VALUE` or `GOAL >= VALUE`.
     fn read(text: &str, phase: &str, phases: &[String]) -> Result<Self, String> {
         let parts = [("<=", true), (">=", false)];
@@ -170,7 +170,7 @@ impl Objectives {
             (None, _) => "memory",
         };
         let also = Goal::read(second, &judged, &phases).map_err(|message| at("also", message))?;
-        let limits = spec.subject_to.iter().map(|text| Limit::read(text, &judged, &phases));
+        let limits = spec.subject_to.iter().map(|text| Constraint::read(text, &judged, &phases));
         let limits = limits.collect::<Result<Vec<_>, _>>().map_err(|message| at("subject_to", message))?;
         let drift = spec.drift.unwrap_or(0.0);
         if !(drift.is_finite() && drift >= 0.0) {

@@ -18,6 +18,6 @@ mod layers;
 mod textbook;
 
 pub use advice::Advice;
-pub use candidate::{Candidate, Layer, Score};
-pub use goal::{Goal, GoalMetric, Limit, Objectives};
+pub use candidate::{Candidate, DesignScore, Layer};
+pub use goal::{Constraint, Goal, GoalMetric, Objectives};
 pub use layers::{Settings, tune};

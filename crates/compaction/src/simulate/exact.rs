@@ -11,14 +11,14 @@ use crate::shape::{TableId, TableShape};
 
 /// The newest version of a key in a table or memtable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyEntry {
+pub struct ExactEntry {
     /// The key.
     pub key: Arc<[u8]>,
     /// The length of the value in bytes; `None` for a tombstone.
     pub value_bytes: Option<u32>,
 }
 
-impl KeyEntry {
+impl ExactEntry {
     /// Key and value bytes with the charge of an entry, as in [`TableShape::bytes`].
     pub fn charged_bytes(&self) -> u64 {
         self.key.len() as u64 + u64::from(self.value_bytes.unwrap_or(0)) + ENTRY_CHARGE_BYTES
@@ -29,7 +29,7 @@ impl KeyEntry {
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,
-    tables: HashMap<TableId, Arc<[KeyEntry]>>,
+    tables: HashMap<TableId, Arc<[ExactEntry]>>,
 }
 
 impl ExactKeys {
@@ -41,21 +41,21 @@ impl ExactKeys {
     /// Adds tables with `entries`, which are in key order and at least one. The first has the number `first_table`.
     pub fn add(
         &mut self,
-        entries: impl IntoIterator<Item = KeyEntry>,
+        entries: impl IntoIterator<Item = ExactEntry>,
         first_table: TableId,
     ) -> Vec<TableShape> {
         self.write(entries.into_iter(), first_table, &[])
     }
 
     /// Returns the entry of `key` in a table.
-    pub fn find(&self, table: TableId, key: &[u8]) -> Option<&KeyEntry> {
+    pub fn find(&self, table: TableId, key: &[u8]) -> Option<&ExactEntry> {
         let entries = self.tables.get(&table)?;
         entries.binary_search_by(|entry| (*entry.key).cmp(key)).ok().map(|at| &entries[at])
     }
 
     /// Returns the entries of a table from `low` on and below `high`, if it is given.
-    pub fn between(&self, table: TableId, low: &[u8], high: Option<&[u8]>) -> &[KeyEntry] {
-        let entries: &[KeyEntry] = self.tables.get(&table).map_or(&[], |entries| entries);
+    pub fn between(&self, table: TableId, low: &[u8], high: Option<&[u8]>) -> &[ExactEntry] {
+        let entries: &[ExactEntry] = self.tables.get(&table).map_or(&[], |entries| entries);
         let start = entries.partition_point(|entry| *entry.key < *low);
         let end = high.map_or(entries.len(), |high| entries.partition_point(|entry| *entry.key < *high));
         &entries[start..end.max(start)]
@@ -63,14 +63,14 @@ impl ExactKeys {
 
     fn write(
         &mut self,
-        entries: impl Iterator<Item = KeyEntry>,
+        entries: impl Iterator<Item = ExactEntry>,
         first_table: TableId,
         cuts: &[Arc<[u8]>],
     ) -> Vec<TableShape> {
         let mut shapes: Vec<TableShape> = Vec::new();
         let (mut current, mut bytes) = (Vec::new(), 0);
         let mut cuts = cuts.iter().peekable();
-        let mut close = |current: &mut Vec<KeyEntry>, bytes: &mut u64| {
+        let mut close = |current: &mut Vec<ExactEntry>, bytes: &mut u64| {
             if let (Some(first), Some(last)) = (current.first(), current.last()) {
                 let id = first_table + shapes.len() as u64;
                 shapes.push(TableShape {
@@ -102,7 +102,7 @@ impl ExactKeys {
 
 impl Contents for ExactKeys {
     fn merge(&mut self, inputs: &[Vec<TableShape>], terms: &MergeTerms<'_>) -> Vec<TableShape> {
-        let runs: Vec<Vec<Arc<[KeyEntry]>>> = inputs
+        let runs: Vec<Vec<Arc<[ExactEntry]>>> = inputs
             .iter()
             .map(|run| run.iter().filter_map(|table| self.tables.get(&table.id).cloned()).collect())
             .collect();
@@ -125,10 +125,10 @@ struct Merge<I: Iterator> {
     runs: Vec<Peekable<I>>,
 }
 
-impl<'a, I: Iterator<Item = &'a KeyEntry>> Iterator for Merge<I> {
-    type Item = &'a KeyEntry;
+impl<'a, I: Iterator<Item = &'a ExactEntry>> Iterator for Merge<I> {
+    type Item = &'a ExactEntry;
 
-    fn next(&mut self) -> Option<&'a KeyEntry> {
+    fn next(&mut self) -> Option<&'a ExactEntry> {
         let smallest = self.runs.iter_mut().filter_map(|run| run.peek().map(|entry| &*entry.key)).min()?;
         let mut newest = None;
         for run in &mut self.runs {
@@ -143,8 +143,8 @@ impl<'a, I: Iterator<Item = &'a KeyEntry>> Iterator for Merge<I> {
 mod tests {
     use super::*;
 
-    fn entry(key: &str, value_bytes: Option<u32>) -> KeyEntry {
-        KeyEntry { key: key.as_bytes().into(), value_bytes }
+    fn entry(key: &str, value_bytes: Option<u32>) -> ExactEntry {
+        ExactEntry { key: key.as_bytes().into(), value_bytes }
     }
 
     fn keys(exact: &ExactKeys, tables: &[TableShape]) -> Vec<String> {

@@ -6,12 +6,12 @@ use types::{Bytes, Direction, Entry, HashedKey, KeyHash};
 
 use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// Scans and searches of a block. Invariants: a scan ends, and returns no more entries than the block has bytes. If
 /// keys ascend and the backward scan is the reverse of the forward scan, a search finds no other value than the scan.
 /// Ascending entries that are encoded again in any format are scanned and found unchanged.
-pub(super) const TARGET: Target = Target {
+pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
     about: "a data block, walked in both directions and searched",
     form: Form::Bytes,

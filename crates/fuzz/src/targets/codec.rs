@@ -7,11 +7,11 @@ use compression::{CATALOG, Compression, Decompressor, Dictionaries, RAW, decompr
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// A compressed block. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
 /// deterministic, and any bytes that any codec compressed are restored.
-pub(super) const TARGET: Target = Target {
+pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
     about: "a compressed block of any codec",
     form: Form::Bytes,
@@ -21,7 +21,7 @@ pub(super) const TARGET: Target = Target {
 
 /// A block compressed with dictionaries. An input is two bytes of length, dictionaries of that length, a tag, two bytes
 /// of length, and the stored bytes.
-pub(super) const DICTIONARIES: Target = Target {
+pub(super) const DICTIONARIES: FuzzTarget = FuzzTarget {
     name: "dictionaries",
     about: "the dictionaries of a table, and a block compressed with one",
     form: Form::Bytes,

@@ -8,10 +8,10 @@ use harness::hostile;
 use super::input::SPARE_BYTES;
 use super::workload::in_file;
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// An experiment file, resolved and described, but not run. Invariant: the resolved file resolves to itself.
-pub(super) const EXPERIMENT: Target = Target {
+pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
     name: "experiment",
     about: "an experiment file, as `lsmbench describe` reads it",
     form: Form::Text,
@@ -20,12 +20,17 @@ pub(super) const EXPERIMENT: Target = Target {
 };
 
 /// A design file. Invariant: the resolved design resolves to itself.
-pub(super) const DESIGN: Target =
-    Target { name: "design", about: "a design file", form: Form::Text, seeds: design_seeds, run: run_design };
+pub(super) const DESIGN: FuzzTarget = FuzzTarget {
+    name: "design",
+    about: "a design file",
+    form: Form::Text,
+    seeds: design_seeds,
+    run: run_design,
+};
 
 /// A message line between the process of a run and the process of a trial. Invariant: an accepted message reads back
 /// unchanged after it is written again.
-pub(super) const MESSAGE: Target = Target {
+pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     name: "message",
     about: "a task or a report between a run and the process of a trial",
     form: Form::Text,

@@ -8,12 +8,12 @@ use types::{Bytes, HashedKey, KeyHash};
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// Opening a stored fence and searching it. The first byte of an input is the number of the variant, and the next two
 /// bytes are the number of blocks. Invariants: a result is a block of the table; batches give the results of single
 /// searches; a search reads a limited number of pages.
-pub(super) const TARGET: Target = Target {
+pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and asked",
     form: Form::Bytes,

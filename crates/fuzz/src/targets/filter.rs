@@ -7,12 +7,12 @@ use types::{Bytes, HashedKey, KeyHash, KeyList};
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// Opening a stored filter and probing it. The first byte of an input is the number of the variant. Invariants: an
 /// opened filter answers every probe, equally each time and in batches; its false-positive rate is between 0 and 1; its
 /// memory is at most its stored bytes plus a constant.
-pub(super) const TARGET: Target = Target {
+pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and asked",
     form: Form::Bytes,

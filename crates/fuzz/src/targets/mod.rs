@@ -13,10 +13,10 @@ mod workload;
 
 use std::sync::LazyLock;
 
-use crate::target::Target;
+use crate::target::FuzzTarget;
 
 /// All targets: first the parts of a store's files from the inside out, and then all other files.
-pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
+pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
     // A catalog accepts additions until its first lookup, and every target looks up a variant.
     study::register().expect("the catalogs are open");
     vec![

@@ -8,10 +8,10 @@ use results::{LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Ta
 use super::input::SPARE_BYTES;
 use super::workload::in_file;
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// `runs.csv`. Invariant: the rows of an accepted table read back unchanged after they are written again.
-pub(super) const ROWS: Target = Target {
+pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
     about: "the rows of a runs.csv",
     form: Form::Text,
@@ -20,7 +20,7 @@ pub(super) const ROWS: Target = Target {
 };
 
 /// `manifest.json`. Invariant: an accepted manifest reads back unchanged after it is written again.
-pub(super) const MANIFEST: Target = Target {
+pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "results-manifest",
     about: "a manifest.json",
     form: Form::Text,
@@ -29,7 +29,7 @@ pub(super) const MANIFEST: Target = Target {
 };
 
 /// A latency log. Invariant: an accepted log reads back unchanged after it is written again.
-pub(super) const LATENCIES: Target = Target {
+pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
     name: "latencies",
     about: "a log of HDR histograms",
     form: Form::Text,

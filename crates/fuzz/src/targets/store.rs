@@ -7,12 +7,12 @@ use storage::{Memory, Purpose, Storage};
 use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// A table of any design. Invariants of all three targets: a store opens or reports the corruption. Each later call
 /// returns a result or an error. If `verify` finds no corruption, scans ascend, are equal in both directions, and agree
 /// with gets. Quarantine and further use also terminate.
-pub(super) const TABLE: Target = Target {
+pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "a table file in a store that is verified, opened, read and written to",
     form: Form::Bytes,
@@ -21,7 +21,7 @@ pub(super) const TABLE: Target = Target {
 };
 
 /// A write-ahead log, of a store that syncs and of one that does not.
-pub(super) const LOG: Target = Target {
+pub(super) const LOG: FuzzTarget = FuzzTarget {
     name: "log",
     about: "a write-ahead log in a store that is verified, opened, read and written to",
     form: Form::Bytes,
@@ -30,7 +30,7 @@ pub(super) const LOG: Target = Target {
 };
 
 /// A manifest.
-pub(super) const MANIFEST: Target = Target {
+pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "manifest",
     about: "a manifest in a store that is verified, opened, read and written to",
     form: Form::Bytes,

@@ -11,11 +11,11 @@ use workload::{Command, CommandReader, Endian, ReadError, Recording, TRACES, Tra
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, Target};
+use crate::target::{Form, FuzzTarget};
 
 /// Lines of the DSL. Invariants: a printed command reads back as an equal command; an error names the column and the
 /// number of its line; reading continues after an error, once for each line.
-pub(super) const DSL: Target = Target {
+pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
     form: Form::Text,
@@ -25,7 +25,7 @@ pub(super) const DSL: Target = Target {
 
 /// A raw trace. The first byte of an input selects the format. Invariants: the numbers equal the file after they are
 /// written again, and every access names its key.
-pub(super) const TRACE: Target = Target {
+pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
     about: "a trace of numbers of fixed width",
     form: Form::Bytes,
@@ -34,7 +34,7 @@ pub(super) const TRACE: Target = Target {
 };
 
 /// A raw trace in an `.xz` file.
-pub(super) const COMPRESSED_TRACE: Target = Target {
+pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
     name: "xz-trace",
     about: "a compressed trace of numbers of fixed width",
     form: Form::Bytes,
@@ -47,7 +47,7 @@ pub(super) const COMPRESSED_TRACE: Target = Target {
 /// A trace in any format except raw numbers. The first byte of an input selects the reader, or the recognition of the
 /// format. Invariants: reading ends with an error that names its place, or with equal records each time; a recognised
 /// format accepts the file.
-pub(super) const TRACE_FORMATS: Target = Target {
+pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
     about: "a trace of recorded operations in any format",
     form: Form::Bytes,

@@ -1,6 +1,6 @@
 //! `lsmbench merge`: one results folder from the parts of an experiment.
 
-use run::{Ending, MergeOptions};
+use run::{Ending, PartsMergeOptions};
 use types::Outcome;
 
 use crate::build_info::build_info;
@@ -16,6 +16,6 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Outcome<Ending> {
         false => folder.join("charts"),
     });
     let (markdown, build) = (markdown.clone(), build_info());
-    let options = MergeOptions { plots, has_page: !no_page, markdown, console: CONSOLE, build };
+    let options = PartsMergeOptions { plots, has_page: !no_page, markdown, console: CONSOLE, build };
     run::merge(parts, into, &options)
 }

@@ -248,6 +248,51 @@ fn arrows_between_files_point_down() {
 /// Crates that are tools of the repository.
 const UNPUBLISHED: [&str; 2] = ["fuzz", "interleave"];
 
+/// The types and traits that a crate exports from its own files.
+fn exports(name: &str) -> BTreeSet<String> {
+    let folder = repository().join("crates").join(name).join("src");
+    let library = read(&folder.join("lib.rs"));
+    let is_type = |word: &&str| word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase);
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(is_type).map(str::to_owned).collect()
+    };
+    let mut found = BTreeSet::new();
+    for statement in library.split("\npub use ").skip(1) {
+        let tree = statement.split(';').next().unwrap_or_default();
+        let module = tree.trim_start_matches("self::").split("::").next().unwrap_or_default();
+        let is_own = [format!("{module}.rs"), format!("{module}/mod.rs")]
+            .iter()
+            .any(|file| folder.join(file).exists());
+        if is_own {
+            // `A as B` exports B.
+            found.extend(
+                tree.split(',').flat_map(|path| words(path.rsplit(" as ").next().unwrap_or_default())),
+            );
+        }
+    }
+    for kind in ["struct", "enum", "trait", "type"] {
+        let start = format!("\npub {kind} ");
+        let items = library.split(&start).skip(1);
+        found.extend(items.filter_map(|item| words(item.lines().next()?).pop_first()));
+    }
+    found
+}
+
+#[test]
+fn an_exported_type_has_one_meaning_in_all_crates() {
+    let mut owners: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for name in arrows().into_keys() {
+        exports(name).into_iter().for_each(|export| owners.entry(export).or_default().push(name));
+    }
+    assert!(owners.len() > 400, "{} exports", owners.len());
+    let shared = owners.iter().filter(|(_, crates)| crates.len() > 1);
+    none(
+        "name of several types",
+        &shared.map(|(name, crates)| format!("{name}: {crates:?}")).collect::<Vec<_>>(),
+    );
+}
+
 #[test]
 fn every_crate_can_be_published() {
     let mut wrong = Vec::new();

@@ -14,7 +14,7 @@ use super::store_image::{Ending, StoreImage, write};
 use crate::examine::{panic_text, shown};
 use crate::player::DIRECTORY;
 use crate::script::{Content, Script, ScriptWrite, apply};
-use crate::subject::{OpenStore, StoreKind};
+use crate::subject::{StoreKind, StoreUnderTest};
 use crate::violation::{Check, Violation};
 
 /// Outcome of a corruption.
@@ -195,7 +195,7 @@ impl<'a> Inspection<'a> {
     /// as an answer if corruption was reported. A key that may be `lost` may have any of its earlier values.
     fn look(
         &self,
-        store: &dyn OpenStore,
+        store: &dyn StoreUnderTest,
         mut allowed: Vec<Content>,
         is_told: bool,
         lost: Lost<'_>,
@@ -258,7 +258,7 @@ impl<'a> Inspection<'a> {
     /// Writes, flushes, closes and opens the store again. Every acknowledged write must be present.
     fn go_on(
         &self,
-        store: Box<dyn OpenStore>,
+        store: Box<dyn StoreUnderTest>,
         storage: &Arc<dyn Storage>,
         mut allowed: Vec<Content>,
         is_told: bool,

@@ -9,13 +9,13 @@ use storage::Storage;
 use tree::wal::WalMode;
 use tree::{Design, Mode, MultiGetValues, OpenOptions, Range, Result, Snapshot, Tree};
 
-use crate::subject::OpenStore;
+use crate::subject::StoreUnderTest;
 
 /// A key and its value.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
 /// An open store that many threads use at once.
-pub trait Shared: OpenStore + Send + Sync {
+pub trait Shared: StoreUnderTest + Send + Sync {
     /// Values of many keys in one consistent snapshot.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lsmbench_torture::damage::{self, CorruptionBudget};
-use lsmbench_torture::{Check, Content, Maker, OpenStore, ScriptWrite, StoreKind, TreeMaker};
+use lsmbench_torture::{Check, Content, Maker, ScriptWrite, StoreKind, StoreUnderTest, TreeMaker};
 use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 use tree::Result;
 use types::Bytes;
@@ -81,11 +81,11 @@ enum Bug {
 
 /// A tree wrapped with a bug.
 struct Wrong {
-    tree: Box<dyn OpenStore>,
+    tree: Box<dyn StoreUnderTest>,
     bug: Bug,
 }
 
-impl OpenStore for Wrong {
+impl StoreUnderTest for Wrong {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         self.tree.write(commit)
     }
@@ -137,13 +137,13 @@ impl WrongMaker {
         Arc::new(Healing { inner: Arc::clone(storage), bug: self.bug })
     }
 
-    fn wrap(&self, tree: Box<dyn OpenStore>) -> Box<dyn OpenStore> {
+    fn wrap(&self, tree: Box<dyn StoreUnderTest>) -> Box<dyn StoreUnderTest> {
         Box::new(Wrong { tree, bug: self.bug })
     }
 }
 
 impl Maker for WrongMaker {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>> {
         if self.bug == Bug::LeftOutInSilence {
             return Ok(self.open_quarantined(storage, directory)?.0);
         }
@@ -159,7 +159,7 @@ impl Maker for WrongMaker {
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
+    ) -> Result<(Box<dyn StoreUnderTest>, Vec<String>)> {
         let (tree, mut report) = self.tree.open_quarantined(&self.storage(storage), directory)?;
         if self.bug == Bug::QuarantineInSilence {
             report.clear();
@@ -318,7 +318,7 @@ impl SameIdentity {
 }
 
 impl Maker for SameIdentity {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>> {
         Ok(Box::new(self.options(storage).open(directory)?))
     }
 
@@ -326,7 +326,7 @@ impl Maker for SameIdentity {
         &self,
         storage: &Arc<dyn Storage>,
         directory: &Path,
-    ) -> Result<(Box<dyn OpenStore>, Vec<String>)> {
+    ) -> Result<(Box<dyn StoreUnderTest>, Vec<String>)> {
         let tree = self.options(storage).quarantine(true).open(directory)?;
         let report = tree.recovery().quarantined_files.clone();
         Ok((Box::new(tree), report))

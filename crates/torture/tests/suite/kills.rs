@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lsmbench_torture::kill::{Commits, Event, Ledger, Life, WRITERS};
-use lsmbench_torture::{Check, Content, OpenStore, ScriptWrite, StoreKind, Violation};
+use lsmbench_torture::{Check, Content, ScriptWrite, StoreKind, StoreUnderTest, Violation};
 use parking_lot::Mutex;
 use storage::{Memory, Storage};
 use tree::{Design, OpenOptions, Result, Tree};
@@ -49,7 +49,7 @@ struct Liar {
 
 impl Liar {
     fn do_writes(&self, commit: &[ScriptWrite]) -> Result<()> {
-        OpenStore::write(&self.tree, commit)
+        StoreUnderTest::write(&self.tree, commit)
     }
 
     /// Queues a write after the pending ones of its writer, and returns the one that is due.
@@ -61,7 +61,7 @@ impl Liar {
     }
 }
 
-impl OpenStore for Liar {
+impl StoreUnderTest for Liar {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         match self.lie {
@@ -77,7 +77,7 @@ impl OpenStore for Liar {
     }
 
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
-        OpenStore::range(&self.tree, low, high)
+        StoreUnderTest::range(&self.tree, low, high)
     }
 
     fn flush(&self) -> Result<()> {

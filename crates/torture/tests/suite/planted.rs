@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_torture::{Check, Maker, OpenStore, StoreKind, TreeMaker, crash, errors};
+use lsmbench_torture::{Check, Maker, StoreKind, StoreUnderTest, TreeMaker, crash, errors};
 use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 use tree::Result;
 use types::Bytes;
@@ -193,7 +193,7 @@ struct PlantedMaker {
 }
 
 impl Maker for PlantedMaker {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>> {
         let storage: Arc<dyn Storage> = Arc::new(Planted { inner: Arc::clone(storage), bug: self.bug });
         self.tree.open(&storage, directory)
     }

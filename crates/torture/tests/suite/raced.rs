@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use lsmbench_torture::race::{Contestant, Cursor, Pair, Race, Shared, SharedMaker, TimedMaker, View};
-use lsmbench_torture::{Check, Content, OpenStore, ScriptWrite};
+use lsmbench_torture::{Check, Content, ScriptWrite, StoreUnderTest};
 use parking_lot::Mutex;
 use storage::{Memory, Storage};
 use tree::{MultiGetValues, Result};
@@ -150,7 +150,7 @@ impl Wrong {
     }
 }
 
-impl OpenStore for Wrong {
+impl StoreUnderTest for Wrong {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         match (self.bug, commit) {
             (Bug::TornBatch, _) => {

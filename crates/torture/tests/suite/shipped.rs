@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_torture::{Maker, OpenStore, StoreKind, TreeMaker, crash, errors};
+use lsmbench_torture::{Maker, StoreKind, StoreUnderTest, TreeMaker, crash, errors};
 use storage::Storage;
 use tree::Result;
 use tree::wal::WalMode;
@@ -53,7 +53,7 @@ fn the_same_seed_gives_the_same_numbers() {
 struct Changing(Vec<TreeMaker>);
 
 impl Maker for Changing {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>> {
         let files = match storage.list(directory) {
             Err(error) if error.kind() == ErrorKind::NotFound => 0,
             names => names?.len(),

@@ -6,7 +6,9 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_torture::{Check, Content, Maker, OpenStore, ScriptWrite, StoreKind, TreeMaker, crash, errors};
+use lsmbench_torture::{
+    Check, Content, Maker, ScriptWrite, StoreKind, StoreUnderTest, TreeMaker, crash, errors,
+};
 use parking_lot::Mutex;
 use storage::Storage;
 use tree::Result;
@@ -34,7 +36,7 @@ enum Bug {
 
 /// A tree wrapped with a bug.
 struct Wrong {
-    tree: Box<dyn OpenStore>,
+    tree: Box<dyn StoreUnderTest>,
     bug: Bug,
     state: Mutex<State>,
 }
@@ -66,7 +68,7 @@ impl Wrong {
     }
 }
 
-impl OpenStore for Wrong {
+impl StoreUnderTest for Wrong {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         match self.bug {
             Bug::TornBatch => {
@@ -137,7 +139,7 @@ struct WrongMaker {
 }
 
 impl Maker for WrongMaker {
-    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn OpenStore>> {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>> {
         let tree = self.tree.open(storage, directory)?;
         Ok(Box::new(Wrong { tree, bug: self.bug, state: Mutex::default() }))
     }

@@ -22,5 +22,5 @@ mod targets;
 pub use bounds::bounded;
 pub use hunt::{Failure, Fed, Hunt};
 pub use regressions::regressions;
-pub use target::{Form, FuzzTarget};
+pub use target::{FuzzTarget, InputForm};
 pub use targets::TARGETS;

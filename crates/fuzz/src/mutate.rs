@@ -7,7 +7,7 @@
 
 use rand::{Rng, RngExt};
 
-use crate::target::Form;
+use crate::target::InputForm;
 
 /// The most changes made to one input.
 const MOST_CHANGES: usize = 6;
@@ -66,11 +66,11 @@ const WORDS: [&str; 26] = [
 ];
 
 /// A mutated copy of an input in `corpus`, which is not empty.
-pub(crate) fn mutate(corpus: &[Vec<u8>], form: Form, random: &mut impl Rng) -> Vec<u8> {
+pub(crate) fn mutate(corpus: &[Vec<u8>], form: InputForm, random: &mut impl Rng) -> Vec<u8> {
     let mut input = corpus[random.random_range(0..corpus.len())].clone();
     for _ in 0..random.random_range(1..=MOST_CHANGES) {
         match form {
-            Form::Text if random.random_bool(0.7) => change_text(&mut input, random),
+            InputForm::Text if random.random_bool(0.7) => change_text(&mut input, random),
             _ if random.random_bool(0.05) => splice(&mut input, corpus, random),
             _ => change_bytes(&mut input, random),
         }

@@ -8,7 +8,7 @@ pub struct FuzzTarget {
     /// The input of the reader, and the checked invariants.
     pub about: &'static str,
     /// The form of the inputs.
-    pub form: Form,
+    pub form: InputForm,
     /// The seed corpus: accepted inputs, made by the encoders.
     pub seeds: fn() -> Vec<Vec<u8>>,
     /// Feeds one input to the reader. Returns whether the input was accepted.
@@ -20,7 +20,7 @@ pub struct FuzzTarget {
 
 /// The form of inputs, which determines their mutations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum InputForm {
     /// Lengths, offsets and contents.
     Bytes,
     /// Lines, words and numbers.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use lsmbench_fuzz::{Form, FuzzTarget, Hunt, bounded};
+use lsmbench_fuzz::{FuzzTarget, Hunt, InputForm, bounded};
 
 /// The spare memory of a canary, in bytes.
 const SPARE: usize = 1 << 16;
@@ -13,7 +13,7 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 fn canary(name: &'static str, run: fn(&[u8]) -> bool) -> FuzzTarget {
-    FuzzTarget { name, about: "wrong on purpose", form: Form::Bytes, seeds, run }
+    FuzzTarget { name, about: "wrong on purpose", form: InputForm::Bytes, seeds, run }
 }
 
 /// The failure that the search reports for a canary.

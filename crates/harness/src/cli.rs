@@ -421,7 +421,7 @@ pub(crate) struct RunArguments {
     /// scheduler: Slurm, HyperQueue, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
     #[arg(long, value_name = "K/N", conflicts_with = "plots")]
     pub(crate) part: Option<run::Part>,
-    /// Serve the page while trials run, on a port of this machine [default port: any]
+    /// Serve the page while trials run [default port: any]
     ///
     /// The page is at the printed address, and fills while the trials run. It ends with the run.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]

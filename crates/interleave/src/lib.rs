@@ -30,5 +30,5 @@ mod shared_arena;
 #[path = "../../memtable/src/versions.rs"]
 mod versions;
 
-pub use models::{MODELS, Model, Verdict};
+pub use models::{LoomModel, LoomVerdict, MODELS};
 pub use sync::Site;

@@ -19,7 +19,7 @@ use crate::visible::Visible;
 use crate::{arena_skiplist, bplus};
 
 /// A model: threads and the conditions that must hold.
-pub struct Model {
+pub struct LoomModel {
     /// The name of the modelled structure.
     pub name: &'static str,
     /// The limit of unforced preemptions; `None` for no limit.
@@ -29,7 +29,7 @@ pub struct Model {
 
 /// The result of running a model.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct LoomVerdict {
     /// Number of interleavings that were tried.
     pub interleavings: usize,
     /// The violated condition, if any.
@@ -42,21 +42,21 @@ pub struct Verdict {
 const MOST_STEPS: usize = 4000;
 
 /// All models.
-pub const MODELS: &[Model] = &[
-    Model { name: "visible", preemptions: None, body: visible },
-    Model { name: "epochs", preemptions: None, body: epochs },
-    Model { name: "arena-skiplist", preemptions: Some(2), body: arena_skiplist },
-    Model { name: "bplus", preemptions: Some(2), body: bplus },
-    Model { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
-    Model { name: "bplus, a walk", preemptions: Some(1), body: || bplus_walk(Direction::Forward) },
-    Model { name: "bplus, a walk back", preemptions: Some(1), body: || bplus_walk(Direction::Backward) },
-    Model { name: "bplus, versions of a key", preemptions: Some(1), body: bplus_versions },
-    Model { name: "bplus, several at a time", preemptions: Some(2), body: bplus_several },
+pub const MODELS: &[LoomModel] = &[
+    LoomModel { name: "visible", preemptions: None, body: visible },
+    LoomModel { name: "epochs", preemptions: None, body: epochs },
+    LoomModel { name: "arena-skiplist", preemptions: Some(2), body: arena_skiplist },
+    LoomModel { name: "bplus", preemptions: Some(2), body: bplus },
+    LoomModel { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
+    LoomModel { name: "bplus, a walk", preemptions: Some(1), body: || bplus_walk(Direction::Forward) },
+    LoomModel { name: "bplus, a walk back", preemptions: Some(1), body: || bplus_walk(Direction::Backward) },
+    LoomModel { name: "bplus, versions of a key", preemptions: Some(1), body: bplus_versions },
+    LoomModel { name: "bplus, several at a time", preemptions: Some(2), body: bplus_several },
 ];
 
-impl Model {
+impl LoomModel {
     /// Runs all interleavings. If `weak` names a site, this site is relaxed.
-    pub fn run(&self, weak: Option<&Site>) -> Verdict {
+    pub fn run(&self, weak: Option<&Site>) -> LoomVerdict {
         // The sites are global to the process, so one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());
         let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +79,7 @@ impl Model {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
         });
-        Verdict { interleavings: interleavings.load(Relaxed), failure, sites: passed() }
+        LoomVerdict { interleavings: interleavings.load(Relaxed), failure, sites: passed() }
     }
 }
 

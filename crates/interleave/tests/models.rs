@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use catalog::laws::{check_all, ensure, is_sampled};
-use lsmbench_interleave::{MODELS, Model, Site};
+use lsmbench_interleave::{LoomModel, MODELS, Site};
 
 /// The weakened sites that no model notices: the operation, a part of its source line, and the reason.
 const UNNOTICED: [(&str, &str, &str); 5] = [
@@ -54,7 +54,7 @@ fn every_model_holds() {
 fn every_ordering_that_is_weakened_is_noticed() {
     // Models are expected to fail here; their panics are reported below.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut sites: BTreeMap<Site, Vec<&Model>> = BTreeMap::new();
+    let mut sites: BTreeMap<Site, Vec<&LoomModel>> = BTreeMap::new();
     for model in MODELS {
         // The sites in the models themselves are not under test.
         let own = |site: &Site| site.file.ends_with("models.rs");
@@ -62,7 +62,7 @@ fn every_ordering_that_is_weakened_is_noticed() {
         passed.for_each(|site| sites.entry(site).or_default().push(model));
     }
     let sampled = (0..).zip(sites).filter(|(number, _)| is_sampled(*number, 4)).collect::<Vec<_>>();
-    let check = |(_, (site, models)): &(usize, (Site, Vec<&Model>))| {
+    let check = |(_, (site, models)): &(usize, (Site, Vec<&LoomModel>))| {
         let failure = models.iter().find_map(|model| model.run(Some(site)).failure);
         let line = line_of(site);
         let first = failure.as_deref().and_then(|failure| failure.lines().next()).unwrap_or("not noticed");

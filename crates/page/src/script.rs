@@ -14,6 +14,10 @@ const PARTS: [&str; 7] = [
 /// The signs next to which a space has no meaning.
 const SIGNS: &str = "{}()[],;:?=<>&|*!";
 
+/// The signs after which, and before which, no statement ends, so that a line break next to them has no meaning.
+const BEFORE_BREAK: &str = ";,{([:?=&|";
+const AFTER_BREAK: &str = "})],.?:&|";
+
 /// The script. Without a document, as in a test, it exports its functions.
 pub(crate) fn script() -> String {
     let parts: String = PARTS.iter().map(|part| bare(part)).collect();
@@ -22,17 +26,24 @@ pub(crate) fn script() -> String {
     )
 }
 
-/// A part without comment lines, indentation, and spaces next to signs.
+/// A part without comment lines, indentation, spaces next to signs, and line breaks inside of statements.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
-    let is_sign = |at: Option<&char>| at.is_some_and(|sign| SIGNS.contains(*sign));
+    let is_one_of = |signs: &str, at: Option<&char>| at.is_some_and(|sign| signs.contains(*sign));
+    let is_sign = |at: Option<&char>| is_one_of(SIGNS, at);
     let (mut text, mut at) = (String::new(), 0);
     while let Some(letter) = characters.get(at) {
         let end = match letter {
             '\'' | '"' | '`' => end_of_text(&characters, at),
             '/' if starts_pattern(&text) => end_of_pattern(&characters, at),
             ' ' if is_sign(characters.get(at + 1)) || is_sign(text.chars().last().as_ref()) => {
+                at += 1;
+                continue;
+            }
+            '\n' if is_one_of(BEFORE_BREAK, text.chars().last().as_ref())
+                || is_one_of(AFTER_BREAK, characters.get(at + 1)) =>
+            {
                 at += 1;
                 continue;
             }
@@ -103,11 +114,12 @@ mod tests {
     #[test]
     fn texts_and_patterns_stay_as_they_are() {
         let cases = [
-            ("// gone\n  const a = { b: 1, c: 'x, y' };\n", "const a={b:1,c:'x, y'};\n"),
-            ("f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`, 1);\n", "f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`,1);\n"),
-            ("x = a / b, 'c / d';\n", "x=a / b,'c / d';\n"),
-            ("s.replace(/[\", /] = /g, 'a');\n", "s.replace(/[\", /] = /g,'a');\n"),
-            ("a + -b in c;\n", "a + -b in c;\n"),
+            ("// gone\n  const a = { b: 1, c: 'x, y' };\n", "const a={b:1,c:'x, y'};"),
+            ("f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`, 1);\n", "f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`,1);"),
+            ("x = a / b, 'c / d';\n", "x=a / b,'c / d';"),
+            ("s.replace(/[\", /] = /g, 'a');\n", "s.replace(/[\", /] = /g,'a');"),
+            ("a + -b in c;\n", "a + -b in c;"),
+            ("f(\n  a,\n  b\n)\n  .c()\nd()\n", "f(a,b).c()\nd()\n"),
             ("'it\\'s, so' , 1\n", "'it\\'s, so',1\n"),
         ];
         for (part, expected) in cases {

@@ -112,8 +112,6 @@ columns! {
     LEVELS = "levels", "levels", Count, Integer, Neither, true;
     /// Sorted runs on storage at the end of the phase's last operation.
     RUNS = "runs", "sorted runs", Count, Integer, Neither, true;
-    /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are none.
-    RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, true;
     /// Bytes of all live SSTables at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, true;
     /// Key and value bytes of the newest live version of every key, exact, derived from the operations.
@@ -136,6 +134,8 @@ columns! {
     RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, false;
     /// Bytes that the operating system wrote to storage for the process.
     OS_WRITE_BYTES = "os_write_bytes", "bytes written by the operating system", Bytes, Integer, Lower, false;
+    /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are none.
+    RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, true;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
     WRITE_AMP_WAL = "write_amp_wal", "write amplification with the log", Ratio, Number, Lower, true;
     /// `write_amp`, including the bytes written until pending flushes and compactions finished (settled value).

@@ -16,7 +16,7 @@ pub struct Counting {
 
 /// Counts of storage calls by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct FileCounts {
     by_purpose: [PurposeCounts; Purpose::ALL.len()],
 }
 
@@ -35,7 +35,7 @@ pub struct PurposeCounts {
     pub syncs: u64,
 }
 
-impl Counts {
+impl FileCounts {
     /// Counts of one purpose.
     pub fn of(&self, purpose: Purpose) -> PurposeCounts {
         self.by_purpose[purpose as usize]
@@ -60,8 +60,8 @@ impl Counting {
     }
 
     /// The current counts. Concurrent calls of other threads may be counted partially.
-    pub fn counts(&self) -> Counts {
-        Counts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
+    pub fn counts(&self) -> FileCounts {
+        FileCounts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }
 
     fn counters(&self, purpose: Purpose) -> Arc<Counters> {

@@ -25,7 +25,7 @@ mod uring;
 
 use catalog::Catalog;
 
-pub use counting::{Counting, Counts, PurposeCounts};
+pub use counting::{Counting, FileCounts, PurposeCounts};
 pub use faulty::{Call, DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault};
 pub use holder::Held;
 pub use memory::{Memory, States, Unsynced};

@@ -366,8 +366,11 @@ impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
     fn act(&self, action: &StoreAction, commit: usize, content: &mut Content) -> Result<(), String> {
         let done = match action {
             StoreAction::Commit(writes) => {
-                let key =
-                    |write: &ScriptWrite| ScriptWrite { key: own(self.number, &write.key), ..write.clone() };
+                let key = |write: &ScriptWrite| ScriptWrite {
+                    key: own(self.number, &write.key),
+                    end: write.end.as_deref().map(|end| own(self.number, end)),
+                    ..write.clone()
+                };
                 (self.tell)(Event::Begun(self.number, commit));
                 let written = self.store.write(&writes.iter().map(key).collect::<Vec<_>>());
                 if written.is_ok() {

@@ -6,7 +6,7 @@ use types::{Bytes, Direction, Entry, HashedKey, KeyHash};
 
 use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// Scans and searches of a block. Invariants: a scan ends, and returns no more entries than the block has bytes. If
 /// keys ascend and the backward scan is the reverse of the forward scan, a search finds no other value than the scan.
@@ -14,7 +14,7 @@ use crate::target::{Form, FuzzTarget};
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
     about: "a data block, walked in both directions and searched",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds,
     run,
 };

@@ -7,14 +7,14 @@ use compression::{CATALOG, Compression, Decompressor, Dictionaries, RAW, decompr
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// A compressed block. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
 /// deterministic, and any bytes that any codec compressed are restored.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
     about: "a compressed block of any codec",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: codec_seeds,
     run: run_codec,
 };
@@ -24,7 +24,7 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 pub(super) const DICTIONARIES: FuzzTarget = FuzzTarget {
     name: "dictionaries",
     about: "the dictionaries of a table, and a block compressed with one",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: dictionary_seeds,
     run: run_dictionaries,
 };

@@ -8,13 +8,13 @@ use harness::hostile;
 use super::input::SPARE_BYTES;
 use super::workload::in_file;
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// An experiment file, resolved and described, but not run. Invariant: the resolved file resolves to itself.
 pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
     name: "experiment",
     about: "an experiment file, as `lsmbench describe` reads it",
-    form: Form::Text,
+    form: InputForm::Text,
     seeds: experiment_seeds,
     run: run_experiment,
 };
@@ -23,7 +23,7 @@ pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
 pub(super) const DESIGN: FuzzTarget = FuzzTarget {
     name: "design",
     about: "a design file",
-    form: Form::Text,
+    form: InputForm::Text,
     seeds: design_seeds,
     run: run_design,
 };
@@ -33,7 +33,7 @@ pub(super) const DESIGN: FuzzTarget = FuzzTarget {
 pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     name: "message",
     about: "a task or a report between a run and the process of a trial",
-    form: Form::Text,
+    form: InputForm::Text,
     seeds: message_seeds,
     run: run_message,
 };

@@ -8,7 +8,7 @@ use types::{Bytes, HashedKey, KeyHash};
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// Opening a stored fence and searching it. The first byte of an input is the number of the variant, and the next two
 /// bytes are the number of blocks. Invariants: a result is a block of the table; batches give the results of single
@@ -16,7 +16,7 @@ use crate::target::{Form, FuzzTarget};
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and asked",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds,
     run,
 };

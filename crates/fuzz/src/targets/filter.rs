@@ -7,7 +7,7 @@ use types::{Bytes, HashedKey, KeyHash, KeyList};
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// Opening a stored filter and probing it. The first byte of an input is the number of the variant. Invariants: an
 /// opened filter answers every probe, equally each time and in batches; its false-positive rate is between 0 and 1; its
@@ -15,7 +15,7 @@ use crate::target::{Form, FuzzTarget};
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and asked",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds,
     run,
 };

@@ -8,13 +8,13 @@ use results::{LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Ta
 use super::input::SPARE_BYTES;
 use super::workload::in_file;
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// `runs.csv`. Invariant: the rows of an accepted table read back unchanged after they are written again.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
     about: "the rows of a runs.csv",
-    form: Form::Text,
+    form: InputForm::Text,
     seeds: row_seeds,
     run: run_rows,
 };
@@ -23,7 +23,7 @@ pub(super) const ROWS: FuzzTarget = FuzzTarget {
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "results-manifest",
     about: "a manifest.json",
-    form: Form::Text,
+    form: InputForm::Text,
     seeds: || vec![serde_json::to_vec_pretty(&manifest()).expect("a manifest is plain data")],
     run: run_manifest,
 };
@@ -32,7 +32,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
 pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
     name: "latencies",
     about: "a log of HDR histograms",
-    form: Form::Text,
+    form: InputForm::Text,
     seeds: latency_seeds,
     run: run_latencies,
 };

@@ -4,13 +4,13 @@ use server::resp::{Pipeline, ProtocolError, RequestLimits};
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// Requests of the Redis protocol. The first byte of an input selects how the bytes arrive. Invariants: the requests
 /// and the error do not depend on how the bytes arrive; a request keeps the limits; a length that is only announced
 /// takes no memory.
 pub(super) const RESP: FuzzTarget =
-    FuzzTarget { name: "resp", about: "requests of the Redis protocol", form: Form::Text, seeds, run };
+    FuzzTarget { name: "resp", about: "requests of the Redis protocol", form: InputForm::Text, seeds, run };
 
 /// Limits that a short input can reach.
 const LIMITS: RequestLimits =

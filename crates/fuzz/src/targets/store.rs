@@ -7,7 +7,7 @@ use storage::{Memory, Purpose, Storage};
 use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// A table of any design. Invariants of all three targets: a store opens or reports the corruption. Each later call
 /// returns a result or an error. If `verify` finds no corruption, scans ascend, are equal in both directions, and agree
@@ -15,7 +15,7 @@ use crate::target::{Form, FuzzTarget};
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "a table file in a store that is verified, opened, read and written to",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: table_seeds,
     run: |input| feed(&[&TABLE_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
 };
@@ -24,7 +24,7 @@ pub(super) const TABLE: FuzzTarget = FuzzTarget {
 pub(super) const LOG: FuzzTarget = FuzzTarget {
     name: "log",
     about: "a write-ahead log in a store that is verified, opened, read and written to",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: || LOG_HOSTS.iter().map(|host| host.content().to_vec()).collect(),
     run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes, host| reseal::log(bytes, host.seal)),
 };
@@ -33,7 +33,7 @@ pub(super) const LOG: FuzzTarget = FuzzTarget {
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "manifest",
     about: "a manifest in a store that is verified, opened, read and written to",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: || vec![MANIFEST_HOST.content().to_vec()],
     run: |input| feed(&[&MANIFEST_HOST], input, |bytes, _| reseal::manifest(bytes)),
 };

@@ -11,14 +11,14 @@ use workload::{Command, CommandReader, Endian, ReadError, Recording, TRACES, Tra
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
-use crate::target::{Form, FuzzTarget};
+use crate::target::{FuzzTarget, InputForm};
 
 /// Lines of the DSL. Invariants: a printed command reads back as an equal command; an error names the column and the
 /// number of its line; reading continues after an error, once for each line.
 pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
-    form: Form::Text,
+    form: InputForm::Text,
     seeds: dsl_seeds,
     run: run_dsl,
 };
@@ -28,7 +28,7 @@ pub(super) const DSL: FuzzTarget = FuzzTarget {
 pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
     about: "a trace of numbers of fixed width",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: || (0..8).map(|how| [&[how][..], &numbers()].concat()).collect(),
     run: |input| run_trace(input, false),
 };
@@ -37,7 +37,7 @@ pub(super) const TRACE: FuzzTarget = FuzzTarget {
 pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
     name: "xz-trace",
     about: "a compressed trace of numbers of fixed width",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: || {
         vec![[&[4][..], &packed(&numbers())].concat(), [&[6][..], &packed(&numbers().repeat(9))].concat()]
     },
@@ -50,7 +50,7 @@ pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
 pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
     about: "a trace of recorded operations in any format",
-    form: Form::Bytes,
+    form: InputForm::Bytes,
     seeds: format_seeds,
     run: run_format,
 };

@@ -429,7 +429,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is not a TOML value: "),
         (
             &["--set", "phase.load.size=1"],
-            "--set phase.load.size: a phase has no \"size\" Valid: name, step, insert, replay, ",
+            "--set phase.load.size: a phase has no \"size\" Valid: name, step, role, insert, replay, ",
         ),
         (&["--set", "phase.lode.insert=5"], "unknown phase \"lode\"; did you mean \"load\"?"),
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),

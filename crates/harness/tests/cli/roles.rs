@@ -100,6 +100,7 @@ fn roles_are_swept_and_refused_by_their_paths() {
     let bench = Bench::new();
     bench.write("x.toml", ROLES.to_owned() + "[sweep]\n\"phase.together.role.writer.rate\" = [500, 1_000]\n");
     let described = bench.ok(&["describe", "x.toml", "--set", "phase.together.role.readers.threads=3"]);
+    let described = described.replace('\u{a0}', " ");
     assert!(described.contains("rate=500") && described.contains("rate=1000"), "{described}");
     let writer =
         "role writer of 1 threads: put 75.0 %, delete 25.0 %, keys zipfian, 500 operations per second, until";

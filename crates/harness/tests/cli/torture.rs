@@ -88,7 +88,10 @@ fn a_design_that_drops_data_is_refused() {
     let bench = Bench::new();
     bench.write("own.toml", "[design]\ncompaction = \"fifo\"\n");
     let error = bench.run(&["torture", "crash", "--design", "own.toml"]).refusal();
-    assert!(error.contains("own.toml") && error.contains("compaction = \"fifo\" drops data"), "{error}");
+    assert!(
+        error.contains("own.toml") && error.contains("compaction = \"fifo\" deletes data on purpose"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of expected numbers of entries: merges, splits and classes of keys.
+
 use super::*;
 
 const NEW_KEYS: KeyClass = KeyClass { keys: f64::INFINITY, share: 1.0 };

@@ -1,0 +1,136 @@
+//! Resumed runs and parts: what earlier runs have finished.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use results::{Group, Manifest, RunMode, Schema, Table};
+use types::{Outcome, Problem};
+use verdict::{TrialRows, noisy_baselines};
+
+use super::Run;
+use crate::closed_rounds::late_baseline;
+use crate::ending::Ending;
+use crate::manifest;
+use crate::part::{Part, node_name};
+
+impl Run<'_> {
+    /// Checks that the run to resume has the same experiment and readable results.
+    pub(super) fn check_resume(&self) -> Outcome<()> {
+        let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
+        if let Some(part) = self.options.part {
+            let info = part.info()?;
+            let is_same = earlier.part.as_ref().is_some_and(|earlier| earlier.is_same(&info));
+            if !is_same || earlier.config_hash != self.experiment.config_hash() {
+                return Err(Problem::new(format!(
+                    "{} has results of another part, experiment or program than part {part} now; remove the folder, or \
+                     give --out another one",
+                    self.home.folder().root().display()
+                )));
+            }
+        } else if let Some(earlier) = &earlier.part {
+            return Err(Problem::new(format!(
+                "{} has part {} of {} and cannot be resumed without --part",
+                self.home.folder().root().display(),
+                earlier.number,
+                earlier.count
+            )));
+        }
+        if earlier.config_hash != self.experiment.config_hash() {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed: the experiment, its overrides or its seed have changed; run it without --resume",
+                self.home.folder().root().display()
+            )));
+        }
+        let folder = self.home.folder();
+        if self.experiment.trials.budget.is_some() {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed, because its budget of time has passed in part; run it without --resume",
+                folder.root().display()
+            )));
+        }
+        check_table(&folder.runs(), &self.schema)?;
+        check_table(&folder.noise(), &self.schema)?;
+        check_table(&folder.timeline(), &self.timeline_schema)?;
+        check_table(&folder.levels(), &self.levels_schema)?;
+        check_table(&folder.slices(), &self.slices_schema)?;
+        earlier.check_rows(folder)?;
+        self.check_baselines()
+    }
+
+    /// Rejects baselines that would run a second time outside of their rounds.
+    fn check_baselines(&self) -> Outcome<()> {
+        let cells = &self.experiment.cells;
+        let numbers: Vec<u64> =
+            noisy_baselines(&self.facts).into_iter().map(|place| cells[place].number).collect();
+        let folder = self.home.folder();
+        let (finished, twice) = (self.finished(&folder.runs())?, self.finished(&folder.noise())?);
+        let Some(late) = late_baseline(&numbers, &finished, &twice) else { return Ok(()) };
+        let label = cells.iter().find(|cell| cell.number == late).map_or("", |cell| cell.label.as_str());
+        Err(Problem::new(format!(
+            "{} cannot be resumed with the baseline \"{label}\": another one ran twice in its rounds to measure the noise, \
+             and the second trials of this one would run outside of them; keep the baseline, judge without noise by --set \
+             trials.noise=false, or run without --resume",
+            folder.root().display()
+        )))
+    }
+
+    /// The finished trials in a file of rows of an interrupted run.
+    pub(super) fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
+        let phases = self.experiment.task.phases();
+        let last_phase = phases.last().map_or("", |phase| phase);
+        match self.options.resume && path.exists() {
+            true => Ok(Table::read(path)?.finished(last_phase)),
+            false => Ok(BTreeSet::new()),
+        }
+    }
+
+    /// Records that this machine runs or continues a part.
+    pub(super) fn enter(&self, part: Part, resumed: &mut Manifest) -> Outcome<()> {
+        let machine = match resumed.part {
+            None => resumed.machine.clone(),
+            Some(_) => manifest::examined_machine(&self.options.out),
+        };
+        resumed.part.get_or_insert(part.info()?).enter(&node_name(), || machine);
+        Ok(())
+    }
+
+    /// Removes from a part the unfinished round that another machine began, because the pairs of a round must be measured
+    /// on one machine.
+    pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
+        let is_timed = self.experiment.trials.mode == RunMode::Timed;
+        let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };
+        let [once, twice] = finished;
+        let open: BTreeSet<u64> = self.remaining(once, twice).iter().map(|turn| turn.group.trial).collect();
+        for groups in [once, twice] {
+            groups.retain(|group| part.is_own(group.trial) || !open.contains(&group.trial));
+        }
+    }
+
+    /// Whether all answers of a part were right.
+    pub(super) fn ending_of_part(&self) -> Outcome<Ending> {
+        let folder = self.home.folder();
+        let mut is_right = true;
+        for path in [folder.runs(), folder.noise()] {
+            is_right &= TrialRows::of(&Table::read(&path)?).wrong_cells().is_empty();
+        }
+        Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
+    }
+}
+
+/// Checks that rows can be appended to a file.
+///
+/// # Errors
+/// The file is corrupt or has other columns.
+fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
+    let is_begun = std::fs::read(path).is_ok_and(|bytes| bytes.contains(&b'\n'));
+    if !is_begun {
+        return Ok(());
+    }
+    let names = |schema: &Schema| schema.columns().iter().map(|column| column.name().to_owned()).collect();
+    let (ours, theirs): (Vec<String>, Vec<String>) = (names(schema), names(Table::read(path)?.schema()));
+    if ours == theirs {
+        return Ok(());
+    }
+    let message = "its columns are those of another version of lsmbench; run without --resume";
+    Err(Problem::at(path, Some(1), message))
+}

@@ -240,7 +240,9 @@ pub(crate) struct GateArguments {
     /// Written as 5% or 0.05. The report counts the metrics that passed, failed, or stayed undecided.
     #[arg(long, value_name = "SHARE")]
     pub(crate) tolerance: Option<Tolerance>,
-    /// Set the failing outcome [default: regressed, or inconclusive with --tolerance]
+    /// Set the failing outcome [default: regressed]
+    ///
+    /// With --tolerance, the default is inconclusive, which fails on regressions as well.
     #[arg(long, value_name = "OUTCOME")]
     pub(crate) fail_on: Option<FailOn>,
     /// Append the report as Markdown to this file

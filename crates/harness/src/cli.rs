@@ -242,7 +242,7 @@ pub(crate) struct GateArguments {
     pub(crate) tolerance: Option<Tolerance>,
     /// Set the failing outcome [default: regressed]
     ///
-    /// With --tolerance, the default is inconclusive, which fails on regressions as well.
+    /// The default with --tolerance is inconclusive, which also fails on regressions.
     #[arg(long, value_name = "OUTCOME")]
     pub(crate) fail_on: Option<FailOn>,
     /// Append the report as Markdown to this file

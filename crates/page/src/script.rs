@@ -12,10 +12,10 @@ const PARTS: [&str; 7] = [
 ];
 
 /// The signs next to which a space has no meaning.
-const SIGNS: &str = "{}()[],;:?=<>&|*!";
+const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
-/// The signs after which, and before which, no statement ends, so that a line break next to them has no meaning.
-const BEFORE_BREAK: &str = ";,{([:?=&|";
+/// The signs next to which a line break has no meaning. Every statement that is no block ends with a semicolon.
+const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
 
 /// The script. Without a document, as in a test, it exports its functions.
@@ -26,7 +26,8 @@ pub(crate) fn script() -> String {
     )
 }
 
-/// A part without comment lines, indentation, spaces next to signs, and line breaks inside of statements.
+/// A part without comment lines, indentation, spaces next to signs, line breaks inside of statements, and semicolons at
+/// the end of blocks.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
@@ -37,6 +38,8 @@ fn bare(part: &str) -> String {
         let end = match letter {
             '\'' | '"' | '`' => end_of_text(&characters, at),
             '/' if starts_pattern(&text) => end_of_pattern(&characters, at),
+            // Without the space, these would be one sign.
+            ' ' if text.ends_with(['+', '-']) && is_one_of("+-", characters.get(at + 1)) => at + 1,
             ' ' if is_sign(characters.get(at + 1)) || is_sign(text.chars().last().as_ref()) => {
                 at += 1;
                 continue;
@@ -44,6 +47,10 @@ fn bare(part: &str) -> String {
             '\n' if is_one_of(BEFORE_BREAK, text.chars().last().as_ref())
                 || is_one_of(AFTER_BREAK, characters.get(at + 1)) =>
             {
+                at += 1;
+                continue;
+            }
+            ';' if characters[at + 1..].iter().find(|letter| !letter.is_whitespace()) == Some(&'}') => {
                 at += 1;
                 continue;
             }
@@ -118,8 +125,9 @@ mod tests {
             ("f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`, 1);\n", "f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`,1);"),
             ("x = a / b, 'c / d';\n", "x=a / b,'c / d';"),
             ("s.replace(/[\", /] = /g, 'a');\n", "s.replace(/[\", /] = /g,'a');"),
-            ("a + -b in c;\n", "a + -b in c;"),
+            ("a + -b in c;\n", "a+ -b in c;"),
             ("f(\n  a,\n  b\n)\n  .c()\nd()\n", "f(a,b).c()\nd()\n"),
+            ("if (a) {\n  b();\n}\nc();\n", "if(a){b()}c();"),
             ("'it\\'s, so' , 1\n", "'it\\'s, so',1\n"),
         ];
         for (part, expected) in cases {

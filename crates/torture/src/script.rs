@@ -100,11 +100,12 @@ impl Script {
     }
 
     /// Number of commits that leaves content with this digest. Of several candidates, the one nearest to `near` is
-    /// returned.
+    /// returned; a number above the range only if no other has this content.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
-            near.start().saturating_sub(*commits).max(commits.saturating_sub(*near.end()))
+            let distance = near.start().saturating_sub(*commits).max(commits.saturating_sub(*near.end()));
+            (commits > near.end(), distance)
         })
     }
 

@@ -24,7 +24,7 @@ const scaleOf = (low, high, from, to, isLog) => {
   const scale = (of) => from + ((by(of) - a) / width) * (to - from);
   scale.back = (pixel) => {
     const at = a + ((pixel - from) / (to - from)) * width;
-    return isLog ? Math.exp(at) : at;
+    return isLog ? exp(at) : at;
   };
   return scale;
 };
@@ -38,7 +38,7 @@ const ticksOf = (low, high, isLog, count) => {
   const even = () => {
     const step = nice((high - low) / count);
     const ticks = [];
-    for (let at = Math.ceil(low / step - 1e-9); at * step <= high * (1 + 1e-12) && ticks.length < 40; at++)
+    for (let at = ceil(low / step - 1e-9); at * step <= high * (1 + 1e-12) && ticks.length < 40; at++)
       ticks.push(Number((at * step).toPrecision(12)));
     return ticks;
   };
@@ -46,9 +46,9 @@ const ticksOf = (low, high, isLog, count) => {
   if (high / low < 5) return even();
   const decades = Math.log10(high / low);
   const steps = decades > count ? [1] : decades > count / 2.2 ? [1, 3] : [1, 2, 5];
-  const every = Math.max(1, Math.ceil(decades / count));
+  const every = max(1, ceil(decades / count));
   const ticks = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++)
+  for (let power = Math.floor(Math.log10(low)); power <= ceil(Math.log10(high)); power++)
     if (power % every === 0)
       for (const step of steps) {
         const tick = Number((step * 10 ** power).toPrecision(6));
@@ -65,13 +65,13 @@ const endsOf = (numbers, isLog, keep = []) => {
     if (of < low) low = of;
     if (of > high) high = of;
   }
-  for (const of of keep) [low, high] = [Math.min(low, of), Math.max(high, of)];
+  for (const of of keep) [low, high] = [min(low, of), max(high, of)];
   if (!(low <= high)) return isLog ? [0.1, 10] : [0, 1];
   if (isLog) {
-    const margin = Math.max((high / low) ** 0.05, 1.02);
+    const margin = max((high / low) ** 0.05, 1.02);
     return [low / margin, high * margin];
   }
-  const margin = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+  const margin = (high - low) * 0.05 || abs(high) * 0.05 || 1;
   // Numbers that are not far from 0 are shown from 0.
   return [low >= 0 && low < high * 0.6 ? 0 : low - margin, high + margin];
 };
@@ -88,14 +88,14 @@ const colorOf = (at) => `var(--s${at % 8})`;
 // - tip(point): the text of a point; onPick(point)
 // - label: the description for screen readers
 const drawChart = (box, spec) => {
-  const width = Math.max(280, Math.round(box.clientWidth || 800));
+  const width = max(280, Math.round(box.clientWidth || 800));
   const shown = spec.series.filter((of) => !spec.off || !spec.off.has(of.name));
   const points = shown.flatMap((of) => of.points);
   const isNarrow = width < 560;
   const isAcross = spec.isAcross;
   const categories = isAcross ? spec.y.ticks : null;
-  const longest = isAcross ? Math.max(...categories.map(([, text]) => text.length), 4) : 0;
-  const left = isAcross ? Math.min(Math.max(longest * 7 + 18, 70), width * (isNarrow ? 0.42 : 0.36)) : isNarrow ? 66 : 80;
+  const longest = isAcross ? max(...categories.map(([, text]) => text.length), 4) : 0;
+  const left = isAcross ? min(max(longest * 7 + 18, 70), width * (isNarrow ? 0.42 : 0.36)) : isNarrow ? 66 : 80;
   const height = spec.height || (isAcross ? categories.length * 26 + 64 : isNarrow ? 300 : 380);
   const [top, right, bottom] = [14, 16, 50];
   const zoom = spec.zoom || [];
@@ -112,18 +112,18 @@ const drawChart = (box, spec) => {
   svg.append(el('svg:title', { text: spec.label }));
   const clip = `clip-${Math.random().toString(36).slice(2)}`;
   svg.append(el('svg:clipPath', { id: clip },
-    el('svg:rect', { x: left, y: top, width: Math.max(width - left - right, 1), height: height - top - bottom })));
+    el('svg:rect', { x: left, y: top, width: max(width - left - right, 1), height: height - top - bottom })));
   const axes = el('svg:g', { class: 'axes' });
   const cut = (text, room) => {
-    const most = Math.max(4, Math.floor(room / 7));
-    return text.length > most ? `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(-Math.floor(most / 2))}` : text;
+    const most = max(4, Math.floor(room / 7));
+    return text.length > most ? `${text.slice(0, ceil(most / 2) - 1)}…${text.slice(-Math.floor(most / 2))}` : text;
   };
   const xTicks = spec.x.ticks || ticksOf(xEnds[0], xEnds[1], spec.x.isLog, isNarrow ? 4 : 8).map((of) => [of, spec.x.format(of)]);
   let last = -Infinity;
   for (const [at, text] of xTicks) {
-    if (at < Math.min(...xEnds) || at > Math.max(...xEnds)) continue;
+    if (at < min(...xEnds) || at > max(...xEnds)) continue;
     const px = x(at);
-    const room = spec.x.ticks ? Math.max(40, (width - left - right) / Math.max(spec.x.ticks.length, 1)) : 90;
+    const room = spec.x.ticks ? max(40, (width - left - right) / max(spec.x.ticks.length, 1)) : 90;
     const shortText = cut(text, room);
     axes.append(el('svg:line', { x1: px, x2: px, y1: top, y2: height - bottom, class: 'grid' }));
     if (px - last < shortText.length * 6 + 8) continue;
@@ -132,7 +132,7 @@ const drawChart = (box, spec) => {
   }
   const yTicks = spec.y.ticks || ticksOf(yEnds[0], yEnds[1], spec.y.isLog, 6).map((of) => [of, spec.y.format(of)]);
   for (const [at, text] of yTicks) {
-    if (at < Math.min(...yEnds) || at > Math.max(...yEnds)) continue;
+    if (at < min(...yEnds) || at > max(...yEnds)) continue;
     axes.append(el('svg:line', { x1: left, x2: width - right, y1: y(at), y2: y(at), class: 'grid' }));
     const label = el('svg:text', { x: left - 8, y: y(at) + 4, class: 'tick', 'text-anchor': 'end', text: cut(text, left - 10) });
     label.append(el('svg:title', { text }));
@@ -151,8 +151,8 @@ const drawChart = (box, spec) => {
     : el('svg:line', { x1: left, x2: width - right, y1: y(at), y2: y(at), class: of }));
   if (band) {
     const area = band.axis === 'x'
-      ? { x: x(band.low), width: Math.max(x(band.high) - x(band.low), 1), y: top, height: height - top - bottom }
-      : { x: left, width: width - left - right, y: y(band.high), height: Math.max(y(band.low) - y(band.high), 1) };
+      ? { x: x(band.low), width: max(x(band.high) - x(band.low), 1), y: top, height: height - top - bottom }
+      : { x: left, width: width - left - right, y: y(band.high), height: max(y(band.low) - y(band.high), 1) };
     plot.append(el('svg:rect', { ...area, class: 'band' }, el('svg:title', { text: band.text })));
   }
   if (mark !== undefined && mark !== null) plot.append(lineAt(mark, isAcross ? 'x' : 'y', 'mark'));
@@ -239,10 +239,10 @@ const attachPointer = ({ svg, spec, spots, focus, selection, x, y, area, isAcros
   svg.addEventListener('pointermove', (event) => {
     const at = place(event);
     if (start && spec.onZoom) {
-      const [x0, x1] = [Math.max(Math.min(start[0], at[0]), left), Math.min(Math.max(start[0], at[0]), right)];
+      const [x0, x1] = [max(min(start[0], at[0]), left), min(max(start[0], at[0]), right)];
       const [y0, y1] = isAcross ? [top, bottom]
-        : [Math.max(Math.min(start[1], at[1]), top), Math.min(Math.max(start[1], at[1]), bottom)];
-      const size = { x: x0, y: y0, width: Math.max(x1 - x0, 0), height: Math.max(y1 - y0, 0), visibility: 'visible' };
+        : [max(min(start[1], at[1]), top), min(max(start[1], at[1]), bottom)];
+      const size = { x: x0, y: y0, width: max(x1 - x0, 0), height: max(y1 - y0, 0), visibility: 'visible' };
       for (const [key, of] of Object.entries(size)) selection.setAttribute(key, of);
       return;
     }
@@ -264,8 +264,8 @@ const attachPointer = ({ svg, spec, spots, focus, selection, x, y, area, isAcros
     selection.setAttribute('visibility', 'hidden');
     const isDrag = from && Math.hypot(at[0] - from[0], at[1] - from[1]) > 12;
     if (isDrag && spec.onZoom) {
-      const xs = [x.back(Math.max(Math.min(from[0], at[0]), left)), x.back(Math.min(Math.max(from[0], at[0]), right))];
-      const ys = [y.back(Math.min(Math.max(from[1], at[1]), bottom)), y.back(Math.max(Math.min(from[1], at[1]), top))];
+      const xs = [x.back(max(min(from[0], at[0]), left)), x.back(min(max(from[0], at[0]), right))];
+      const ys = [y.back(min(max(from[1], at[1]), bottom)), y.back(max(min(from[1], at[1]), top))];
       return spec.onZoom(isAcross ? xs : [...xs, ...ys]);
     }
     const spot = nearest(at);
@@ -281,8 +281,8 @@ const showTip = (lines, clientX, clientY) => {
   tip.style.display = 'block';
   const { offsetWidth, offsetHeight } = tip;
   const [roomX, roomY] = [document.documentElement.clientWidth, document.documentElement.clientHeight];
-  tip.style.left = `${Math.max(4, Math.min(clientX + 14, roomX - offsetWidth - 6))}px`;
-  tip.style.top = `${clientY + offsetHeight + 24 > roomY ? Math.max(4, clientY - offsetHeight - 12) : clientY + 16}px`;
+  tip.style.left = `${max(4, min(clientX + 14, roomX - offsetWidth - 6))}px`;
+  tip.style.top = `${clientY + offsetHeight + 24 > roomY ? max(4, clientY - offsetHeight - 12) : clientY + 16}px`;
 };
 
 const hideTip = () => {

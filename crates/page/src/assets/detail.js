@@ -71,10 +71,10 @@ const latencyCharts = (page, run, state, cells, labels) => {
     const series = cells.flatMap((cell, at) => {
       const it = of.find((one) => one.cell === cell && one.tag === tag);
       if (!it) return [];
-      const points = page.criteria.quantiles.map((share, place) => ({ x: it.ns[place], y: Math.min(share, 0.99999), share,
+      const points = page.criteria.quantiles.map((share, place) => ({ x: it.ns[place], y: min(share, 0.99999), share,
         name: labels[at] }));
       return [{ name: labels[at], isLine: true, isBare: true, color: at, points: points.map((point) => ({ ...point,
-        y: 1 / Math.max(1 - point.y, 1e-5) })) }];
+        y: 1 / max(1 - point.y, 1e-5) })) }];
     });
     const shares = [[1, '0 %'], [2, '50 %'], [10, '90 %'], [100, '99 %'], [1000, '99.9 %'], [10000, '99.99 %']];
     return {
@@ -111,7 +111,7 @@ const levelTable = (run, state, cell) => {
   const course = run.levels.find((it) => it.cell === cell && it.phase === state.p);
   if (!course) return null;
   const used = run.level_columns.map((_, at) => at).filter((at) => course.rows.some((row) => row[at] !== null));
-  const most = used.map((at) => Math.max(...course.rows.map((row) => row[at] || 0)));
+  const most = used.map((at) => max(...course.rows.map((row) => row[at] || 0)));
   const bar = (of, at) => (at && most[at] ? `--share:${(((of || 0) / most[at]) * 100).toFixed(1)}%` : null);
   return el('div', { class: 'scroll' }, el('table', { class: 'levels' },
     el('thead', {}, el('tr', {}, ...used.map((at) => el('th', { scope: 'col', text: run.level_columns[at].title })))),

@@ -1,5 +1,8 @@
 // Ratios of paired rounds, their confidence intervals and verdicts, as the crate `measure` computes them.
 
+// All parts of the script share one scope.
+const { abs, ceil, exp, max, min } = Math;
+
 const median = (ascending) => {
   const half = ascending.length >> 1;
   return ascending.length % 2 ? ascending[half] : (ascending[half - 1] + ascending[half]) / 2;
@@ -21,7 +24,7 @@ const intervalOf = (values, draws, criteria) => {
   const medians = draws.map(([low, high, times]) => [(values[low] + values[high]) / 2, times]);
   medians.sort((a, b) => a[0] - b[0]);
   const total = criteria.resamples;
-  const skipped = Math.min(Math.floor(((1 - criteria.confidence) / 2) * total), Math.floor((total - 1) / 2));
+  const skipped = min(Math.floor(((1 - criteria.confidence) / 2) * total), Math.floor((total - 1) / 2));
   const at = (place) => {
     let seen = 0;
     for (const [value, times] of medians) if ((seen += times) > place) return value;
@@ -45,7 +48,7 @@ const beta = (x, a, b) => {
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - beta(1 - x, b, a);
   const tiny = 1e-300;
-  const apart = (value) => (Math.abs(value) < tiny ? tiny : value);
+  const apart = (value) => (abs(value) < tiny ? tiny : value);
   let c = 1;
   let d = 1 / apart(1 - ((a + b) * x) / (a + 1));
   let fraction = d;
@@ -58,10 +61,10 @@ const beta = (x, a, b) => {
     d = 1 / apart(1 + odd * d);
     c = apart(1 + odd / c);
     fraction *= d * c;
-    if (Math.abs(d * c - 1) < 1e-15) break;
+    if (abs(d * c - 1) < 1e-15) break;
   }
   const front = logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x);
-  return (Math.exp(front) * fraction) / a;
+  return (exp(front) * fraction) / a;
 };
 
 // The p-value of "the ratio is 1": Student's test of paired differences, two-sided.
@@ -84,10 +87,10 @@ const WIDEST_EQUIVALENCE = 0.1;
 // The verdict on the logarithms of a ratio and its interval, and the reason for a doubt.
 const judge = (middle, low, high, better, delta) => {
   const margin = Math.log1p(delta);
-  const equal = Math.log1p(Math.min(delta, WIDEST_EQUIVALENCE));
+  const equal = Math.log1p(min(delta, WIDEST_EQUIVALENCE));
   if (-equal <= low && high <= equal) return ['equivalent', ''];
   if (!(low > 0 || high < 0)) return ['inconclusive', 'the interval is too wide; more trials would narrow it'];
-  if (Math.abs(middle) <= margin)
+  if (abs(middle) <= margin)
     return ['inconclusive', 'it differs by less than counts, and the interval reaches further'];
   if (better === 'neither') return ['inconclusive', 'it differs, and neither direction is better'];
   return [middle > 0 === (better === 'higher') ? 'improved' : 'regressed', ''];
@@ -118,13 +121,13 @@ const compareRounds = (base, own, better, delta, page) => {
   if (!isConstant && !(Number.isFinite(sorted[0]) && Number.isFinite(sorted[n - 1])))
     return doubtful(n, '0 on one side in some trials, so there is no ratio');
   const middle = median(sorted);
-  if (n < criteria.fewest_rounds) return doubtful(n, tooFew(n, criteria), Math.exp(middle));
+  if (n < criteria.fewest_rounds) return doubtful(n, tooFew(n, criteria), exp(middle));
   const [low, high] = isConstant ? [sorted[0], sorted[0]] : intervalOf(sorted, draws[n], criteria);
   const p = pValue(sorted);
   let [verdict, doubt] = judge(middle, low, high, better, delta);
   if ((verdict === 'improved' || verdict === 'regressed') && p > 1 - criteria.confidence)
     [verdict, doubt] = ['inconclusive', 'chance alone brings about as much too often; more trials would settle it'];
-  return { verdict, doubt, ratio: Math.exp(middle), low: Math.exp(low), high: Math.exp(high), p, n };
+  return { verdict, doubt, ratio: exp(middle), low: exp(low), high: exp(high), p, n };
 };
 
 // Compares two exact numbers.
@@ -132,7 +135,7 @@ const compareExact = (base, own, better, delta) => {
   const log = base === null || own === null ? null : logRatio(base, own);
   if (log === null) return doubtful(base === null || own === null ? 0 : 1, 'one side has no number');
   const [verdict, doubt] = judge(log, log, log, better, delta);
-  return { verdict, doubt, ratio: Math.exp(log), low: Math.exp(log), high: Math.exp(log), p: null, n: 1 };
+  return { verdict, doubt, ratio: exp(log), low: exp(log), high: exp(log), p: null, n: 1 };
 };
 
 // Corrects the p-values of comparisons for their number (Holm), and withdraws verdicts that chance explains.
@@ -140,7 +143,7 @@ const adjust = (comparisons, criteria) => {
   const family = comparisons.filter((of) => of.p !== null).sort((a, b) => a.p - b.p);
   let largest = 0;
   family.forEach((of, rank) => {
-    of.p = largest = Math.max(largest, Math.min(of.p * (family.length - rank), 1));
+    of.p = largest = max(largest, min(of.p * (family.length - rank), 1));
     if (of.verdict !== 'inconclusive' && of.verdict !== 'equivalent' && of.p > 1 - criteria.confidence) {
       of.verdict = 'inconclusive';
       of.doubt = `among ${family.length} comparisons chance alone gives one like it; more trials would settle it`;
@@ -152,5 +155,5 @@ const adjust = (comparisons, criteria) => {
 const noiseFloor = (base, again, page) => {
   const of = compareRounds(base, again, 'neither', 0, page);
   if (of.low === null || !Number.isFinite(of.low) || of.low <= 0) return 0;
-  return Math.expm1(Math.max(Math.abs(Math.log(of.low)), Math.abs(Math.log(of.high))));
+  return Math.expm1(max(abs(Math.log(of.low)), abs(Math.log(of.high))));
 };

@@ -14,7 +14,7 @@ STEPS.count = STEPS['ops/s'] = STEPS.plain;
 
 const stepOf = (number, unit) => {
   const steps = STEPS[unit] || STEPS.plain;
-  return [...steps].reverse().find(([, size]) => Math.abs(number) >= size * 0.9995) || steps[0];
+  return [...steps].reverse().find(([, size]) => abs(number) >= size * 0.9995) || steps[0];
 };
 
 const minus = (text) => text.replace('-', '−');
@@ -36,10 +36,10 @@ const scientific = (number) => {
 
 // Three significant digits without trailing zeros.
 const digits = (number) => {
-  const size = Math.abs(number);
+  const size = abs(number);
   if (number === 0) return '0';
   if (size < 1e-4 || size >= 1e6) return scientific(number);
-  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(size)), 0), 6);
+  const decimals = min(max(2 - Math.floor(Math.log10(size)), 0), 6);
   return minus(grouped(trimmed(number.toFixed(decimals))));
 };
 
@@ -58,8 +58,8 @@ const value = (number, unit) => {
   const [name, size] = stepOf(number, unit);
   const scaled = number / size;
   const isWhole = ['count', 'bytes', 'plain'].includes(unit) && Number.isInteger(scaled);
-  if (number === 0 || isWhole || Math.abs(scaled) < 0.01 || Math.abs(scaled) >= 1000) return short(number, unit);
-  const decimals = Math.max(2 - Math.floor(Math.log10(Math.abs(scaled))), 0);
+  if (number === 0 || isWhole || abs(scaled) < 0.01 || abs(scaled) >= 1000) return short(number, unit);
+  const decimals = max(2 - Math.floor(Math.log10(abs(scaled))), 0);
   return withUnit(minus(grouped(scaled.toFixed(decimals))), name);
 };
 
@@ -88,7 +88,7 @@ const changeOf = ({ ratio, low, high }, baseline, metric) => {
   const hasWidth = low !== null && low !== high;
   const all = hasWidth ? [low, high, ratio] : [ratio];
   const isOneSided = all.every((of) => of >= 1) || all.every((of) => of <= 1);
-  const isLarge = all.some((of) => Number.isFinite(of) && of > 0 && Math.abs(Math.log(of)) >= Math.LN2);
+  const isLarge = all.some((of) => Number.isFinite(of) && of > 0 && abs(Math.log(of)) >= Math.LN2);
   const isPoints = metric.unit === 'share' && metric.better === 'higher' && baseline !== null;
   const isFactor = !isPoints && isOneSided && isLarge;
   const signed = (of) => {
@@ -96,7 +96,7 @@ const changeOf = ({ ratio, low, high }, baseline, metric) => {
     if (isFactor && of > 0) return `${bareFactor(of)}x`;
     if (of === 0 && !isPoints) return 'to 0';
     const sign = of === 1 && !isPoints ? '' : of < 1 ? '−' : '+';
-    const size = Math.abs(of - 1) * 100;
+    const size = abs(of - 1) * 100;
     return sign + (isPoints ? `${(size * baseline).toFixed(1)} points` : `${size.toFixed(1)}%`);
   };
   const word = isFactor && Number.isFinite(ratio) && ratio > 0 ? directionOf(metric, ratio > 1) : '';

@@ -25,7 +25,7 @@ const spreadOf = (values) => {
   if (values.length < 2) return null;
   const mean = values.reduce((sum, of) => sum + of, 0) / values.length;
   const variance = values.reduce((sum, of) => sum + (of - mean) ** 2, 0) / (values.length - 1);
-  return mean ? Math.sqrt(variance) / Math.abs(mean) : null;
+  return mean ? Math.sqrt(variance) / abs(mean) : null;
 };
 
 // The columns of cost without whose likeness two configurations are not compared; the doubts of verdicts name them.
@@ -43,12 +43,12 @@ const areAlike = (run, of, costs, one, other) => {
     const matrix = findMatrix(run.numbers, { phase: of.phase, operation: all, metric });
     const [a, b] = [one, other].map((cell) =>
       matrix ? medianOf(roundsOf(matrix.cells[cell], run.rounds).filter((it) => it !== null)) : null);
-    return a !== null && b !== null && Math.abs(a - b) <= 0.1 * Math.max(Math.abs(a), Math.abs(b));
+    return a !== null && b !== null && abs(a - b) <= 0.1 * max(abs(a), abs(b));
   });
 };
 
 // The difference below which the rate search of a phase tells nothing apart; 0 for other numbers.
-const resolutionOf = (run, of) => Math.max(0, ...run.verdicts
+const resolutionOf = (run, of) => max(0, ...run.verdicts
   .filter((it) => it.phase === of.phase && it.metric === of.metric)
   .map((it) => (it.delta > (it.noise_floor || 0) && it.delta > 0.02 ? it.delta : 0)));
 
@@ -83,7 +83,7 @@ function* computeRows(page, run, of, chosen, keeps) {
     const twice = again && group.cells.map((cell) => [cell, again.cells[cell]]).find(([, it]) => it !== null);
     const floor = twice && !run.is_counted
       ? noiseFloor(numbersOf(matrix.cells[twice[0]]), numbersOf(twice[1]), page) : 0;
-    const delta = Math.max(page.criteria.delta, floor, resolution);
+    const delta = max(page.criteria.delta, floor, resolution);
     const baseMedian = base && medianOf(base.filter((it) => it !== null));
     for (const cell of group.cells) {
       order++;

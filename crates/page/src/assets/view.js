@@ -54,7 +54,7 @@ const writeHash = () => {
 // The state that the hash of the address describes; what it does not know is as at first.
 const readHash = () => {
   const of = new URLSearchParams(location.hash.slice(1));
-  const r = Math.max(0, page.runs.findIndex((run) => run.folder === of.get('run')));
+  const r = max(0, page.runs.findIndex((run) => run.folder === of.get('run')));
   const [run, read] = [page.runs[r], firstState(r)];
   const place = (names, name, otherwise) => (names.includes(name) ? names.indexOf(name) : otherwise);
   read.p = place(run.phases, of.get('phase'), read.p);
@@ -253,7 +253,7 @@ const baselineNow = () => {
 
 const showStatus = () => {
   const run = runNow();
-  const floor = Math.max(0, ...rows.map((row) => row.floor));
+  const floor = max(0, ...rows.map((row) => row.floor));
   const noise = floor > 0 ? ` Noise: the baseline against itself reaches ${(floor * 100).toFixed(1)}%.` : '';
   const of = `${rows.length} of ${run.groups.reduce((sum, group) => sum + group.cells.length, 0)} configurations`;
   parts.title.textContent = titleNow();
@@ -270,7 +270,7 @@ const HEADS = [['label', 'configuration'], ['value', 'value'], ['ratio', 'vs bas
 // The color of a row: better and worse by the size of the ratio.
 const toneOf = (row) => {
   if (!row.of || row.of.ratio === null || !['improved', 'regressed'].includes(row.of.verdict)) return '';
-  const size = Math.min(Math.abs(Math.log(row.of.ratio)) / Math.LN2, 2) / 2;
+  const size = min(abs(Math.log(row.of.ratio)) / Math.LN2, 2) / 2;
   return `--tone:var(--${row.of.verdict});--mix:${(12 + (Number.isFinite(size) ? size : 1) * 38).toFixed(0)}%`;
 };
 
@@ -326,9 +326,9 @@ const showTable = () => {
 const fillTable = () => {
   const isWindowed = parts.scroll.classList.contains('windowed');
   const [from, to] = isWindowed
-    ? [Math.max(0, Math.floor(parts.scroll.scrollTop / ROW_HEIGHT) - 12),
-      Math.min(rows.length, Math.ceil((parts.scroll.scrollTop + parts.scroll.clientHeight) / ROW_HEIGHT) + 12)]
-    : [0, Math.min(rows.length, parts.isPrinting ? 3000 : rows.length)];
+    ? [max(0, Math.floor(parts.scroll.scrollTop / ROW_HEIGHT) - 12),
+      min(rows.length, ceil((parts.scroll.scrollTop + parts.scroll.clientHeight) / ROW_HEIGHT) + 12)]
+    : [0, min(rows.length, parts.isPrinting ? 3000 : rows.length)];
   const shown = `${from} ${to}`;
   if (parts.shown === shown) return;
   parts.shown = shown;
@@ -358,7 +358,7 @@ const pointOf = (row) => {
     return row.of && row.of.ratio !== null ? { y: row.of.ratio, low: row.of.low, high: row.of.high } : { y: null };
   }
   const present = row.rounds.filter((of) => of !== null);
-  return { y: row.median, low: present.length > 1 ? Math.min(...present) : null, high: present.length > 1 ? Math.max(...present) : null };
+  return { y: row.median, low: present.length > 1 ? min(...present) : null, high: present.length > 1 ? max(...present) : null };
 };
 
 const showChart = () => {
@@ -402,7 +402,7 @@ const showChart = () => {
     const texts = distinctOf(run, at).filter((of) => of !== '');
     const sizes = texts.map(sizeOf);
     const isNumeric = sizes.every((of) => of !== null);
-    const isWide = isNumeric && Math.min(...sizes) > 0 && Math.max(...sizes) / Math.min(...sizes) >= 16;
+    const isWide = isNumeric && min(...sizes) > 0 && max(...sizes) / min(...sizes) >= 16;
     spec.x = { title: run.swept[at].title, isLog: isWide, format: digits,
       ticks: isNumeric && texts.length > 12 ? null : texts.map((of, place) => [isNumeric ? sizes[place] : place, of]),
       ends: isNumeric ? null : [-0.5, texts.length - 0.5] };
@@ -447,7 +447,7 @@ const showChart = () => {
     const ranked = isSorted ? placed : [...placed].sort((a, b) => a.y - b.y);
     spec.series = byVerdict(ranked.map((of, rank) => ({ ...of, x: rank + 1 })));
   }
-  const floor = Math.max(0, ...rows.map((row) => row.floor));
+  const floor = max(0, ...rows.map((row) => row.floor));
   const bases = [...new Set(rows.map((row) => row.baseMedian).filter((of) => of))];
   const middle = state.isAbsolute ? (bases.length === 1 ? bases[0] : null) : 1;
   spec.mark = middle;
@@ -555,7 +555,7 @@ const moveInTable = (event) => {
   const row = event.target.closest && event.target.closest('tr[data-at]');
   if (!step || !row) return;
   event.preventDefault();
-  const at = Math.min(Math.max(Number(row.dataset.at) + step, 0), rows.length - 1);
+  const at = min(max(Number(row.dataset.at) + step, 0), rows.length - 1);
   if (parts.scroll.classList.contains('windowed')) {
     const top = at * ROW_HEIGHT;
     const { scrollTop, clientHeight } = parts.scroll;
@@ -621,7 +621,7 @@ const start = () => {
   });
   let width = parts.chart.clientWidth;
   new ResizeObserver(() => {
-    if (Math.abs(parts.chart.clientWidth - width) < 8) return;
+    if (abs(parts.chart.clientWidth - width) < 8) return;
     width = parts.chart.clientWidth;
     if (rows.length) showChart();
   }).observe(parts.chart);

@@ -83,8 +83,11 @@ fn row(argument: &Arg) -> Vec<String> {
     vec![code(&name.join(" ")), code(&default.join(",")), about]
 }
 
-/// Help as a sentence in one line of Markdown.
+/// Help in one line of Markdown, with each paragraph as a sentence.
 fn sentence(help: &str) -> String {
-    let line = help.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "&lt;");
-    if line.is_empty() || line.ends_with('.') { line } else { format!("{line}.") }
+    let paragraphs = help.split("\n\n").map(|paragraph| {
+        let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "&lt;");
+        if line.is_empty() || line.ends_with(['.', ':']) { line } else { format!("{line}.") }
+    });
+    paragraphs.collect::<Vec<_>>().join(" ")
 }

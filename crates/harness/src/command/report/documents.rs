@@ -102,7 +102,9 @@ mod tests {
     /// An experiment with the setting of a place in `features.csv`; a list is swept.
     fn experiment(path: &str, value: Value) -> String {
         let phase: Table =
-            "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.125, batch = 0.125 }".parse().unwrap();
+            "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.125, batch = 0.125 }"
+                .parse()
+                .unwrap();
         let mut table = Table::from_iter([("question".to_owned(), Value::from("?"))]);
         let first = path.split('.').next().unwrap();
         let load: Table = "name = \"load\"\ninsert = 1000".parse().unwrap();

@@ -23,6 +23,10 @@ nightly:
 ci:
     .ci/run
 
+# Parts of an experiment on a Slurm of this machine: two virtual nodes, one task requeued, one node that fails. Not in CI, because its timing varies.
+slurm:
+    .ci/slurm
+
 # Every adapter of another engine held to its laws, as CI does; LSMBENCH_REWRITE=1 writes the table of docs/reference/engines.md.
 adapters:
     bash -c 'set -eu; . .ci/engines; cargo test --workspace --features "$peers" --test adapters'

@@ -85,7 +85,7 @@ pub fn check_each<T: ?Sized>(
     conformance: impl Fn(&'static Variant<T>) -> Result<(), String> + Sync,
 ) -> Result<(), String> {
     check(catalog)?;
-    check_all(&catalog.variants(), |variant| conformance(variant))
+    check_all(catalog.variants(), |variant| conformance(variant))
 }
 
 /// Checks every case, on all CPU cores.

@@ -50,19 +50,19 @@ fn missing_call(cell: &Cell) -> Option<String> {
     };
     let deletes_ranges = |phase: &Phase| match &phase.work {
         Work::Mixed(mixed) => mixed.mix.has(Kind::DeleteRange),
+        Work::Roles(roles) => roles.iter().any(|role| role.mixed.mix.has(Kind::DeleteRange)),
         _ => false,
     };
-    let call = |phase: &Phase| match phase.step() {
+    let call_of = |phase: &Phase| match phase.step() {
         Some(step) if lacks(step) => Some(format!("step = \"{}\"", step.name())),
         None if deletes_ranges(phase) && !engine.deletes_ranges() => {
             Some(format!("{} in the mix", Kind::DeleteRange))
         }
         _ => None,
     };
-    let (call, phase) =
-        cell.task.workload()?.phases.iter().find_map(|phase| Some((call(phase)?, &phase.name)))?;
-    let name = engine_label(&cell.engine);
-    Some(format!("engine \"{name}\" has no call for {call} of phase \"{phase}\""))
+    let phases = &cell.task.workload()?.phases;
+    let (missing, phase) = phases.iter().find_map(|phase| Some((call_of(phase)?, &phase.name)))?;
+    Some(format!("engine \"{}\" has no call for {missing} of phase \"{phase}\"", engine_label(&cell.engine)))
 }
 
 /// The reason why the engine of a configuration cannot run it. `None` if the engine can.

@@ -420,7 +420,7 @@ pub(crate) struct RunArguments {
     /// A part of a timed experiment has every N-th round, a part of a counted one every N-th configuration. If N is a multiple
     /// of the rounds, a part has one round of a slice of the configurations, with all baselines. The same command
     /// again continues an interrupted part and does nothing for a finished one. `auto` takes K from the variable of a
-    /// scheduler: Slurm, HyperQueue, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
+    /// scheduler: Slurm, `HyperQueue`, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
     #[arg(long, value_name = "K/N", conflicts_with = "plots")]
     pub(crate) part: Option<run::Part>,
     /// Serve the page while trials run [default port: any]

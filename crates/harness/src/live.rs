@@ -55,7 +55,7 @@ impl Live {
         let mut last = None;
         for stream in self.listener.incoming().flatten() {
             // A browser that goes away has no answer.
-            let _ = self.answer(stream, &mut last);
+            let _ = self.answer(&stream, &mut last);
         }
     }
 
@@ -65,10 +65,10 @@ impl Live {
     }
 
     /// Answers one request. `last` is the last page that was whole.
-    fn answer(&self, stream: TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
+    fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let mut lines = BufReader::new((&stream).take(MOST_BYTES)).lines();
+        let mut lines = BufReader::new(stream.take(MOST_BYTES)).lines();
         let first = lines.next().transpose()?.unwrap_or_default();
         let mut host = String::new();
         for header in lines {
@@ -97,8 +97,8 @@ impl Live {
              Connection: close\r\n\r\n",
             body.len()
         );
-        (&stream).write_all(head.as_bytes())?;
-        (&stream).write_all(body.as_bytes())
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(body.as_bytes())
     }
 
     /// The page now. While a run writes its files they may not fit together; the last page stands in then.

@@ -80,8 +80,9 @@ pub fn outlook(
     }
     let margin = delta.ln_1p();
     let reach = |error: f64, rounds: f64| {
-        let student = StudentsT::new(0.0, 1.0, rounds - 1.0).expect("there are six rounds or more");
-        student.inverse_cdf(1.0 - level.max(f64::MIN_POSITIVE) / 2.0) * error
+        let student = StudentsT::new(0.0, 1.0, rounds - 1.0);
+        let share = 1.0 - level.max(f64::MIN_POSITIVE) / 2.0;
+        student.map_or(f64::INFINITY, |student| student.inverse_cdf(share) * error)
     };
     match verdict {
         Verdict::Improved | Verdict::Regressed => return Outlook::Decided(verdict),
@@ -96,7 +97,7 @@ pub fn outlook(
     let (final_error, rest) = (spread / all.sqrt(), spread * (1.0 / rounds - 1.0 / all).max(0.0).sqrt());
     let final_reach = reach(final_error, all);
     let (apart, equal) = (margin.max(final_reach), margin - final_reach);
-    let normal = Normal::new(mean, rest.max(f64::MIN_POSITIVE)).expect("a deviation is positive");
+    let Ok(normal) = Normal::new(mean, rest.max(f64::MIN_POSITIVE)) else { return Outlook::Open };
     let within = |half: f64| normal.cdf(half) - normal.cdf(-half);
     let chance = (1.0 - within(apart)) + if equal > 0.0 { within(equal) } else { 0.0 };
     if chance < LEAST_CHANCE { Outlook::Hopeless } else { Outlook::Open }

@@ -79,8 +79,8 @@ pub fn is_outlying(own: f64, others: &[f64], criteria: &Criteria) -> bool {
     };
     let deviation = error * (count + 1.0).sqrt();
     let tail = (1.0 - criteria.confidence) / (count + 1.0) / 2.0;
-    let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are three values or more");
-    (own - center).abs() > student.inverse_cdf(1.0 - tail) * deviation
+    let student = StudentsT::new(0.0, 1.0, count - 1.0);
+    student.is_ok_and(|student| (own - center).abs() > student.inverse_cdf(1.0 - tail) * deviation)
 }
 
 fn mean(logs: &[f64]) -> Option<f64> {

@@ -1,5 +1,7 @@
 //! Looks before the end cost no false alarms, and intervals over restarts cover the truth where those over slices do not.
 
+#![allow(clippy::print_stdout)] // simulated shares are worth reading in the output of a test
+
 use lsmbench_measure as measure;
 use measure::{Criteria, Sample, Spending, Verdict, compare, is_look};
 use rand::SeedableRng;

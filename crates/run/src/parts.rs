@@ -63,7 +63,7 @@ impl Parts {
     pub(super) fn check(&self, build: &BuildInfo) -> Outcome<()> {
         let first = &self.of[0];
         for part in &self.of {
-            self.check_like(first, part)?;
+            Self::check_like(first, part)?;
             let differs = |what: &str, own: &str, other: &str| {
                 wrong(part, &format!("it ran with {what} {own}, this program has {other}"))
             };
@@ -90,7 +90,7 @@ impl Parts {
     }
 
     /// Checks a part against the first one.
-    fn check_like(&self, first: &ReadPart, part: &ReadPart) -> Outcome<()> {
+    fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
         if one.experiment != other.experiment {

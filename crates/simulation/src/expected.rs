@@ -120,12 +120,15 @@ impl<'a> ExpectedTree<'a> {
     /// The expected number of live keys: the added ones whose last draw is no delete.
     fn live_keys(&self) -> f64 {
         let (adds, draws, deletes) = self.written;
-        let drawn = |class: &KeyClass| match class.keys.is_finite() {
-            true => -class.keys * (draws * class.share * (-1.0 / class.keys.max(1.0)).ln_1p()).exp_m1(),
-            false => 0.0,
+        let distinct = |class: &KeyClass| {
+            if class.keys.is_finite() {
+                -class.keys * (draws * class.share * (-1.0 / class.keys.max(1.0)).ln_1p()).exp_m1()
+            } else {
+                0.0
+            }
         };
-        let deleted = if draws > 0.0 { deletes / draws } else { 0.0 };
-        (adds - deleted * self.classes.iter().map(drawn).sum::<f64>()).max(0.0)
+        let share = if draws > 0.0 { deletes / draws } else { 0.0 };
+        (adds - share * self.classes.iter().map(distinct).sum::<f64>()).max(0.0)
     }
 
     /// Runs a phase.
@@ -171,10 +174,10 @@ impl<'a> ExpectedTree<'a> {
             gets: share(Kind::Get) + share(Kind::ReadModifyWrite) + share(Kind::MultiGet) * members,
             ranges: share(Kind::Range),
         };
-        let before = self.lookup_costs(mixed)?;
+        let before = self.lookup_costs(mixed);
         let live_before = self.live_keys();
         self.write(rates, operations, &|_, _| (0.0, 1.0))?;
-        let after = self.lookup_costs(mixed)?;
+        let after = self.lookup_costs(mixed);
         // Lookups are spread over the phase; the shape of the tree is taken at its ends.
         let mean = |one: f64, other: f64| f64::midpoint(one, other);
         let gets = operations * rates.gets;
@@ -268,8 +271,8 @@ impl<'a> ExpectedTree<'a> {
     }
 
     /// The expected cost of a lookup in the present runs, without memtables.
-    fn lookup_costs(&self, mixed: &Mixed) -> Outcome<LookupCosts> {
-        let shares = self.read_shares(mixed)?;
+    fn lookup_costs(&self, mixed: &Mixed) -> LookupCosts {
+        let shares = self.read_shares(mixed);
         let mut missed: Vec<f64> = shares.clone();
         let mut costs = LookupCosts::default();
         let (mut views, mut probes_present) = (Vec::new(), 0.0);
@@ -290,20 +293,20 @@ impl<'a> ExpectedTree<'a> {
         let present = blocks_per_present_get(&views).unwrap_or(0.0);
         costs.blocks = mixed.absent * blocks_per_absent_get(&views) + (1.0 - mixed.absent) * present;
         costs.probes = mixed.absent * costs.sources + (1.0 - mixed.absent) * probes_present;
-        Ok(costs)
+        costs
     }
 
     /// The shares of reads that go to each class.
-    fn read_shares(&self, mixed: &Mixed) -> Outcome<Vec<f64>> {
+    fn read_shares(&self, mixed: &Mixed) -> Vec<f64> {
         let choice = law(mixed).map(catalog::Choice::label);
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
-        Ok(match (&self.law, choice) {
+        match (&self.law, choice) {
             (Some(law), Some(choice)) if *law == choice => {
                 self.classes.iter().map(|class| class.share).collect()
             }
             _ if all.is_finite() => self.classes.iter().map(|class| class.keys / all).collect(),
             _ => vec![1.0; self.classes.len()],
-        })
+        }
     }
 }
 

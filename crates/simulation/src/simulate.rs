@@ -147,6 +147,7 @@ impl Simulation<'_> {
     }
 }
 
+#[allow(clippy::needless_pass_by_value)] // it maps errors
 fn problem(error: workload::TargetError) -> Problem {
     Problem::new(error.to_string())
 }

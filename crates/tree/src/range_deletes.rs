@@ -65,11 +65,9 @@ impl RangeDeletes {
         let fragments = self.fragments.read();
         let ends = fragments.keys().skip(1);
         let covered = fragments.iter().zip(ends).filter(|((_, numbers), _)| !numbers.is_empty());
-        let range = |((low, _), high): ((&Box<[u8]>, _), &Box<[u8]>)| KeyRange {
-            low: (&**low).into(),
-            high: (&**high).into(),
-        };
-        RangeTombstones::union(covered.map(range).collect())
+        let ranges =
+            covered.map(|((low, _), high)| KeyRange { low: (&**low).into(), high: (&**high).into() });
+        RangeTombstones::union(ranges.collect())
     }
 
     /// Returns the memory of the fragments, in bytes.
@@ -77,13 +75,14 @@ impl RangeDeletes {
         if self.is_empty() {
             return 0;
         }
-        let fragment = |(key, numbers): (&Box<[u8]>, &Vec<SequenceNumber>)| {
+        let fragments = self.fragments.read();
+        let bytes = fragments.iter().map(|(key, numbers)| {
             key.len()
                 + numbers.capacity() * size_of::<SequenceNumber>()
                 + size_of_val(key)
                 + size_of_val(numbers)
-        };
-        self.fragments.read().iter().map(fragment).sum()
+        });
+        bytes.sum()
     }
 }
 

@@ -117,7 +117,7 @@ impl Search<'_> {
         let mut objectives = self.objectives.clone();
         if objectives.goal.metric.is_timed() {
             objectives.goal.metric = GoalMetric::Column(&c::DEVICE_NS_PER_OP);
-            objectives.goal.operation = c::ALL.to_owned();
+            c::ALL.clone_into(&mut objectives.goal.operation);
             objectives.is_maximised = false;
         }
         objectives
@@ -208,7 +208,7 @@ impl Search<'_> {
             (self.settings.run.console.line)(&format!("race, round {round}: {} designs", chosen.len()));
             let mut trials = Table::new();
             trials.insert("mode".to_owned(), Value::from("timed"));
-            trials.insert("count".to_owned(), Value::from((RACE_TRIALS * round) as i64));
+            trials.insert("count".to_owned(), Value::from((RACE_TRIALS * round).cast_signed()));
             trials.insert("noise".to_owned(), Value::from(false));
             let (rows, is_done) = self.run(&format!("race-{round}"), &chosen, trials)?;
             if !is_done {
@@ -291,7 +291,7 @@ impl Search<'_> {
         let textbook = self.textbook()?;
         if self.settings.spec.confirm && !is_interrupted {
             let begun = Instant::now();
-            confirmed = self.confirm(winner, &textbook)?;
+            confirmed = self.confirm(winner, textbook.as_ref())?;
             self.times.push(("confirmation", begun.elapsed()));
         }
         let advice = Advice {
@@ -315,7 +315,7 @@ impl Search<'_> {
     }
 
     /// Runs the default, the textbook's design and the winner, and returns the verdicts.
-    fn confirm(&self, winner: usize, textbook: &Option<(String, Design)>) -> Outcome<Option<Vec<String>>> {
+    fn confirm(&self, winner: usize, textbook: Option<&(String, Design)>) -> Outcome<Option<Vec<String>>> {
         let experiment = self.settings.experiment;
         let own = &self.candidates[winner].design;
         let mut designs = vec![experiment.base_design().clone()];

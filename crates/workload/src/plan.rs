@@ -331,8 +331,8 @@ impl PhasePlan {
             self.check_capacity("operations", from.keys.saturating_add(operations))?;
         }
         let members = if spec.mix.has(Kind::Batch) { u64::from(spec.batch) } else { 1 };
-        let writes = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
-        check_versions("operations", from, writes, threads)
+        let versions = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
+        check_versions("operations", from, versions, threads)
     }
 
     fn check_capacity(&self, key: &str, keys: u64) -> Result<(), ChoiceError> {

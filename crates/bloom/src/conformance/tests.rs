@@ -21,7 +21,7 @@ fn every_form_keeps_every_invariant() {
         let subject = Subject { policy: policy(label), spends_bits, oracle: false };
         check_invariants(label, &subject, INVARIANTS)
     };
-    check_all(&FORMS, check).unwrap();
+    check_all(FORMS, check).unwrap();
 }
 
 #[test]

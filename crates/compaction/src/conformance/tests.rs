@@ -269,7 +269,6 @@ fn promise(label: &str) -> Promise {
         },
         // Two levels with ratios of 6 and two runs each. The ratios of other structures differ by level.
         "moose" if whole("flushes") == 36 => Promise::Fluid { size_ratio: 6, upper_runs: 2, largest_runs: 2 },
-        "moose" => Promise::Nothing,
         "unified" => match choice.params()["scaling_parameters"].as_str().unwrap() {
             "T4" => Promise::Tiered { size_ratio: 4 },
             "L3" => Promise::Tiered { size_ratio: 2 },
@@ -284,7 +283,7 @@ fn promise(label: &str) -> Promise {
             let capacity: catalog::ByteSize = choice.params()["capacity"].clone().try_into().unwrap();
             Promise::Capacity { bytes: capacity.0 }
         }
-        "none" => Promise::Nothing,
+        "none" | "moose" => Promise::Nothing,
         kind => panic!("say what {kind} promises of a tree at rest"),
     }
 }

@@ -139,7 +139,7 @@ impl Spread {
                 adds / self.classes.len() as f64
             };
             let draws = draws * class.share;
-            let drawn = if draws <= 0.0 {
+            let distinct = if draws <= 0.0 {
                 0.0
             } else if class.keys.is_finite() {
                 -class.keys * (draws * (-1.0 / class.keys.max(1.0)).ln_1p()).exp_m1()
@@ -147,8 +147,8 @@ impl Spread {
                 draws
             };
             let entries =
-                added + drawn - if class.keys.is_finite() { added * drawn / class.keys } else { 0.0 };
-            Part { entries, added, tombstones: drawn * deletes }
+                added + distinct - if class.keys.is_finite() { added * distinct / class.keys } else { 0.0 };
+            Part { entries, added, tombstones: distinct * deletes }
         };
         let at = |position: f64| (position.clamp(0.0, 1.0) * KEY_SPACE as f64) as u64;
         let (low, high) = (at(within.0), at(within.1));

@@ -20,10 +20,10 @@ const SCRIPT: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; \
                       wait \"$server\"; code=$?; kill \"$watcher\" 2>/dev/null; exit $code";
 
 /// The time that a server has until it answers: it may have a log to replay.
-const START_PATIENCE: Duration = Duration::from_secs(60);
+const START_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The time that a server has to end.
-const END_PATIENCE: Duration = Duration::from_secs(60);
+const END_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The time between two looks at a server.
 const LOOK_PERIOD: Duration = Duration::from_millis(5);

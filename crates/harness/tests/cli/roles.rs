@@ -4,7 +4,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// db_bench's readwhilewriting: readers, and a writer at a rate behind them until they are done.
+/// `db_bench`'s readwhilewriting: readers, and a writer at a rate behind them until they are done.
 const ROLES: &str = r#"
 question = "How fast are reads next to a writer?"
 [design]
@@ -74,8 +74,8 @@ fn roles_run_at_the_same_time_and_have_rows_of_their_own() {
     assert_eq!(count(all, &c::OPS), sum);
     // The writer keeps its rate, and ends with the last of the others.
     let seconds = number(all, &c::SECONDS);
-    let writes = number(writer, &c::OPS);
-    assert!(writes <= 2_000.0 * seconds + 2.0, "{writes} writes in {seconds} s");
+    let written = number(writer, &c::OPS);
+    assert!(written <= 2_000.0 * seconds + 2.0, "{written} writes in {seconds} s");
     assert!(number(scanner, &c::SECONDS) >= 0.1);
     assert!(number(writer, &c::SECONDS) <= seconds);
     // Kinds of a role, response times only where operations are due at a rate.

@@ -60,7 +60,7 @@ fn simulated(bench: &Bench, name: &str) -> Vec<Row> {
 }
 
 fn key(row: &Row) -> (String, String) {
-    (text(row, &c::LABEL).to_owned(), text(row, &c::PHASE).to_owned())
+    (text(row, &c::LABEL), text(row, &c::PHASE))
 }
 
 #[test]

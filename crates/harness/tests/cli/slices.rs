@@ -46,6 +46,7 @@ fn slices(bench: &Bench, experiment: &str) -> Vec<Row> {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn slices_of_all_sides_have_the_same_operations_and_add_up_to_their_rows() {
     let bench = Bench::new();
     bench.write("pair.toml", PAIR);

@@ -145,13 +145,12 @@ fn step(random: &mut impl Rng) -> Step {
 
 /// The delete of a few neighboring keys, or sometimes of a large part of all keys.
 fn delete_range(random: &mut impl Rng) -> Write {
-    let (low, high) = match random.random_range(0..10) {
-        0 => (key(random), key(random)),
-        _ => {
-            let first: u32 = random.random_range(0..400);
-            let end = first + random.random_range(0..12);
-            (format!("user{first:04}").into_bytes(), format!("user{end:04}").into_bytes())
-        }
+    let (low, high) = if random.random_ratio(1, 10) {
+        (key(random), key(random))
+    } else {
+        let first: u32 = random.random_range(0..400);
+        let end = first + random.random_range(0..12);
+        (format!("user{first:04}").into_bytes(), format!("user{end:04}").into_bytes())
     };
     if low < high { Write::DeleteRange(low, high) } else { Write::DeleteRange(high, low) }
 }

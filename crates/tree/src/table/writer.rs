@@ -203,12 +203,11 @@ impl TableWriter {
         };
         let fence_bytes = self.context.fence.component.build(&input);
         let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;
-        let range_tombstones = match self.deletes.is_empty() {
-            true => None,
-            false => {
-                let deletes: RangeTombstones = std::mem::take(&mut self.deletes).into_iter().collect();
-                Some(self.store.append_section(&deletes.encode(), 1)?)
-            }
+        let range_tombstones = if self.deletes.is_empty() {
+            None
+        } else {
+            let deletes: RangeTombstones = std::mem::take(&mut self.deletes).into_iter().collect();
+            Some(self.store.append_section(&deletes.encode(), 1)?)
         };
         let (mut directory, seal) = (Vec::new(), self.context.seals.of(self.id));
         self.store.directory.encode(&mut directory);

@@ -32,8 +32,8 @@ impl Judged<'_> {
         let named: Vec<String> =
             factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
         (!named.is_empty()).then(|| {
-            let names = (quoted(&entry.sample.name), quoted(&baseline.sample.name));
-            format!("Counters of {} per operation, against {}: {}.", names.0, names.1, named.join(", "))
+            let sides = (quoted(&entry.sample.name), quoted(&baseline.sample.name));
+            format!("Counters of {} per operation, against {}: {}.", sides.0, sides.1, named.join(", "))
         })
     }
 
@@ -55,37 +55,38 @@ impl Judged<'_> {
     pub(super) fn cpu_notes(&self) -> Vec<String> {
         let of = |ranked: &Ranked| {
             let (baseline, entry) = self.both(&ranked.name).filter(|_| self.is_of_time())?;
-            self.cpu_note(baseline, entry, &ranked.comparison)
+            cpu_note(baseline, entry, &ranked.comparison)
         };
         self.ranked.iter().filter_map(of).collect()
     }
+}
 
-    fn cpu_note(&self, baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Option<String> {
-        let criteria = Criteria { delta: wall.delta, confidence: wall.confidence, ..Criteria::default() };
-        let cpu = compare(&baseline.causes.cpu, &entry.causes.cpu, Better::Lower, &criteria);
-        let is_decided =
-            |comparison: &Comparison| matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed);
-        let is_same = cpu.verdict == wall.verdict || !(is_decided(&cpu) || is_decided(wall));
-        // A verdict on the one and too much noise in the other is no disagreement.
-        let is_open = cpu.verdict == Verdict::Inconclusive;
-        if is_same || is_open {
-            return None;
-        }
-        let interval = cpu.interval?;
-        let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
-        let reason = match wall.verdict {
-            Verdict::Inconclusive => "waits and noise hide it in the wall time",
-            _ if cpu.verdict == Verdict::Equivalent => {
-                "so the difference is in waits: for a CPU, a device or a lock"
-            }
-            _ => "so one side waits more, or uses more threads",
-        };
-        Some(format!(
-            "CPU time of {} per operation disagrees: {} (95% CI {} to {}), {reason}.",
-            quoted(&entry.sample.name),
-            change(cpu.ratio?),
-            change(interval.low),
-            change(interval.high),
-        ))
+/// The sentence on a candidate whose CPU time disagrees with the metric; `None` if both agree.
+fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Option<String> {
+    let criteria = Criteria { delta: wall.delta, confidence: wall.confidence, ..Criteria::default() };
+    let cpu = compare(&baseline.causes.cpu, &entry.causes.cpu, Better::Lower, &criteria);
+    let is_decided =
+        |comparison: &Comparison| matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed);
+    let is_same = cpu.verdict == wall.verdict || !(is_decided(&cpu) || is_decided(wall));
+    // A verdict on the one and too much noise in the other is no disagreement.
+    let is_open = cpu.verdict == Verdict::Inconclusive;
+    if is_same || is_open {
+        return None;
     }
+    let interval = cpu.interval?;
+    let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
+    let reason = match wall.verdict {
+        Verdict::Inconclusive => "waits and noise hide it in the wall time",
+        _ if cpu.verdict == Verdict::Equivalent => {
+            "so the difference is in waits: for a CPU, a device or a lock"
+        }
+        _ => "so one side waits more, or uses more threads",
+    };
+    Some(format!(
+        "CPU time of {} per operation disagrees: {} (95% CI {} to {}), {reason}.",
+        quoted(&entry.sample.name),
+        change(cpu.ratio?),
+        change(interval.low),
+        change(interval.high),
+    ))
 }

@@ -106,7 +106,7 @@ impl Judged<'_> {
             change.interval().unwrap_or_else(|| "no width".to_owned()),
             each.collect::<Vec<_>>().join(", "),
         );
-        text += &match spread {
+        let between = match spread {
             Some(MachineSpread { relative, interval }) => format!(
                 "spread between machines {} (95% CI {} to {}).",
                 percent(relative),
@@ -115,6 +115,7 @@ impl Judged<'_> {
             ),
             None => "the spread between machines is unknown, because each ran one round.".to_owned(),
         };
+        text += &between;
         if interval.low < 1.0 && interval.high > 1.0 {
             text += " The sign of the difference may be another on other machines.";
         }

@@ -71,15 +71,11 @@ impl Judged<'_> {
                 format!("{} after {rounds}", quoted(&entry.sample.name))
             })
             .collect();
-        let stopped = match early.is_empty() {
-            true => String::new(),
-            false => {
-                let more = and_more(early.len().saturating_sub(MOST_NAMED));
-                format!(
-                    " Decided and stopped early: {}{more}.",
-                    early[..early.len().min(MOST_NAMED)].join(", ")
-                )
-            }
+        let stopped = if early.is_empty() {
+            String::new()
+        } else {
+            let more = and_more(early.len().saturating_sub(MOST_NAMED));
+            format!(" Decided and stopped early: {}{more}.", early[..early.len().min(MOST_NAMED)].join(", "))
         };
         let rounds = looks.join(", ");
         Some(format!("Looks after {rounds} rounds share one error rate of 5%.{stopped}"))

@@ -29,7 +29,7 @@ pub(super) fn script(jobs: &Jobs<'_>) -> String {
             limits(jobs),
             examined(jobs),
         );
-        after = " --dependency=afterany:\"${parts%%;*}\"".to_owned();
+        " --dependency=afterany:\"${parts%%;*}\"".clone_into(&mut after);
     }
     let _ = write!(
         text,

@@ -2,7 +2,7 @@
 //! few threads through all their interleavings, and through all reads that the memory model allows.
 //!
 //! The files are those of the original crates. Their imports from `crate::sync` resolve to the instrumented types of
-//! this crate. `tests/models.rs` runs the [models](Model). For every site with a memory ordering, it runs each model
+//! this crate. `tests/models.rs` runs the [models](LoomModel). For every site with a memory ordering, it runs each model
 //! again with that site relaxed.
 
 mod cell;

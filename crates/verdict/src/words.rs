@@ -55,7 +55,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// A text in lines of at most [`WIDTH`] columns: the first one begins with `first`, each other one with `rest`.
+/// A text in lines of at most `WIDTH` columns: the first one begins with `first`, each other one with `rest`.
 pub fn wrapped(first: &str, rest: &str, text: &str) -> String {
     let (mut lines, mut line, mut is_empty) = (String::new(), first.to_owned(), true);
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {

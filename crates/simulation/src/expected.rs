@@ -8,7 +8,7 @@ use types::{ENTRY_CHARGE_BYTES, Outcome, Problem};
 use workload::{FORMATS, KEYS, Kind, LENGTHS, Load, Mixed, Order, Phase, StoreStep, Work, Workload};
 
 use crate::costs::Costs;
-use crate::phases::{added_keys, law, operations};
+use crate::phases::{added_keys, key_distribution, operations};
 use crate::readings::{Counts, readings};
 
 /// The most flushes of a simulation, about half a minute of them.
@@ -26,7 +26,7 @@ pub(crate) struct ExpectedTree<'a> {
     simulator: Simulator<'a, Spread>,
     classes: Vec<KeyClass>,
     /// The distribution whose classes these are.
-    law: Option<String>,
+    distribution: Option<String>,
     costs: Costs,
     counts: Counts,
     capacity: f64,
@@ -62,7 +62,7 @@ impl<'a> ExpectedTree<'a> {
         workload: &Workload,
         costs: Costs,
     ) -> Outcome<Self> {
-        let (classes, law) = classes(workload)?;
+        let (classes, distribution) = classes(workload)?;
         let capacity = design.memtable_capacity.0;
         let all_keys = added_keys(workload);
         let bytes: f64 = workload.phases.iter().map(operations).sum::<f64>() * costs.entry_bytes;
@@ -95,7 +95,7 @@ impl<'a> ExpectedTree<'a> {
         Ok(Self {
             simulator: Simulator::of(policy, capacity, contents),
             classes,
-            law,
+            distribution,
             costs,
             counts: Counts::default(),
             capacity: capacity as f64,
@@ -298,10 +298,10 @@ impl<'a> ExpectedTree<'a> {
 
     /// The shares of reads that go to each class.
     fn read_shares(&self, mixed: &Mixed) -> Vec<f64> {
-        let choice = law(mixed).map(catalog::Choice::label);
+        let choice = key_distribution(mixed).map(catalog::Choice::label);
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
-        match (&self.law, choice) {
-            (Some(law), Some(choice)) if *law == choice => {
+        match (&self.distribution, choice) {
+            (Some(distribution), Some(choice)) if *distribution == choice => {
                 self.classes.iter().map(|class| class.share).collect()
             }
             _ if all.is_finite() => self.classes.iter().map(|class| class.keys / all).collect(),
@@ -324,30 +324,30 @@ const NO_WRITES: FlushedWrites = FlushedWrites { adds: 0.0, draws: 0.0, deletes:
 /// The classes of keys of a workload, and the distribution that makes them.
 fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     let keys = added_keys(workload);
-    let mut law_of_writes: Option<&catalog::Choice> = None;
+    let mut of_writes: Option<&catalog::Choice> = None;
     for phase in &workload.phases {
         let Work::Mixed(mixed) = &phase.work else { continue };
         let draws = Kind::ALL
             .into_iter()
             .any(|kind| kind.writes() && kind != Kind::Insert && mixed.mix.share(kind) > 0.0);
-        let Some(law) = law(mixed).filter(|_| draws) else { continue };
-        if law_of_writes.is_some_and(|other| other != law) {
+        let Some(distribution) = key_distribution(mixed).filter(|_| draws) else { continue };
+        if of_writes.is_some_and(|other| other != distribution) {
             return Err(Problem::new(format!(
                 "phase \"{}\" draws the keys of its writes from another distribution than a phase before; \
                  a tree of this size is simulated with one",
                 phase.name
             )));
         }
-        law_of_writes = Some(law);
+        of_writes = Some(distribution);
     }
-    let Some(law) = law_of_writes else {
+    let Some(distribution) = of_writes else {
         return Ok((vec![KeyClass { keys: f64::INFINITY, share: 1.0 }], None));
     };
-    let built = KEYS.build(law).map_err(|error| Problem::new(error.to_string()))?;
+    let built = KEYS.build(distribution).map_err(|error| Problem::new(error.to_string()))?;
     let ranks = ranks(keys as u64);
     let Some(shares) = built.shares(keys as u64, &ranks) else {
         let even = KeyClass { keys, share: 1.0 };
-        return Ok((vec![even], Some(law.label())));
+        return Ok((vec![even], Some(distribution.label())));
     };
     let (mut last, mut sum, mut classes) = (0, 0.0, Vec::new());
     for (rank, share) in ranks.into_iter().zip(shares) {
@@ -356,7 +356,7 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     }
     let is_even = classes.iter().all(|class| (class.share * keys / class.keys - 1.0).abs() < 1e-6);
     let even = || vec![KeyClass { keys, share: 1.0 }];
-    Ok((if is_even { even() } else { classes }, Some(law.label())))
+    Ok((if is_even { even() } else { classes }, Some(distribution.label())))
 }
 
 /// The last rank of each class.

@@ -82,9 +82,9 @@ pub fn rates(phase: &Phase) -> Rates {
 }
 
 /// The distribution of the keys of a mix, if they are drawn.
-pub(crate) fn law(mixed: &Mixed) -> Option<&Choice> {
+pub(crate) fn key_distribution(mixed: &Mixed) -> Option<&Choice> {
     match &mixed.keys {
-        KeySource::Drawn(law) => Some(law),
+        KeySource::Drawn(keys) => Some(keys),
         KeySource::Recorded(_) => None,
     }
 }

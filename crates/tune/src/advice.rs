@@ -87,7 +87,7 @@ impl Advice {
                 let score = candidate.score(layer);
                 let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
                 cells.push(number(score.map(|score| self.objectives.sign(score.objective))));
-                cells.push(number(score.map(|score| score.also)));
+                cells.push(number(score.and_then(|score| score.also)));
             }
             writer.write_record(&cells).map_err(failed)?;
         }
@@ -206,14 +206,15 @@ impl Advice {
         let mut rows = Vec::new();
         for at in ranked(&self.candidates, self.layer) {
             let Some(score) = self.candidates[at].score(self.layer) else { continue };
+            let Some(second) = score.also else { continue };
             let mut row = Row::new(&schema);
             let label = if front.contains(&at) { &*self.candidates[at].label } else { "dominated" };
             row.set(&c::LABEL, label).set(&c::CELL, at as u64).set(&c::TRIAL, 0_u64);
             row.set(&c::PHASE, self.objectives.goal.phase.as_str()).set(&c::OPERATION, c::ALL);
             set(&mut row, up, self.objectives.sign(score.objective));
             match also {
-                GoalMetric::Column(metric) => set(&mut row, metric, score.also),
-                _ => _ = row.set_swept(&across, &score.also.to_string())?,
+                GoalMetric::Column(metric) => set(&mut row, metric, second),
+                _ => _ = row.set_swept(&across, &second.to_string())?,
             }
             rows.push(row);
         }

@@ -37,8 +37,8 @@ impl Layer {
 pub struct DesignScore {
     /// The objective, to be minimised.
     pub objective: f64,
-    /// The second axis of the Pareto set, to be minimised.
-    pub also: f64,
+    /// The second axis of the Pareto set, to be minimised; `None` where the layer does not have it.
+    pub also: Option<f64>,
     /// The value of each limited number; `None` where the layer does not have it.
     pub limited: Vec<Option<f64>>,
     /// How far the design is beyond its limits, the sum of relative excesses.
@@ -82,13 +82,18 @@ impl DesignScore {
         own.cmp(&others)
             .then(if own { self.excess.total_cmp(&other.excess) } else { Ordering::Equal })
             .then(self.objective.total_cmp(&other.objective))
-            .then(self.also.total_cmp(&other.also))
+            .then(self.second().total_cmp(&other.second()))
     }
 
     /// Whether a score is at least as good on both axes, and better on one.
     fn dominates(&self, other: &Self) -> bool {
-        let is_no_worse = self.objective <= other.objective && self.also <= other.also;
-        is_no_worse && (self.objective < other.objective || self.also < other.also)
+        let is_no_worse = self.objective <= other.objective && self.second() <= other.second();
+        is_no_worse && (self.objective < other.objective || self.second() < other.second())
+    }
+
+    /// The second axis. A design without the number is not better there than any other.
+    fn second(&self) -> f64 {
+        self.also.unwrap_or(f64::INFINITY)
     }
 }
 
@@ -136,7 +141,8 @@ pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> 
 mod tests {
     use super::*;
 
-    fn candidate(label: &str, objective: f64, also: f64, excess: f64) -> Candidate {
+    fn candidate(label: &str, objective: f64, also: impl Into<Option<f64>>, excess: f64) -> Candidate {
+        let also = also.into();
         let mut candidate = Candidate::new(label.to_owned(), Design::default());
         candidate.scores[0] = Some(DesignScore { objective, also, limited: Vec::new(), excess, costs: None });
         candidate
@@ -150,11 +156,12 @@ mod tests {
             candidate("good", 3.0, 5.0, 0.0),
             candidate("dominated", 4.0, 6.0, 0.0),
             candidate("far beyond", 0.5, 1.0, 3.0),
+            candidate("unknown", 9.5, None, 0.0),
         ];
-        assert_eq!(ranked(&all, Layer::Theory), [2, 3, 1, 0, 4]);
+        assert_eq!(ranked(&all, Layer::Theory), [2, 3, 1, 5, 0, 4]);
         assert_eq!(pareto(&all, Layer::Theory), [2, 1]);
         assert_eq!(survivors(&all, Layer::Theory, 2), [2, 1]);
-        assert_eq!(survivors(&all, Layer::Theory, 4), [2, 3, 1, 0]);
+        assert_eq!(survivors(&all, Layer::Theory, 4), [2, 3, 1, 5]);
         assert!(ranked(&all, Layer::Counted).is_empty());
     }
 }

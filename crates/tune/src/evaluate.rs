@@ -20,13 +20,13 @@ pub(crate) fn score(
 ) -> Option<DesignScore> {
     let of = |goal: &Goal, drift: f64| number(goal, drift, design, workload, value);
     let objective = objectives.sign(of(&objectives.goal, objectives.drift)?);
-    let also = of(&objectives.also, 0.0).unwrap_or(0.0);
+    let also = of(&objectives.also, 0.0);
     let limited: Vec<Option<f64>> = objectives.limits.iter().map(|limit| of(&limit.goal, 0.0)).collect();
     let excess = objectives.limits.iter().zip(&limited);
     let excess = excess.map(|(limit, value)| value.map_or(0.0, |value| limit.excess(value))).sum();
     let is_robust = objectives.goal.metric == GoalMetric::IoPerOp;
     let phase = workload.phases.iter().find(|phase| is_robust && phase.name == objectives.goal.phase);
-    let costs = phase.and_then(|phase| costs(phase, design, value));
+    let costs = phase.and_then(|phase| costs(phase, design, workload, value));
     Some(DesignScore { objective, also, limited, excess, costs })
 }
 
@@ -36,7 +36,7 @@ fn number(goal: &Goal, drift: f64, design: &Design, workload: &Workload, value: 
         GoalMetric::Memory => Some(memory(design, &goal.phase, value)),
         GoalMetric::IoPerOp => {
             let phase = workload.phases.iter().find(|phase| phase.name == goal.phase)?;
-            let (weights, costs) = costs(phase, design, value)?;
+            let (weights, costs) = costs(phase, design, workload, value)?;
             Some(robust_cost(drift, &weights, &costs))
         }
     }
@@ -53,7 +53,12 @@ fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
 }
 
 /// The share of writes, gets and scans of a phase, and the blocks that each reads and writes.
-fn costs(phase: &Phase, design: &Design, value: &Lookup<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
+fn costs(
+    phase: &Phase,
+    design: &Design,
+    workload: &Workload,
+    value: &Lookup<'_>,
+) -> Option<(Vec<f64>, Vec<f64>)> {
     let of = |metric: &Metric| value(&phase.name, c::ALL, metric);
     let block = design.options.block.size.0 as f64;
     let (shares, length) = shares(phase)?;
@@ -72,8 +77,7 @@ fn costs(phase: &Phase, design: &Design, value: &Lookup<'_>) -> Option<(Vec<f64>
         costs.push(of(&c::BLOCKS_PER_GET)?);
     }
     if scans > 0.0 {
-        let user = of(&c::USER_BYTES_WRITTEN).filter(|_| writes > 0.0).unwrap_or(0.0);
-        let entry = if user > 0.0 { user / (operations * writes).max(1.0) } else { block / 32.0 };
+        let entry = of(&c::LIVE_BYTES)? / simulation::added_keys(workload).max(1.0);
         weights.push(scans);
         costs.push(of(&c::SOURCES_PER_RANGE)? + length * entry / block);
     }

@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use compaction::SimulatedLoad;
 use experiment::{Experiment, Overrides, TuneSpec, engine};
-use results::{Folder, Measurements, Metric, Row, Table as Rows, columns as c};
+use results::{Folder, Metric, Row, Table as Rows, columns as c};
 use run::{Ending, RunOptions, interrupt, run_all};
-use simulation::{Costs, PhaseRow, Picture, Simulation, added_keys, simulate};
-use theory::growth;
+use simulation::{Costs, PhaseRow, Picture, Simulation, simulate};
 use toml::{Table, Value};
 use tree::Design;
 use types::{Outcome, Problem};
@@ -17,16 +15,17 @@ use workload::{Workload, WorkloadPlan};
 
 use crate::advice::Advice;
 use crate::candidate::{Candidate, Layer, ranked, survivors};
+use crate::closed_forms;
 use crate::derived::Derived;
 use crate::evaluate::score;
 use crate::goal::{GoalMetric, Objectives};
 use crate::textbook::textbook;
 
-/// The most flushes of the theory of a policy without a closed form.
-const MOST_FLUSHES: u64 = 2_000;
-
 /// The trials of each round of the race. After each, the better half goes on.
 const RACE_TRIALS: u64 = 2;
+
+/// The axes that do not change the bytes or the costs of a single SSTable.
+const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
 /// The settings of a search.
 pub struct Settings<'a> {
@@ -141,18 +140,16 @@ impl Search<'_> {
             }
             let design = self.candidates[at].design.clone();
             let costs = self.costs_of(&design)?;
-            let rows = theory_rows(&design, self.workload, &costs)?;
+            let rows = closed_forms::rows(&design, self.workload, &costs)?;
             self.set(at, Layer::Theory, &objectives, &rows);
         }
         Ok(())
     }
 
-    /// The costs of a design, sampled once for all that differ only in policy and memtable.
+    /// The costs of a design, sampled once for all designs with the same SSTables.
     fn costs_of(&mut self, design: &Design) -> Outcome<Costs> {
         let mut key = design.to_toml();
-        ["compaction", "memtable", "cache", "wal", "storage", "allocation"]
-            .iter()
-            .for_each(|axis| drop(key.remove(*axis)));
+        OUTSIDE_OF_TABLES.iter().for_each(|axis| drop(key.remove(*axis)));
         let key = key.to_string();
         if let Some(costs) = self.costs.get(&key) {
             return Ok(*costs);
@@ -366,57 +363,4 @@ impl Search<'_> {
         let manifest = results::Manifest::read(&Folder::new(self.folder.join("confirmation")).manifest())?;
         Ok(Some(manifest.conclusions))
     }
-}
-
-/// The rows that closed forms give: writes and runs from the growth of the tree, lookups and scans from its shape.
-fn theory_rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<PhaseRow>> {
-    let keys = added_keys(workload);
-    let per_flush = (design.memtable_capacity.0 as f64 / costs.entry_bytes).ceil().max(1.0);
-    let policy = design.choice("compaction");
-    let table = (design.options.table.capacity.0 as f64 / costs.entry_bytes).max(1.0);
-    let user_entry = costs.entry_bytes - types::ENTRY_CHARGE_BYTES as f64;
-    let (mut rows, mut written) = (Vec::new(), 0.0);
-    for phase in &workload.phases {
-        let rates = simulation::rates(phase);
-        let entries = rates.writes;
-        written += entries;
-        let all = (written / per_flush).floor();
-        let flushes = (all as u64).clamp(1, MOST_FLUSHES);
-        let distinct_keys = (written > keys * 1.01).then_some(keys.max(1.0) as u64);
-        let load = SimulatedLoad {
-            writes_per_flush: per_flush as u64,
-            entry_bytes: costs.entry_bytes.round() as u64,
-            entries_per_table: table as u64,
-            distinct_keys,
-        };
-        let grown = growth(policy, load, flushes).map_err(|error| Problem::new(error.to_string()))?;
-        let runs = grown.runs as f64;
-        let file_factor = costs.file_bytes.per_byte * costs.entry_bytes / user_entry.max(1.0);
-        let mut row = Measurements::default();
-        row.set(&c::OPS, rates.operations.round() as u64);
-        row.set(&c::WRITE_AMP, grown.write_amp * file_factor);
-        row.set(&c::WRITE_AMP_SETTLED, grown.write_amp * file_factor);
-        row.set(&c::USER_BYTES_WRITTEN, (entries * user_entry).round() as u64);
-        let read = (grown.write_amp - 1.0).max(0.0) * file_factor * entries * user_entry;
-        row.set(&c::COMPACTION_BYTES_READ_SETTLED, read.round() as u64);
-        row.set(&c::RUNS, grown.runs).set(&c::RUNS_SETTLED, grown.runs).set(&c::LEVELS, grown.levels);
-        // Half of the runs are before that of a present key.
-        let present = 1.0 + (runs - 1.0).max(0.0) / 2.0 * costs.fpr;
-        row.set(&c::BLOCKS_PER_GET, rates.absent * runs * costs.fpr + (1.0 - rates.absent) * present);
-        row.set(&c::SOURCES_PER_RANGE, runs);
-        let stored = keys * costs.entry_bytes;
-        row.set(&c::FILTER_BYTES, costs.filter_bytes.of(1, stored as u64).round() as u64);
-        row.set(&c::FENCE_BYTES, costs.fence_bytes.of(1, stored as u64).round() as u64);
-        let space = theory::most_space_amp(policy).filter(|_| distinct_keys.is_some()).unwrap_or(1.0);
-        row.set(&c::SPACE_AMP, space * file_factor).set(&c::SPACE_AMP_SETTLED, space * file_factor);
-        let operations = rates.operations.max(1.0);
-        let blocks = rates.gets * (rates.absent * runs * costs.fpr + (1.0 - rates.absent) * present)
-            + rates.scans * runs;
-        let device = costs.write_ns.per_byte * grown.write_amp * entries * costs.entry_bytes
-            + costs.read_ns.per_byte * (grown.write_amp - 1.0).max(0.0) * entries * costs.entry_bytes
-            + blocks * costs.block_read_ns;
-        row.set(&c::DEVICE_NS_PER_OP, device / operations);
-        rows.push(PhaseRow { phase: phase.name.clone(), row });
-    }
-    Ok(rows)
 }

@@ -11,6 +11,7 @@
 
 mod advice;
 mod candidate;
+mod closed_forms;
 mod derived;
 mod evaluate;
 mod goal;

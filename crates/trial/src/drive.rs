@@ -459,7 +459,9 @@ impl<'a> Worker<'a> {
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
             let ends = || self.shared.ends_background();
-            if !self.pace.wait_in_background(self.issued, (self.shared.clock, self.start), ends) {
+            if self.pace.is_background
+                && !self.pace.wait_in_background(self.issued, (self.shared.clock, self.start), ends)
+            {
                 return Ok(false);
             }
             let kind = batch.operations()[at].kind;

@@ -68,9 +68,6 @@ impl Pace {
         (clock, start): (&Clock, Stamp),
         ends: impl Fn() -> bool,
     ) -> bool {
-        if !self.is_background {
-            return true;
-        }
         let Some(due_ns) = self.due_ns(issued) else { return !ends() };
         let near = clock.after(start, due_ns.saturating_sub(2 * SPIN_NS));
         loop {

@@ -237,7 +237,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
         Err(SimulationError::NeverRests(self.report.flushes))
     }
 
-    /// Compacts everything into one run of the last level, as the tree does when it is told to.
+    /// Compacts everything into one run of the last level, as the step `compact` does with a tree.
     ///
     /// # Errors
     /// If the policy violates an invariant of its axis.

@@ -90,7 +90,7 @@ impl ServerProcess {
         }
     }
 
-    /// Waits for the end of a server that was told to end.
+    /// Waits for the end of a server after the command to end it.
     pub(super) fn wait(&mut self) -> io::Result<()> {
         let start = Instant::now();
         while self.shell.try_wait()?.is_none() {

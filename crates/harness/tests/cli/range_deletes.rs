@@ -4,7 +4,7 @@ use results::columns as c;
 
 use crate::bench::{Bench, count, of};
 
-/// Range deletes among writes, on a tree that flushes and compacts many times, and reads of what is left.
+/// Range deletes among writes, on a tree that flushes and compacts many times, and reads of the remaining keys.
 const DELETES: &str = r#"
 question = "What do range deletes leave?"
 [design]

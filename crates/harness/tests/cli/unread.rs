@@ -70,14 +70,14 @@ fn repeated_keys_and_settings_of_times_are_warnings() {
     let experiment = EXPERIMENT.replace("mix        = { put = 1 }\n", work);
     bench.write("x.toml", experiment.replace("count = 1", "count = 1\nsampling = 10"));
     let described = bench.ok(&["describe", "x.toml"]);
-    let told = bench.run(&["run", "x.toml"]).expect(0).err;
+    let warnings = bench.run(&["run", "x.toml"]).expect(0).err;
     for warning in [
         "warning: phase.work.value: nothing reads value: the mix writes no values",
         "warning: phase.work.rate: nothing reads it in counted mode, in which no operation waits",
         "warning: trials.sampling: nothing reads it in counted mode, which measures no time",
     ] {
         assert!(described.contains(warning), "{described}");
-        assert_eq!(told.matches(warning).count(), 1, "{told}");
+        assert_eq!(warnings.matches(warning).count(), 1, "{warnings}");
     }
     // A mix of the command line may take the place of one that reads the key.
     let scans = EXPERIMENT.replace("{ put = 1 }", "{ range = 1 }\nrange = { entries = 9 }");

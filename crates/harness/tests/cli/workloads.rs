@@ -1,4 +1,4 @@
-//! The shipped workloads: each runs by itself, small, with right answers, and the page about them lists it.
+//! The shipped workloads: each runs as a small experiment with right answers, and the page about them lists it.
 
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,7 @@ fn every_workload_has_a_source_and_a_place_in_the_page_about_workloads() {
         let file = in_repository("configs/workloads").join(format!("{name}.toml"));
         let text = std::fs::read_to_string(file).unwrap();
         assert!(text.contains("Source: ") || text.contains("are those of"), "{name} names no source");
-        assert!(table.contains_key("question"), "{name} has no question, so it does not run by itself");
+        assert!(table.contains_key("question"), "{name} has no question, so it is no experiment");
         let is_listed = page.contains(&format!("`{name}`")) || name.starts_with("ycsb-");
         assert!(is_listed, "docs/how-to/public-benchmarks.md does not list {name}");
     }

@@ -141,7 +141,7 @@ impl<T: ?Sized> Catalog<T> {
         variant.origin.unwrap_or(self.origin)
     }
 
-    /// Returns the variant with this name or earlier name.
+    /// Returns the variant with this name.
     ///
     /// # Errors
     /// No variant has the name. The message names the most similar variant and lists all.

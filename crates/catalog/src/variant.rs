@@ -227,13 +227,6 @@ impl<T: ?Sized> Variant<T> {
     }
 }
 
-impl Choice {
-    /// The variant with its defaults.
-    pub fn default_of<T: ?Sized>(variant: &Variant<T>) -> Self {
-        Self::new(variant.kind, variant.defaults(), variant.defaults())
-    }
-}
-
 fn read_params<P: DeserializeOwned>(params: Table) -> Result<P, toml::de::Error> {
     Value::Table(params).try_into()
 }

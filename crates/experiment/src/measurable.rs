@@ -52,7 +52,7 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
         Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond | Unit::MegabytesPerSecond
     );
     let of_process = OF_PROCESS.iter().chain(c::HARDWARE).chain([&c::ALLOCATIONS_PER_OP]);
-    !metric.exact && (is_time || of_process.into_iter().any(|other| other == metric))
+    !metric.is_exact() && (is_time || of_process.into_iter().any(|other| other == metric))
 }
 
 /// The reason why no row of this phase can have a value in a column, and the setting that would provide one. `None` if

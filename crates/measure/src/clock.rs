@@ -58,11 +58,6 @@ impl Clock {
         if one_to_one { "operating system" } else { "time stamp counter" }
     }
 
-    /// Ticks per second.
-    pub fn frequency_hz(&self) -> f64 {
-        self.ticks_per_ns * 1e9
-    }
-
     /// Nanoseconds that one reading costs. The cost is the lowest mean of several batches, because every disturbance
     /// makes a batch longer.
     pub fn cost_ns(&self) -> f64 {

@@ -79,7 +79,7 @@ impl Form {
     /// The built-in kind of the form.
     ///
     /// # Panics
-    /// Never fails, because the catalog has a kind for each form.
+    /// If the catalog has no kind for the form.
     pub fn choice(self) -> Choice {
         KINDS.variant(self.kind()).expect("the catalog has a kind for each form").default_choice()
     }

@@ -4,7 +4,7 @@
 //! Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. A value
 //! that was not measured is empty, never 0.
 
-use crate::metric::{Better, Metric, Unit, ValueType, columns};
+use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 
 /// Name of the operation in rows about all operations of a phase together.
 pub const ALL: &str = "all";
@@ -19,418 +19,418 @@ columns! {
     /// The columns that identify the measurement of a row. The swept paths follow them.
     IDENTITY
     /// Name of the experiment.
-    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
+    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
     /// Number of the configuration, from 0 in the order of the sweep. Results call a configuration a cell: one
     /// combination of swept values.
-    CELL = "cell", "cell", Plain, Integer, Neither, true;
+    CELL = "cell", "cell", Plain, Integer, Neither, Exact;
     /// Short name of the configuration, made of the values in which it differs from the other configurations.
-    LABEL = "label", "design", Plain, Text, Neither, true;
+    LABEL = "label", "design", Plain, Text, Neither, Exact;
     /// Number of the trial, from 0. Trials with equal numbers ran next to each other in time and on the same
     /// operations. Verdicts therefore pair them across configurations.
-    TRIAL = "trial", "trial", Plain, Integer, Neither, true;
+    TRIAL = "trial", "trial", Plain, Integer, Neither, Exact;
     /// Name of the phase.
-    PHASE = "phase", "phase", Plain, Text, Neither, true;
+    PHASE = "phase", "phase", Plain, Text, Neither, Exact;
     /// The kind of operation, or `all`. A step on the store has its name, such as `compact`. Rows of a role begin with
     /// the name of the role, such as `readers/get`.
-    OPERATION = "operation", "operation", Plain, Text, Neither, true;
+    OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
     /// `timed` runs real threads in real time. `counted` runs one thread, so every counter is equal on every machine.
-    MODE = "mode", "mode", Plain, Text, Neither, true;
+    MODE = "mode", "mode", Plain, Text, Neither, Exact;
     /// The seed of the operation stream.
-    SEED = "seed", "seed", Plain, Integer, Neither, true;
+    SEED = "seed", "seed", Plain, Integer, Neither, Exact;
     /// `closed`: a thread issues its next operation when its last operation ends. `open`: operations are due at a fixed
     /// rate, whether or not the store keeps up.
-    LOOP = "loop", "loop", Plain, Text, Neither, true;
+    LOOP = "loop", "loop", Plain, Text, Neither, Exact;
 }
 
 columns! {
     /// The measured columns of `runs.csv`, in order.
     METRICS
     /// Number of operations.
-    OPS = "ops", "operations", Count, Integer, Neither, true;
+    OPS = "ops", "operations", Count, Integer, Neither, Exact;
     /// Wall time of the phase, from the start of its first operation to the end of its last operation. The wait for
     /// pending flushes and compactions is not included. Rows of single kinds of operation repeat the value of `all`.
     /// The row of a step has the duration of the step.
-    SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
+    SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, Varies;
     /// `ops` / `seconds`.
-    OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
+    OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, Varies;
     /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. The
     /// tail of this latency is too optimistic, because operations after a stalled operation start late and this delay
     /// is not counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of
     /// all slices / `ops`, including the time of the loop (`loop_ns`).
-    MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
+    MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, Varies;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
-    P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
+    P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, Varies;
     /// 90th percentile of service time.
-    P90_NS = "p90_ns", "p90 service time", Nanoseconds, Integer, Lower, false;
+    P90_NS = "p90_ns", "p90 service time", Nanoseconds, Integer, Lower, Varies;
     /// 99th percentile of service time.
-    P99_NS = "p99_ns", "p99 service time", Nanoseconds, Integer, Lower, false;
+    P99_NS = "p99_ns", "p99 service time", Nanoseconds, Integer, Lower, Varies;
     /// 99.9th percentile of service time.
-    P999_NS = "p999_ns", "p99.9 service time", Nanoseconds, Integer, Lower, false;
+    P999_NS = "p999_ns", "p99.9 service time", Nanoseconds, Integer, Lower, Varies;
     /// Longest service time.
-    MAX_NS = "max_ns", "longest service time", Nanoseconds, Integer, Lower, false;
+    MAX_NS = "max_ns", "longest service time", Nanoseconds, Integer, Lower, Varies;
     /// Gets that found a value.
-    FOUND = "found", "gets that found a value", Count, Integer, Neither, true;
+    FOUND = "found", "gets that found a value", Count, Integer, Neither, ForSeed;
     /// Gets that found no value.
-    MISSING = "missing", "gets that found none", Count, Integer, Neither, true;
+    MISSING = "missing", "gets that found none", Count, Integer, Neither, ForSeed;
     /// Key and value bytes of puts, key bytes of deletes.
-    USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, true;
+    USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, Exact;
     /// Bytes written to the write-ahead log (WAL).
-    WAL_BYTES = "wal_bytes", "bytes written to the WAL", Bytes, Integer, Lower, true;
+    WAL_BYTES = "wal_bytes", "bytes written to the WAL", Bytes, Integer, Lower, Exact;
     /// SSTable bytes written by flushes.
-    FLUSH_BYTES = "flush_bytes", "bytes flushed", Bytes, Integer, Lower, true;
+    FLUSH_BYTES = "flush_bytes", "bytes flushed", Bytes, Integer, Lower, Exact;
     /// SSTable bytes read by compactions.
-    COMPACTION_BYTES_READ = "compaction_bytes_read", "bytes read by compaction", Bytes, Integer, Lower, true;
+    COMPACTION_BYTES_READ = "compaction_bytes_read", "bytes read by compaction", Bytes, Integer, Lower, Exact;
     /// SSTable bytes written by compactions.
-    COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, true;
+    COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, Exact;
     /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
     /// (burst value). Pending compactions are not included.
-    WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, true;
+    WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, Exact;
     /// Blocks read from storage, both data blocks and index pages.
-    BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, true;
+    BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
     /// Blocks found in the block cache.
-    BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, true;
+    BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, ForSeed;
     /// Data blocks searched per get, cached or not. Engines other than lsmbench report this column only for phases of
     /// gets.
-    BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, true;
+    BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, ForSeed;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
-    CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, true;
+    CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, ForSeed;
     /// Number of filter lookups for a key.
-    FILTER_PROBES = "filter_probes", "filter probes", Count, Integer, Neither, true;
+    FILTER_PROBES = "filter_probes", "filter probes", Count, Integer, Neither, ForSeed;
     /// Probes that answered "not here".
-    FILTER_NEGATIVES = "filter_negatives", "filter negatives", Count, Integer, Neither, true;
+    FILTER_NEGATIVES = "filter_negatives", "filter negatives", Count, Integer, Neither, ForSeed;
     /// Probes that answered "maybe" although the run did not have the key.
-    FILTER_FALSE_POSITIVES = "filter_false_positives", "false positives", Count, Integer, Lower, true;
+    FILTER_FALSE_POSITIVES = "filter_false_positives", "false positives", Count, Integer, Lower, ForSeed;
     /// False positives / (false positives + negatives).
-    FPR = "fpr", "false-positive rate", Share, Number, Lower, true;
+    FPR = "fpr", "false-positive rate", Share, Number, Lower, ForSeed;
     /// Number of fence pointer searches for the block of a key.
-    FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, true;
+    FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, ForSeed;
     /// Memtables flushed.
-    FLUSHES = "flushes", "flushes", Count, Integer, Neither, true;
+    FLUSHES = "flushes", "flushes", Count, Integer, Neither, Exact;
     /// Number of completed compactions.
-    COMPACTIONS = "compactions", "compactions", Count, Integer, Neither, true;
+    COMPACTIONS = "compactions", "compactions", Count, Integer, Neither, Exact;
     /// Number of levels with SSTables at the end of the phase's last operation.
-    LEVELS = "levels", "levels", Count, Integer, Neither, true;
+    LEVELS = "levels", "levels", Count, Integer, Neither, Exact;
     /// Sorted runs on storage at the end of the phase's last operation.
-    RUNS = "runs", "sorted runs", Count, Integer, Neither, true;
+    RUNS = "runs", "sorted runs", Count, Integer, Neither, Exact;
     /// Bytes of all live SSTables at the end of the phase's last operation.
-    TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, true;
+    TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, Exact;
     /// Key and value bytes of the newest live version of every key, exact, derived from the operations.
-    LIVE_BYTES = "live_bytes", "bytes of live data", Bytes, Integer, Neither, true;
+    LIVE_BYTES = "live_bytes", "bytes of live data", Bytes, Integer, Neither, Exact;
     /// `table_bytes` / `live_bytes` at the end of the phase's last operation (burst value).
-    SPACE_AMP = "space_amp", "space amplification", Ratio, Number, Lower, true;
+    SPACE_AMP = "space_amp", "space amplification", Ratio, Number, Lower, Exact;
     /// Memory of memtables in bytes.
-    MEMTABLE_BYTES = "memtable_bytes", "memory of memtables", Bytes, Integer, Lower, false;
+    MEMTABLE_BYTES = "memtable_bytes", "memory of memtables", Bytes, Integer, Lower, Varies;
     /// Memory of filters in bytes.
-    FILTER_BYTES = "filter_bytes", "memory of filters", Bytes, Integer, Lower, true;
+    FILTER_BYTES = "filter_bytes", "memory of filters", Bytes, Integer, Lower, Exact;
     /// Memory of fence pointers, block directories and restart hints in bytes.
-    FENCE_BYTES = "fence_bytes", "memory of fences", Bytes, Integer, Lower, true;
+    FENCE_BYTES = "fence_bytes", "memory of fences", Bytes, Integer, Lower, Exact;
     /// Memory of the block cache in bytes.
-    CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, false;
+    CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, Varies;
     /// Time during which stall rules of the store delayed writers, summed over all threads.
-    STALL_SECONDS = "stall_seconds", "time writers stalled", Seconds, Number, Lower, false;
+    STALL_SECONDS = "stall_seconds", "time writers stalled", Seconds, Number, Lower, Varies;
     /// CPU time of the process in the phase, user and system, summed over all threads.
-    CPU_SECONDS = "cpu_seconds", "processor time", Seconds, Number, Lower, false;
+    CPU_SECONDS = "cpu_seconds", "processor time", Seconds, Number, Lower, Varies;
     /// Largest resident memory of the process up to the end of the phase.
-    RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, false;
+    RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, Varies;
     /// Bytes that the operating system wrote to storage for the process.
-    OS_WRITE_BYTES = "os_write_bytes", "bytes written by the operating system", Bytes, Integer, Lower, false;
+    OS_WRITE_BYTES = "os_write_bytes", "bytes written by the operating system", Bytes, Integer, Lower, Varies;
     /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are none.
-    RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, true;
+    RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, Exact;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
-    WRITE_AMP_WAL = "write_amp_wal", "write amplification with the log", Ratio, Number, Lower, true;
+    WRITE_AMP_WAL = "write_amp_wal", "write amplification with the log", Ratio, Number, Lower, Exact;
     /// `write_amp`, including the bytes written until pending flushes and compactions finished (settled value).
-    WRITE_AMP_SETTLED = "write_amp_settled", "settled write amplification", Ratio, Number, Lower, true;
+    WRITE_AMP_SETTLED = "write_amp_settled", "settled write amplification", Ratio, Number, Lower, Exact;
     /// `table_bytes_settled` / `live_bytes`.
-    SPACE_AMP_SETTLED = "space_amp_settled", "settled space amplification", Ratio, Number, Lower, true;
+    SPACE_AMP_SETTLED = "space_amp_settled", "settled space amplification", Ratio, Number, Lower, Exact;
     /// `table_bytes` after pending flushes and compactions finished.
-    TABLE_BYTES_SETTLED = "table_bytes_settled", "settled bytes of all tables", Bytes, Integer, Lower, true;
+    TABLE_BYTES_SETTLED = "table_bytes_settled", "settled bytes of all tables", Bytes, Integer, Lower, Exact;
     /// `runs` after pending flushes and compactions finished.
-    RUNS_SETTLED = "runs_settled", "settled sorted runs", Count, Integer, Neither, true;
+    RUNS_SETTLED = "runs_settled", "settled sorted runs", Count, Integer, Neither, Exact;
     /// `levels` after pending flushes and compactions finished.
-    LEVELS_SETTLED = "levels_settled", "settled levels", Count, Integer, Neither, true;
+    LEVELS_SETTLED = "levels_settled", "settled levels", Count, Integer, Neither, Exact;
     /// `flush_bytes`, including bytes written until pending flushes and compactions finished.
-    FLUSH_BYTES_SETTLED = "flush_bytes_settled", "settled bytes flushed", Bytes, Integer, Lower, true;
+    FLUSH_BYTES_SETTLED = "flush_bytes_settled", "settled bytes flushed", Bytes, Integer, Lower, Exact;
     /// `compaction_bytes_read`, including bytes read until pending flushes and compactions finished.
-    COMPACTION_BYTES_READ_SETTLED = "compaction_bytes_read_settled", "settled bytes read by compaction", Bytes, Integer, Lower, true;
+    COMPACTION_BYTES_READ_SETTLED = "compaction_bytes_read_settled", "settled bytes read by compaction", Bytes, Integer, Lower, Exact;
     /// `compaction_bytes_written`, including bytes written until pending flushes and compactions finished.
-    COMPACTION_BYTES_WRITTEN_SETTLED = "compaction_bytes_written_settled", "settled bytes written by compaction", Bytes, Integer, Lower, true;
+    COMPACTION_BYTES_WRITTEN_SETTLED = "compaction_bytes_written_settled", "settled bytes written by compaction", Bytes, Integer, Lower, Exact;
     /// `write_amp_wal`, including the bytes written until pending flushes and compactions finished.
-    WRITE_AMP_WAL_SETTLED = "write_amp_wal_settled", "settled write amplification with the log", Ratio, Number, Lower, true;
+    WRITE_AMP_WAL_SETTLED = "write_amp_wal_settled", "settled write amplification with the log", Ratio, Number, Lower, Exact;
     /// `os_write_bytes` / `user_bytes_written`: bytes written by the operating system per user byte. A whole page
     /// counts when it is first changed.
-    OS_WRITE_AMP = "os_write_amp", "write amplification of the system", Ratio, Number, Lower, false;
+    OS_WRITE_AMP = "os_write_amp", "write amplification of the system", Ratio, Number, Lower, Varies;
     /// `os_write_bytes`, including those until pending flushes and compactions finished.
-    OS_WRITE_BYTES_SETTLED = "os_write_bytes_settled", "settled bytes written by the system", Bytes, Integer, Lower, false;
+    OS_WRITE_BYTES_SETTLED = "os_write_bytes_settled", "settled bytes written by the system", Bytes, Integer, Lower, Varies;
     /// `os_write_bytes_settled` / `user_bytes_written`.
-    OS_WRITE_AMP_SETTLED = "os_write_amp_settled", "settled write amplification of the system", Ratio, Number, Lower, false;
+    OS_WRITE_AMP_SETTLED = "os_write_amp_settled", "settled write amplification of the system", Ratio, Number, Lower, Varies;
     /// Bytes that the operating system read from storage for the process, without reads from its page cache. Empty for
     /// storage in memory, like all columns of the system's reads and writes.
-    OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, false;
+    OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, Varies;
     /// Time from the end of the last operation until pending flushes and compactions finished.
-    SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
+    SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, Varies;
     /// Index pages in `blocks_read`.
-    BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
+    BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, ForSeed;
     /// Read amplification: blocks accessed per get or scan, both data blocks and index pages, from storage or the block
     /// cache. Only for phases that do nothing but read. Compare `blocks_per_get`, which counts only data blocks.
-    READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, true;
+    READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
     /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
     /// isolation. The sum of the next two columns. In `timed` mode the callers waited for this time. Empty for real
     /// devices.
-    DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, true;
+    DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, ForSeed;
     /// Reads in `device_seconds`.
-    DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, true;
+    DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, ForSeed;
     /// Writes and syncs in `device_seconds`.
-    DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, true;
+    DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, Exact;
     /// `device_seconds` / `ops`, in nanoseconds: the part of the latency that the device causes if every operation
     /// waits for its requests.
-    DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, true;
+    DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, ForSeed;
     /// Theoretical false-positive rate of the filters as they were built. The mean over filters is weighted by probes,
     /// or by keys if the engine does not report probes per filter.
-    EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
+    EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, Exact;
     /// `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false positives of distinct keys, because
     /// chance would then dominate the value.
-    FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
+    FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, Varies;
     /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
     /// factor comes from the closed form of the policy or from the simulator. The theoretical value holds for the same
     /// number of flushes of distinct keys, after all compactions have finished. Only for phases that add new keys to an
     /// empty tree, and for compactions that drop no bytes.
-    EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
+    EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
     /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
-    WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
+    WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical number of sorted runs after the same number of flushes, when all compactions have finished. It comes
     /// from the closed form of the policy or from the simulator. Only for phases with `expected_write_amp`.
-    EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, false;
+    EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, Varies;
     /// Theoretical number of levels that contain `expected_runs`. Only for phases with `expected_write_amp`.
-    EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, false;
+    EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, Varies;
     /// Expected data blocks per get, computed from the current runs and `expected_fpr`. A get of an absent key reads
     /// one block per false positive, over all runs. A get of a present key reads the block of the key and one block per
     /// false positive in newer runs. Only for phases of gets, with overlapping runs and with fence pointers in memory.
-    EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, false;
+    EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, Varies;
     /// `blocks_per_get` / `expected_blocks_per_get` − 1.
-    BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, false;
+    BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, Varies;
     /// Lower bound of `space_amp_settled`: exactly one copy of every live key that is in no memtable, with the measured
     /// SSTable bytes per byte of keys and values. Only for trees without tombstones.
-    LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, false;
+    LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, Varies;
     /// Textbook upper bound of `space_amp_settled` for overwritten keys and full levels, with the measured SSTable
     /// bytes per byte of keys and values. The bound is T/(T − 1) for leveled and lazy leveled, T for tiered, and Z·T/(T
     /// − 1) for Z runs in the largest level. Level 0 is added if it collects several runs (Dayan & Idreos,
     /// "Dostoevsky", 2018). A tree whose largest level is new may exceed the bound. Only for these policies, and for
     /// trees without tombstones.
-    MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, false;
+    MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, Varies;
     /// `space_amp_settled` / `most_space_amp` − 1. A negative value is below the upper bound.
-    SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, false;
+    SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical hit rate of the cache for the key distribution of the phase: Che's approximation for LRU, Martina's
     /// for FIFO. The theory uses the measured number of entries per block and includes the filling of an empty cache.
     /// Sequential keys hit all but once per block. Only for phases of gets for present keys.
-    EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, false;
+    EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, Varies;
     /// `cache_hit_rate` / `expected_hit_rate` − 1.
-    HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, false;
+    HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, Varies;
     /// Hit rate of a cache that always contains the most popular blocks of the key distribution. In the long run, no
     /// cache without knowledge of the future exceeds this rate. Only for phases of gets for present keys.
-    BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, false;
+    BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, Varies;
     /// Number of filter lookups for a range between two keys.
-    RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
+    RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, ForSeed;
     /// Range probes that answered "empty".
-    RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, true;
+    RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, ForSeed;
     /// False positives / (false positives + negatives) of range probes. A false positive answered "maybe" although the
     /// run had no key in the range.
-    RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, true;
+    RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, ForSeed;
     /// Mean response time, from the scheduled start of an operation to its return, including the wait in between. Empty
     /// in a closed loop.
-    RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, false;
+    RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, Varies;
     /// Open loop only: median response time.
-    RESPONSE_P50_NS = "response_p50_ns", "median response time", Nanoseconds, Integer, Lower, false;
+    RESPONSE_P50_NS = "response_p50_ns", "median response time", Nanoseconds, Integer, Lower, Varies;
     /// Open loop only: 99th percentile of response time.
-    RESPONSE_P99_NS = "response_p99_ns", "p99 response time", Nanoseconds, Integer, Lower, false;
+    RESPONSE_P99_NS = "response_p99_ns", "p99 response time", Nanoseconds, Integer, Lower, Varies;
     /// Open loop only: 99.9th percentile of response time.
-    RESPONSE_P999_NS = "response_p999_ns", "p99.9 response time", Nanoseconds, Integer, Lower, false;
+    RESPONSE_P999_NS = "response_p999_ns", "p99.9 response time", Nanoseconds, Integer, Lower, Varies;
     /// Answers compared with the model, outside of the timed path.
-    CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, true;
+    CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, Exact;
     /// Checked answers that were wrong. A row with any has no other measurements.
-    WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, true;
+    WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, Exact;
     /// Checked gets that found no value although the key was written, for designs that drop old data. Such gets are not
     /// wrong answers. For these designs, scans and multi-gets with missing entries are not checked. Empty for all other
     /// designs.
-    DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, true;
+    DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, Exact;
     /// Theoretical or physical bounds that values of the row exceed. Verdicts ignore such a row. Empty if all values
     /// are within their bounds.
-    IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
+    IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, Varies;
     /// Threads that issued operations. Empty of a step on the store, which has none.
-    THREADS = "threads", "threads", Count, Integer, Neither, true;
+    THREADS = "threads", "threads", Count, Integer, Neither, Exact;
     /// Open loop only: scheduled operations per second, over all threads.
-    TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;
+    TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, Exact;
     /// Highest rate over all threads that meets the objective of a rate search. The row shows the probe at this rate.
     /// Empty if even the lowest rate misses the objective; the row then shows the lowest rate. Empty also if the
     /// highest rate meets the objective, because the limit is then unknown. Only for phases with a rate search.
-    SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, false;
+    SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, Varies;
     /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that the
     /// highest rate meets the objective: raise `to`.
-    RATE_LIMIT = "rate_limit", "objective that limits the rate", Plain, Text, Neither, false;
+    RATE_LIMIT = "rate_limit", "objective that limits the rate", Plain, Text, Neither, Varies;
     /// Number of times the rate search ran the phase.
-    RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, false;
+    RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, Varies;
     /// Fraction of the phase's operations that have the kind of this row; 1 for `all`.
-    REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, true;
+    REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, ForSeed;
     /// Share of key accesses that went to the most accessed key.
-    REALISED_HOT_KEY = "realised_hot_key", "share of the hottest key", Share, Number, Neither, true;
+    REALISED_HOT_KEY = "realised_hot_key", "share of the hottest key", Share, Number, Neither, ForSeed;
     /// Share of key accesses that went to the most accessed hundredth of the keys.
-    REALISED_HOT_1_PERCENT = "realised_hot_1_percent", "share of the hottest 1 % of keys", Share, Number, Neither, true;
+    REALISED_HOT_1_PERCENT = "realised_hot_1_percent", "share of the hottest 1 % of keys", Share, Number, Neither, ForSeed;
     /// Share of key accesses that went to the most accessed tenth of the keys.
-    REALISED_HOT_10_PERCENT = "realised_hot_10_percent", "share of the hottest 10 % of keys", Share, Number, Neither, true;
+    REALISED_HOT_10_PERCENT = "realised_hot_10_percent", "share of the hottest 10 % of keys", Share, Number, Neither, ForSeed;
     /// Fraction of the gets whose keys are not in the store.
-    REALISED_ABSENT = "realised_absent", "share of gets for absent keys", Share, Number, Neither, true;
+    REALISED_ABSENT = "realised_absent", "share of gets for absent keys", Share, Number, Neither, ForSeed;
     /// Mean bytes of the keys in the phase's operations.
-    REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
+    REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, ForSeed;
     /// Mean bytes of the values in the phase's writes.
-    REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, true;
+    REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, ForSeed;
     /// Requested state of caches at the start of the phase. `as-is`: unchanged from the phase before. `warm`: all live
     /// data was read once, in key order. `cold`: the store was flushed, closed and opened again, and its files were
     /// evicted from the page cache. `, direct` is appended if SSTables bypass the page cache.
-    CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, true;
+    CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, Exact;
     /// Fraction of the pages of the store's files that were in the page cache when the phase began, before any warm-up.
-    PAGE_CACHE_SHARE = "page_cache_share", "share in the page cache", Share, Number, Neither, false;
+    PAGE_CACHE_SHARE = "page_cache_share", "share in the page cache", Share, Number, Neither, Varies;
     /// Memory limit of the trial process, page cache included (`trials.memory_limit`); empty without a limit.
-    MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, true;
+    MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, Exact;
     /// Free memory that was written and released right before the phase (`trials.warm_memory`); empty without
     /// `trials.warm_memory`.
-    WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory touched before", Bytes, Integer, Neither, true;
+    WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory touched before", Bytes, Integer, Neither, Exact;
     /// Operations of the phase's warm-up. Only `checked_answers` and the `realised_…` columns also count them. Empty
     /// without a warm-up.
-    WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, true;
+    WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, Exact;
     /// Duration of the warm-up.
-    WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, false;
+    WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, Varies;
     /// Whether the store reached a steady state in a warm-up with that goal.
-    WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, false;
+    WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, Varies;
     /// Whether the phase was steady by SNIA's rule. The phase is split into five equal rounds. Throughput, write
     /// amplification and the sorted runs of each level must stay within 20 % of their mean. The trend of these values
     /// must stay within 10 % of their mean. Numbers of runs may differ by one. Empty for phases shorter than five
     /// seconds.
-    STEADY = "steady", "steady", Plain, Text, Neither, false;
+    STEADY = "steady", "steady", Plain, Text, Neither, Varies;
     /// Quantities that were not steady.
-    UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, false;
+    UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, Varies;
     /// Component runs only: median time per operation over slices. A slice has some dozens to thousands of operations
     /// and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not this column.
-    P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, false;
+    P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, Varies;
     /// Time per operation of the loop around the component, measured with the same loop without the component.
     /// `mean_ns` and `p50_slice_ns` include this time. Component runs only.
-    LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, false;
+    LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, Varies;
     /// Build time of the component per entry, as the median of several builds. For a filter, `component.insertion`
     /// selects the measured work. `whole`: one thread builds a usable filter from the hashes of the keys, including
     /// allocation, serialization and opening. `single` and `batch`: only insertion into shared bits, until the last
     /// thread is done, without allocation and serialization. Do not compare `whole` with the other two. Component runs
     /// only.
-    BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, false;
+    BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, Varies;
     /// Component runs only: memory of the component in bytes per entry (key, or block of a fence).
-    BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, false;
+    BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, Varies;
     /// Memory of a filter in bits per key. Component runs only.
-    BITS_PER_KEY = "bits_per_key", "bits per key", Ratio, Number, Lower, true;
+    BITS_PER_KEY = "bits_per_key", "bits per key", Ratio, Number, Lower, Exact;
     /// Component runs only: original bytes / stored bytes.
-    RATIO = "ratio", "compression ratio", Ratio, Number, Higher, true;
+    RATIO = "ratio", "compression ratio", Ratio, Number, Higher, Exact;
     /// Megabytes (10⁶ bytes) per second in the median slice: original bytes for a codec, key bytes for a hash function,
     /// file bytes for a storage back end. Component runs only.
-    MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
+    MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, Varies;
     /// Hit rate of Belady's optimal algorithm for the same requests and the same capacity. Belady's algorithm knows the
     /// future and begins with the best contents out of the blocks of the warm-up. No cache can therefore exceed this
     /// rate. Component runs only.
-    BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
+    BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, ForSeed;
     /// Sorted runs that a get may have to search, as the mean over the flushes of a simulated tree. Component runs
     /// only.
-    RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;
+    RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, Exact;
     /// Component runs only: maximum number of sorted runs of a simulated tree.
-    WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, true;
+    WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, Exact;
     /// Bytes of the store's files on the file system after pending flushes and compactions finished. WALs and their
     /// reserved space are included (for lsmbench at most 1 MiB per WAL). This column is the only measure of space that
     /// all engines report. `timed` mode only.
-    DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
+    DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, Varies;
     /// Memory of filters and fence pointers together, for engines that do not report them separately.
-    TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;
+    TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, Varies;
     /// Blocks that gets and scans used in place in memory-mapped SSTables. These blocks count neither as read nor as
     /// cached.
-    BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, true;
+    BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, ForSeed;
     /// Memtables and sorted runs with keys in the range, per scan.
-    SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, true;
+    SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, ForSeed;
     /// Memory allocations per operation, by the thread that runs the operation. A batch or a scan counts as one
     /// operation. Flushes and compactions on other threads are not included. Only for lsmbench's own tree in `timed`
     /// mode, because the program cannot count the allocations of other engines.
-    ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, false;
+    ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, Varies;
     /// Lookups that the hash index of a data block (`block.index`) answered without a search: the key is absent, or at
     /// a known entry or restart point. Empty for blocks without an index.
-    BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the index of a block answered", Count, Integer, Higher, true;
+    BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the index of a block answered", Count, Integer, Higher, ForSeed;
     /// `block_index_answers` / lookups in blocks with an index.
-    BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, true;
+    BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, ForSeed;
     /// Duration of all compactions, each from its start until its SSTables are in the tree. A compaction in several
     /// concurrent parts counts once. A compaction that still runs at the end of a phase counts in the next phase. Only
     /// for lsmbench's own tree in `timed` mode.
-    COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, false;
+    COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, Varies;
     /// `compaction_seconds` / `compactions`: mean duration of a compaction. Empty without compactions.
-    SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, false;
+    SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, Varies;
     /// Component runs only: entries in the smallest shard of a memtable. Empty for memtables without shards, as are
     /// the next three columns.
-    SHARD_ENTRIES_MIN = "shard_entries_min", "entries in the emptiest shard", Count, Integer, Neither, true;
+    SHARD_ENTRIES_MIN = "shard_entries_min", "entries in the emptiest shard", Count, Integer, Neither, ForSeed;
     /// Component runs only: entries in the largest shard of a memtable.
-    SHARD_ENTRIES_MAX = "shard_entries_max", "entries in the fullest shard", Count, Integer, Lower, true;
+    SHARD_ENTRIES_MAX = "shard_entries_max", "entries in the fullest shard", Count, Integer, Lower, ForSeed;
     /// Standard deviation of the entries per shard / their mean. A perfect hash has √((shards − 1) / entries) by
     /// chance. Component runs only.
-    SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, true;
+    SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, ForSeed;
     /// Pearson's χ² of the entries per shard against equal shards. By chance, its expected value is (shards − 1), the
     /// number of degrees of freedom. Component runs only.
-    SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, true;
+    SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, ForSeed;
     /// Memory that a codec needs to compress blocks one after the other, without the blocks and the compressed output.
     /// Retained contexts and temporary allocations are included, also those of libraries in other languages. A codec
     /// per level reports the codec of `component.level`. A codec that depends on the content of blocks reports all its
     /// codecs together. Component runs only.
-    WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
+    WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, Varies;
     /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by
     /// `perf stat`. If the kernel permits only user space, `lsmbench doctor` and the findings of the manifest report
     /// this. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for components,
     /// because their phases include untimed work. These rules also apply to the next seven columns.
-    CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, false;
+    CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, Varies;
     /// Instructions that the CPU retired, for the same threads.
-    INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, false;
+    INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, Varies;
     /// CPU cache references (`cache-references` of `perf`). On most CPUs these are accesses to the last-level cache.
-    CPU_CACHE_REFERENCES = "cpu_cache_references", "CPU cache references", Count, Integer, Lower, false;
+    CPU_CACHE_REFERENCES = "cpu_cache_references", "CPU cache references", Count, Integer, Lower, Varies;
     /// CPU cache misses (`cache-misses` of `perf`).
-    CPU_CACHE_MISSES = "cpu_cache_misses", "CPU cache misses", Count, Integer, Lower, false;
+    CPU_CACHE_MISSES = "cpu_cache_misses", "CPU cache misses", Count, Integer, Lower, Varies;
     /// Branches that the CPU mispredicted.
-    BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, false;
+    BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, Varies;
     /// `instructions` / `cpu_cycles`.
-    INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, false;
+    INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, Varies;
     /// `cpu_cache_misses` / `cpu_cache_references`. A CPU with fewer counters than events counts the two alternately,
     /// so the rate is then an estimate.
-    CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "CPU cache miss rate", Ratio, Number, Lower, false;
+    CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "CPU cache miss rate", Ratio, Number, Lower, Varies;
     /// `instructions` / `ops`. Instructions of concurrent flushes and compactions are included.
-    INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, false;
+    INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, Varies;
     /// State of the store at the start of the phase. `empty`: nothing was written. `written`: memtables may contain
     /// entries. Steps after the last write are listed in order, for example `compacted, reopened`. `, unsettled` is
     /// appended if background work may still have run.
-    STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, true;
+    STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, Exact;
     /// The role whose threads executed the operations, where a phase has roles. Its rows have operations such as
     /// `readers/get` and `readers/all`; the rows without a role are those of all roles together.
-    ROLE = "role", "role", Plain, Text, Neither, true;
+    ROLE = "role", "role", Plain, Text, Neither, Exact;
     /// `memtable_bytes` when the clock of the phase started.
-    MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, false;
+    MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, Varies;
     /// `runs` when the clock of the phase started.
-    RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, true;
+    RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, Exact;
     /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open it again.
-    CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, false;
+    CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, Varies;
     /// Context switches of threads of the process that had to wait, such as for a lock or a device.
-    CONTEXT_SWITCHES = "context_switches", "context switches", Count, Integer, Lower, false;
+    CONTEXT_SWITCHES = "context_switches", "context switches", Count, Integer, Lower, Varies;
     /// Context switches of threads of the process that could have run on, because another thread got their CPU.
-    PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, false;
+    PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, Varies;
     /// Page faults without I/O.
-    PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, false;
+    PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, Varies;
     /// Page faults that read from storage.
-    MAJOR_PAGE_FAULTS = "major_page_faults", "major page faults", Count, Integer, Lower, false;
+    MAJOR_PAGE_FAULTS = "major_page_faults", "major page faults", Count, Integer, Lower, Varies;
     /// Time in which threads of the process were ready to run and had no CPU, over the threads that were alive. It is part of
     /// the wall time and not of the CPU time. A busy machine causes it, and so does a process with more busy threads than
     /// cores.
-    RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, false;
+    RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, Varies;
     /// Time per operation without the time in which its thread was ready to run and had no CPU: (`seconds` × `threads` − those
     /// waits) / `ops`. A busy neighbour changes it less than `mean_ns`. It includes the making of operations. Background
     /// threads of the store cause waits, too, if cores are few; this column does not show them.
-    BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, false;
+    BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, Varies;
     /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms, over the turns of all trials
     /// where they run side by side. It is part of the wall time and of the CPU time.
-    STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, false;
+    STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
@@ -452,7 +452,7 @@ pub const SECOND: Metric = Metric {
     unit: Unit::Seconds,
     kind: ValueType::Number,
     better: Better::Neither,
-    exact: false,
+    repeats: Repeats::Varies,
     definition: "Start of the interval that the row covers, in seconds since its phase began.",
 };
 
@@ -498,7 +498,7 @@ mod tests {
     use super::*;
     use crate::levels::LEVEL_OWN;
 
-    /// The names that the design fixes, in its order.
+    /// The columns that every results file begins with, in this order.
     const CONTRACT: &str = "experiment, cell, label, trial, phase, operation, mode, seed, \
         ops, seconds, ops_per_second, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, found, missing, \
         user_bytes_written, wal_bytes, flush_bytes, compaction_bytes_read, compaction_bytes_written, write_amp, \

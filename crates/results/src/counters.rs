@@ -5,59 +5,59 @@
 //!
 //! [`formulas`]: crate::formulas
 
-use crate::metric::{Better, Metric, Unit, ValueType, columns};
+use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 
 columns! {
     /// All counters.
     COUNTERS
     /// Keys looked up, by single gets and multi-gets.
-    GETS = "gets", "gets", Count, Integer, Neither, true;
+    GETS = "gets", "gets", Count, Integer, Neither, Exact;
     /// Lookups that found a value.
-    GETS_FOUND = "gets_found", "gets that found a value", Count, Integer, Neither, true;
+    GETS_FOUND = "gets_found", "gets that found a value", Count, Integer, Neither, Exact;
     /// Lookups that a memtable answered.
-    GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, true;
+    GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, Exact;
     /// Gets of a phase that does nothing else. Empty in every other phase.
-    GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, true;
+    GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, Exact;
     /// Gets and scans of a phase that does nothing else; a multi-get counts each of its keys. Empty in every other phase.
-    READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, true;
+    READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, Exact;
     /// Puts, in batches or single.
-    PUTS = "puts", "puts", Count, Integer, Neither, true;
+    PUTS = "puts", "puts", Count, Integer, Neither, Exact;
     /// Scans opened.
-    RANGES = "ranges", "scans", Count, Integer, Neither, true;
+    RANGES = "ranges", "scans", Count, Integer, Neither, Exact;
     /// Memtables and sorted runs that had keys of a scan.
-    RANGE_SOURCES = "range_sources", "sorted sources of scans", Count, Integer, Neither, true;
+    RANGE_SOURCES = "range_sources", "sorted sources of scans", Count, Integer, Neither, Exact;
     /// Data blocks that gets searched, cached or not.
-    BLOCKS_SEARCHED = "blocks_searched", "data blocks that gets searched", Count, Integer, Lower, true;
+    BLOCKS_SEARCHED = "blocks_searched", "data blocks that gets searched", Count, Integer, Lower, Exact;
     /// Searched blocks that have an index inside.
-    BLOCK_INDEX_PROBES = "block_index_probes", "probes of the index of a block", Count, Integer, Neither, true;
+    BLOCK_INDEX_PROBES = "block_index_probes", "probes of the index of a block", Count, Integer, Neither, Exact;
     /// Probes that the index of the block answered.
-    BLOCK_INDEX_HITS = "block_index_hits", "answers of the index of a block", Count, Integer, Higher, true;
+    BLOCK_INDEX_HITS = "block_index_hits", "answers of the index of a block", Count, Integer, Higher, Exact;
     /// Index pages found in the block cache.
-    INDEX_PAGES_FROM_CACHE = "index_pages_from_cache", "index pages found in the cache", Count, Integer, Neither, true;
+    INDEX_PAGES_FROM_CACHE = "index_pages_from_cache", "index pages found in the cache", Count, Integer, Neither, Exact;
     /// Range probes of filters that answered "maybe" although the run had no key in the range.
-    RANGE_FILTER_FALSE_POSITIVES = "range_filter_false_positives", "false positives of range filters", Count, Integer, Lower, true;
+    RANGE_FILTER_FALSE_POSITIVES = "range_filter_false_positives", "false positives of range filters", Count, Integer, Lower, Exact;
     /// `wal_bytes`, including bytes written until pending flushes and compactions finished.
-    WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, true;
+    WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, Exact;
     /// Time that writers waited, over all threads.
-    STALL_NS = "stall_ns", "time writers stalled", Nanoseconds, Integer, Lower, false;
+    STALL_NS = "stall_ns", "time writers stalled", Nanoseconds, Integer, Lower, Varies;
     /// Time that compactions took.
-    COMPACTION_NS = "compaction_ns", "time of compactions", Nanoseconds, Integer, Lower, false;
+    COMPACTION_NS = "compaction_ns", "time of compactions", Nanoseconds, Integer, Lower, Varies;
     /// Time that a simulated device took for reads.
-    DEVICE_READ_NS = "device_read_ns", "time the device read", Nanoseconds, Integer, Lower, true;
+    DEVICE_READ_NS = "device_read_ns", "time the device read", Nanoseconds, Integer, Lower, Exact;
     /// Time that a simulated device took for writes and syncs.
-    DEVICE_WRITE_NS = "device_write_ns", "time the device wrote", Nanoseconds, Integer, Lower, true;
+    DEVICE_WRITE_NS = "device_write_ns", "time the device wrote", Nanoseconds, Integer, Lower, Exact;
     /// Allocations by the threads that issue operations.
-    ALLOCATIONS = "allocations", "allocations", Count, Integer, Lower, false;
+    ALLOCATIONS = "allocations", "allocations", Count, Integer, Lower, Varies;
     /// Entries in the tables of a level, tombstones included.
-    ENTRIES = "entries", "entries", Count, Integer, Neither, true;
+    ENTRIES = "entries", "entries", Count, Integer, Neither, Exact;
     /// Tombstones in the tables of a level.
-    TOMBSTONES = "tombstones", "tombstones", Count, Integer, Neither, true;
+    TOMBSTONES = "tombstones", "tombstones", Count, Integer, Neither, Exact;
     /// Data blocks in the tables of a level.
-    BLOCKS = "blocks", "data blocks", Count, Integer, Neither, true;
+    BLOCKS = "blocks", "data blocks", Count, Integer, Neither, Exact;
     /// Bytes of the data blocks of a level as they are stored.
-    BLOCK_BYTES = "block_bytes", "bytes of data blocks", Bytes, Integer, Neither, true;
+    BLOCK_BYTES = "block_bytes", "bytes of data blocks", Bytes, Integer, Neither, Exact;
     /// Key and value bytes in the tables of a level, before any encoding.
-    ENTRY_BYTES = "entry_bytes", "bytes of entries", Bytes, Integer, Neither, true;
+    ENTRY_BYTES = "entry_bytes", "bytes of entries", Bytes, Integer, Neither, Exact;
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::metric::{Better, Metric, Unit, ValueType, columns};
+use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};
 
@@ -10,46 +10,46 @@ columns! {
     /// The columns of `effects.csv`, in order.
     EFFECTS
     /// The column of `runs.csv` that is analysed.
-    METRIC = "metric", "metric", Plain, Text, Neither, true;
+    METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Name of the phase.
-    PHASE = "phase", "phase", Plain, Text, Neither, true;
+    PHASE = "phase", "phase", Plain, Text, Neither, Exact;
     /// The swept path. An interaction has both paths, with ` × ` in between.
-    FACTOR = "factor", "factor", Plain, Text, Neither, true;
+    FACTOR = "factor", "factor", Plain, Text, Neither, Exact;
     /// The value of the factor. An interaction has both values, with ` × ` in between.
-    LEVEL = "level", "level", Plain, Text, Neither, true;
+    LEVEL = "level", "level", Plain, Text, Neither, Exact;
     /// For a factor: the metric at this level / its geometric mean over all configurations. For an interaction: the
     /// ratio that is left after the main effects of both factors.
-    RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, false;
+    RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval of `ratio` over rounds.
-    RATIO_LOW = "ratio_low", "lower end of the interval", Ratio, Number, Neither, false;
+    RATIO_LOW = "ratio_low", "lower end of the interval", Ratio, Number, Neither, Varies;
     /// Upper end of the 95 % confidence interval of `ratio` over rounds.
-    RATIO_HIGH = "ratio_high", "upper end of the interval", Ratio, Number, Neither, false;
+    RATIO_HIGH = "ratio_high", "upper end of the interval", Ratio, Number, Neither, Varies;
     /// Fraction of the variation between configurations that the factor or interaction explains. The variation is that
     /// of the logarithm of the metric.
-    SHARE = "share", "share of the variation", Share, Number, Neither, false;
+    SHARE = "share", "share of the variation", Share, Number, Neither, Varies;
     /// Probability that chance causes an effect of this size, corrected for all effects.
-    P_VALUE = "p_value", "p-value", Share, Number, Neither, false;
+    P_VALUE = "p_value", "p-value", Share, Number, Neither, Varies;
 }
 
 columns! {
     /// The columns of `ranking.csv`, in order.
     RANKING
     /// The column of `runs.csv` by which configurations are ranked.
-    RANKED_METRIC = "metric", "metric", Plain, Text, Neither, true;
+    RANKED_METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Name of the phase.
-    RANKED_PHASE = "phase", "phase", Plain, Text, Neither, true;
+    RANKED_PHASE = "phase", "phase", Plain, Text, Neither, Exact;
     /// The label of the configuration.
-    CONFIGURATION = "configuration", "configuration", Plain, Text, Neither, true;
+    CONFIGURATION = "configuration", "configuration", Plain, Text, Neither, Exact;
     /// Median of the metric over trials, in the unit of the metric.
-    MEDIAN = "median", "median", Plain, Number, Neither, false;
+    MEDIAN = "median", "median", Plain, Number, Neither, Varies;
     /// Number of configurations that are better than this configuration, plus 1. Ties do not count as better.
-    RANK = "rank", "rank", Plain, Integer, Neither, false;
+    RANK = "rank", "rank", Plain, Integer, Neither, Varies;
     /// The configurations that are better and distinguished from this configuration, best first, with `; ` in between.
-    BEATEN_BY = "beaten_by", "beaten by", Plain, Text, Neither, false;
+    BEATEN_BY = "beaten_by", "beaten by", Plain, Text, Neither, Varies;
     /// The configurations that are not distinguished from this configuration.
-    TIED_WITH = "tied_with", "not distinguished from", Plain, Text, Neither, false;
+    TIED_WITH = "tied_with", "not distinguished from", Plain, Text, Neither, Varies;
     /// A configuration that is better in some metric and worse in none. Empty on the Pareto front over all metrics.
-    DOMINATED_BY = "dominated_by", "dominated by", Plain, Text, Neither, false;
+    DOMINATED_BY = "dominated_by", "dominated by", Plain, Text, Neither, Varies;
 }
 
 /// An empty row of `effects.csv`.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::metric::{Better, Metric, Unit, ValueType, columns};
+use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 use crate::table::read_rows;
 use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};
@@ -11,28 +11,28 @@ columns! {
     /// The columns of `history.csv`, in order.
     HISTORY
     /// Start of the run, RFC 3339.
-    STARTED = "started", "started", Plain, Text, Neither, false;
+    STARTED = "started", "started", Plain, Text, Neither, Varies;
     /// Commit from which the program was built; empty if the commit is unknown.
-    GIT_COMMIT = "git_commit", "commit", Plain, Text, Neither, false;
+    GIT_COMMIT = "git_commit", "commit", Plain, Text, Neither, Varies;
     /// CPU model, cores and kernel of the machine. Empty in `counted` mode, because its values do not depend on the
     /// machine.
-    MACHINE = "machine", "machine", Plain, Text, Neither, false;
+    MACHINE = "machine", "machine", Plain, Text, Neither, Varies;
     /// Hash of the measured configuration.
-    CONFIG_HASH = "config_hash", "configuration", Plain, Text, Neither, true;
+    CONFIG_HASH = "config_hash", "configuration", Plain, Text, Neither, Exact;
     /// Name of the experiment.
-    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
+    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
     /// Label of the cell.
-    LABEL = "label", "label", Plain, Text, Neither, true;
+    LABEL = "label", "label", Plain, Text, Neither, Exact;
     /// Name of the phase.
-    PHASE = "phase", "phase", Plain, Text, Neither, true;
+    PHASE = "phase", "phase", Plain, Text, Neither, Exact;
     /// The kind of operation, or `all`.
-    OPERATION = "operation", "operation", Plain, Text, Neither, true;
+    OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
     /// The column of `runs.csv`.
-    METRIC = "metric", "metric", Plain, Text, Neither, true;
+    METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Median over the trials, in the metric's unit.
-    MEDIAN = "median", "median", Plain, Number, Neither, false;
+    MEDIAN = "median", "median", Plain, Number, Neither, Varies;
     /// Number of trials.
-    TRIALS = "trials", "trials", Count, Integer, Neither, false;
+    TRIALS = "trials", "trials", Count, Integer, Neither, Varies;
 }
 
 /// An empty row of `history.csv`.

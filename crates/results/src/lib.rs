@@ -4,7 +4,6 @@
 //! All code that writes, reads, checks, compares or draws results uses the list in [`columns`]. The list defines the
 //! CSV header, the titles and units of chart axes, the better direction of a verdict, and `docs/reference/columns.md`.
 
-mod chance;
 pub mod columns;
 pub mod counters;
 pub mod effects;
@@ -48,7 +47,7 @@ pub use manifest::{
     MANIFEST_VERSION, Manifest, OperationCost, ProfileRecord, SeamCost, StreamRecord, UNEQUAL,
 };
 pub use measurements::Measurements;
-pub use metric::{Better, Metric, Unit, ValueType};
+pub use metric::{Better, Metric, Repeats, Unit, ValueType};
 pub use mode::RunMode;
 pub use part::{NodeInfo, PartInfo};
 pub use path::{ConfigPath, Root};

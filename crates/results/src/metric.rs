@@ -98,6 +98,18 @@ impl ValueType {
     }
 }
 
+/// How values of a column repeat in `counted` mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// Values are equal to the last digit on every machine. Another seed hardly changes them.
+    Exact,
+    /// Values are equal to the last digit for one seed, on every machine. They depend on random draws of keys, or on
+    /// the hashes of keys, so another seed gives other values.
+    ForSeed,
+    /// Values differ from run to run, because they depend on time or on the machine.
+    Varies,
+}
+
 /// A column of results. The CSV header, chart axes, the better direction of verdicts and the documentation are
 /// generated from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,13 +124,23 @@ pub struct Metric {
     pub kind: ValueType,
     /// The better direction.
     pub better: Better,
-    /// Whether two runs in `counted` mode must have equal values to the last digit, on any machine.
-    pub exact: bool,
+    /// What makes two values of the same configuration in `counted` mode differ.
+    pub repeats: Repeats,
     /// The definition, in full sentences.
     pub(crate) definition: &'static str,
 }
 
 impl Metric {
+    /// Whether two runs in `counted` mode with one seed must have equal values to the last digit, on any machine.
+    pub fn is_exact(&self) -> bool {
+        self.repeats != Repeats::Varies
+    }
+
+    /// Whether an exact column depends on random draws, so that a value is one of a seed.
+    pub fn is_drawn(&self) -> bool {
+        self.repeats == Repeats::ForSeed
+    }
+
     /// The definition, in full sentences.
     pub fn definition(&self) -> &'static str {
         self.definition.trim_ascii_start()
@@ -151,7 +173,7 @@ impl Metric {
 macro_rules! columns {
     ($(#[$list_doc:meta])* $list:ident
      $($(#[doc = $definition:literal])+ $constant:ident = $name:literal, $title:literal,
-       $unit:ident, $kind:ident, $better:ident, $exact:literal;)+) => {
+       $unit:ident, $kind:ident, $better:ident, $repeats:ident;)+) => {
         $($(#[doc = $definition])+
         pub const $constant: Metric = Metric {
             name: $name,
@@ -159,7 +181,7 @@ macro_rules! columns {
             unit: Unit::$unit,
             kind: ValueType::$kind,
             better: Better::$better,
-            exact: $exact,
+            repeats: Repeats::$repeats,
             definition: concat!($($definition),+),
         };)+
         $(#[$list_doc])*

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::columns::{IDENTITY, METRICS, SECOND, TIMELINE_METRICS};
 use crate::effects::{EFFECTS, RANKING};
 use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
-use crate::metric::{Better, Metric};
+use crate::metric::{Better, Metric, Repeats};
 use crate::slices::SLICE_METRICS;
 use crate::verdicts::VERDICTS;
 
@@ -86,10 +86,10 @@ fn section(page: &mut String, metrics: &[Metric]) {
             metric.name,
             metric.unit.symbol(),
             if metric.better == Better::Neither { String::new() } else { metric.better.to_string() },
-            match (metric.exact, metric.is_drawn()) {
-                (true, true) => "for a seed",
-                (true, false) => "yes",
-                (false, _) => "",
+            match metric.repeats {
+                Repeats::Exact => "yes",
+                Repeats::ForSeed => "for a seed",
+                Repeats::Varies => "",
             },
             metric.definition().replace('|', "\\|"),
         );
@@ -107,7 +107,7 @@ mod tests {
         for metric in IDENTITY.iter().chain(METRICS) {
             assert!(page.contains(&format!("| `{}` |", metric.name)));
             if matches!(metric.unit, Unit::Nanoseconds | Unit::Seconds) {
-                assert_eq!(metric.exact, metric.name.starts_with("device_"), "{}", metric.name);
+                assert_eq!(metric.is_exact(), metric.name.starts_with("device_"), "{}", metric.name);
             }
         }
     }

@@ -55,7 +55,7 @@ impl Column {
     /// Whether two runs in `counted` mode must have equal values to the last digit, on any machine.
     pub fn exact(&self) -> bool {
         match self {
-            Self::Fixed(metric) => metric.exact,
+            Self::Fixed(metric) => metric.is_exact(),
             Self::Swept(_) => true,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::metric::{Better, Metric, Unit, ValueType, columns};
+use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 use crate::table::read_rows;
 use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};
@@ -11,65 +11,65 @@ columns! {
     /// Columns of `verdicts.csv`, in order.
     VERDICTS
     /// Name of the experiment.
-    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
+    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
     /// Swept values that the compared configurations share, such as `entries = 1000`, if an experiment has several
     /// comparisons.
-    WITHIN = "within", "within", Plain, Text, Neither, true;
+    WITHIN = "within", "within", Plain, Text, Neither, Exact;
     /// Name of the phase.
-    PHASE = "phase", "phase", Plain, Text, Neither, true;
+    PHASE = "phase", "phase", Plain, Text, Neither, Exact;
     /// The kind of operation, or `all`.
-    OPERATION = "operation", "operation", Plain, Text, Neither, true;
+    OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
     /// The column of `runs.csv` that is compared.
-    METRIC = "metric", "metric", Plain, Text, Neither, true;
+    METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Label of the configuration that is the reference of the comparison.
-    BASELINE = "baseline", "baseline", Plain, Text, Neither, true;
+    BASELINE = "baseline", "baseline", Plain, Text, Neither, Exact;
     /// Label of the configuration that is compared with the baseline.
-    CANDIDATE = "candidate", "candidate", Plain, Text, Neither, true;
+    CANDIDATE = "candidate", "candidate", Plain, Text, Neither, Exact;
     /// `improved`, `regressed`, `equivalent` or `inconclusive`.
-    VERDICT = "verdict", "verdict", Plain, Text, Neither, false;
+    VERDICT = "verdict", "verdict", Plain, Text, Neither, Varies;
     /// Reason why the verdict is inconclusive. Empty for other verdicts.
-    DOUBT = "doubt", "doubt", Plain, Text, Neither, false;
+    DOUBT = "doubt", "doubt", Plain, Text, Neither, Varies;
     /// Median of the baseline's metric over trials, in the metric's unit.
-    BASELINE_MEDIAN = "baseline_median", "baseline's median", Plain, Number, Neither, false;
+    BASELINE_MEDIAN = "baseline_median", "baseline's median", Plain, Number, Neither, Varies;
     /// Median of the candidate's metric over trials, in the metric's unit.
-    CANDIDATE_MEDIAN = "candidate_median", "candidate's median", Plain, Number, Neither, false;
+    CANDIDATE_MEDIAN = "candidate_median", "candidate's median", Plain, Number, Neither, Varies;
     /// Median over trials of candidate / baseline, paired by trial. Empty if the ratio is undefined or infinite.
-    RATIO = "ratio", "ratio", Ratio, Number, Neither, false;
+    RATIO = "ratio", "ratio", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval (CI) of `ratio`.
-    RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, false;
+    RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, Varies;
     /// Upper end of the 95 % confidence interval (CI) of `ratio`.
-    RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, false;
+    RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, Varies;
     /// Probability that chance causes at least this difference, corrected for all comparisons of the run (Holm).
-    P_VALUE = "p_value", "p-value", Share, Number, Neither, false;
+    P_VALUE = "p_value", "p-value", Share, Number, Neither, Varies;
     /// Mean logarithm of the ratio / its standard deviation over trials. Empty if all trials have the same ratio.
-    EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, false;
+    EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, Varies;
     /// Number of trials that have the metric for both the baseline and the candidate.
-    TRIALS = "trials", "trials", Count, Integer, Neither, true;
+    TRIALS = "trials", "trials", Count, Integer, Neither, Exact;
     /// Smallest relative difference that a verdict accepts: 2 %, or `noise_floor` if larger, or the precision of a rate
     /// search.
-    DELTA = "delta", "δ", Share, Number, Neither, false;
+    DELTA = "delta", "δ", Share, Number, Neither, Varies;
     /// Largest relative difference inside the CI of the baseline against itself, in the same rounds (A/A). Empty if the
     /// baseline did not run twice.
-    NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, false;
+    NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, Varies;
     /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
-    DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, false;
+    DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, Varies;
     /// Number of settings in which the two designs differ. A clean comparison has 1.
-    FACTORS = "factors", "factors", Count, Integer, Neither, true;
+    FACTORS = "factors", "factors", Count, Integer, Neither, Exact;
     /// Paths of the settings in which the two designs differ, separated by commas.
-    DIFFERS_IN = "differs_in", "differs in", Plain, Text, Neither, true;
+    DIFFERS_IN = "differs_in", "differs in", Plain, Text, Neither, Exact;
     /// Memory of the baseline's memtables, filters, fence pointers and cache in bytes, as the median over trials. Empty
     /// for components.
-    BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, false;
+    BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, Varies;
     /// Memory of the candidate, defined like `baseline_memory_bytes`.
-    CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, false;
+    CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, Varies;
     /// `equal`, or `unequal` if the memory of the two configurations differs by more than 5 %. Only for sweeps with
     /// `memory = "equal"`.
-    MEMORY = "memory", "memory", Plain, Text, Neither, false;
+    MEMORY = "memory", "memory", Plain, Text, Neither, Varies;
     /// Number of trials in which the baseline was not steady (`steady` in `runs.csv`). Empty if no trial reports
     /// `steady`.
-    BASELINE_UNSTEADY_TRIALS = "baseline_unsteady_trials", "baseline's unsteady trials", Count, Integer, Neither, false;
+    BASELINE_UNSTEADY_TRIALS = "baseline_unsteady_trials", "baseline's unsteady trials", Count, Integer, Neither, Varies;
     /// Number of trials in which the candidate was not steady, defined like `baseline_unsteady_trials`.
-    CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, false;
+    CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
 /// The first words of a doubt about a candidate that is not comparable with its baseline, such as a filter with twice

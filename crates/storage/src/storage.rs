@@ -85,11 +85,6 @@ impl DeviceTime {
     pub fn since(self, earlier: Self) -> Self {
         Self { read_ns: self.read_ns - earlier.read_ns, write_ns: self.write_ns - earlier.write_ns }
     }
-
-    /// Sum of both.
-    pub fn total_ns(self) -> u64 {
-        self.read_ns + self.write_ns
-    }
 }
 
 /// Purpose of a file: back ends treat SSTables and WALs differently, and counters are kept per purpose.

@@ -77,7 +77,7 @@ impl GoalMetric {
 
     /// Whether only a measured run has it.
     pub fn is_timed(self) -> bool {
-        matches!(self, Self::Column(metric) if !metric.exact)
+        matches!(self, Self::Column(metric) if !metric.is_exact())
     }
 }
 

@@ -62,6 +62,12 @@ fn seeds_are_replicates_that_all_configurations_share() {
         .map(|row| count(row, &c::FILTER_FALSE_POSITIVES))
         .collect();
     assert!(positives.len() > 2, "each seed asks for other keys: {positives:?}");
+    // A counter that another seed changes is declared so.
+    let standard: Vec<_> = of_look.iter().filter(|row| text(row, &c::LABEL) == "standard").collect();
+    for metric in c::METRICS.iter().filter(|metric| metric.is_exact() && !metric.is_drawn()) {
+        let first = standard[0].get(metric);
+        assert!(standard.iter().all(|row| row.get(metric) == first), "{} depends on the seed", metric.name);
+    }
     let found = verdicts(&bench);
     let [fpr, bytes, _] = &found[..] else { panic!("{found:?}") };
     assert_eq!(fpr["trials"], "8");

@@ -16,7 +16,7 @@ use crate::version::TableRef;
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The memory budget of the run's filters, if the design sets one (`design.allocation`).
+    /// The memory budget that `design.allocation` gives the run's filters, if these have bits.
     filter_budget: Option<FilterBudget>,
     /// The number and the writer of the current table.
     current: Option<(u64, TableWriter)>,

@@ -24,7 +24,7 @@ use crate::range_tombstones::{KeyRange, RangeTombstones};
 pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
-    /// The memory budget of the filter, if the design sets one (`design.allocation`).
+    /// The memory budget that `design.allocation` gives the filter, if the filter has bits.
     filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,

@@ -275,7 +275,7 @@ fn of_sessions(
     let is_constant =
         |sample: &Sample| sample.blocks.iter().all(|(_, value)| value.total_cmp(&sample.blocks[0].1).is_eq());
     let repeats = base.blocks.len().min(new.blocks.len()) > 1;
-    if metric.exact && repeats && is_constant(base) && is_constant(new) {
+    if metric.is_exact() && repeats && is_constant(base) && is_constant(new) {
         return exact(key, base, new, delta);
     }
     let criteria = Criteria { delta, ..Criteria::default() };

@@ -148,7 +148,7 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
         ..Golden::default()
     };
     for row in table.rows() {
-        for metric in c::METRICS.iter().filter(|metric| metric.exact) {
+        for metric in c::METRICS.iter().filter(|metric| metric.is_exact()) {
             let value = row.get(metric);
             if value.number().is_some() {
                 golden.numbers.push(GoldenNumber {

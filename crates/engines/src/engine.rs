@@ -96,7 +96,7 @@ pub struct Identity {
     pub version: Option<String>,
     /// The shared library, if the engine is one.
     pub library: Option<PathBuf>,
-    /// The reasons why its times are doubtful.
+    /// The reasons why times of the engine are doubtful.
     pub doubts: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ pub enum Missing {
         /// Advice on how to install the engine.
         advice: String,
     },
-    /// The file is no library of the engine.
+    /// The file is not a library of the engine.
     #[error("{}: {reason}", path.display())]
     NotThis {
         /// The path of the file.
@@ -122,7 +122,9 @@ pub enum Missing {
         reason: String,
     },
     /// The engine was not compiled in.
-    #[error("it is not in this build; cargo build --release --features {feature} builds it in")]
+    #[error(
+        "this build of lsmbench does not contain it; build with: cargo build --release --features {feature}"
+    )]
     NotBuilt {
         /// The feature of the package `lsmbench`.
         feature: &'static str,

@@ -77,8 +77,9 @@ impl Wanted {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
         let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
-        let file = object::File::parse(&*bytes)
-            .map_err(|error| not_this(format!("it is not a shared library: {error}; {}", self.advice)))?;
+        let file = object::File::parse(&*bytes).map_err(|error| {
+            not_this(format!("the file is not a shared library: {error}; {}", self.advice))
+        })?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -88,7 +89,10 @@ impl Wanted {
             }
         }
         if let Some(lacking) = self.required.iter().find(|name| !defined.contains(**name)) {
-            return Err(not_this(format!("it has no function {lacking}; {}", self.advice)));
+            return Err(not_this(format!(
+                "the library does not export the function {lacking}; {}",
+                self.advice
+            )));
         }
         let doubts = self.doubts(&file, asserts).into_iter().map(str::to_owned).collect();
         Ok(Identity { version: version_in(&path), library: Some(path), doubts })
@@ -100,21 +104,21 @@ impl Wanted {
         let mut doubts = Vec::new();
         if asserts {
             doubts.push(match names_functions(data_of(".rodata").unwrap_or_default(), self.namespace) {
-                true => "the library is built with assertions: its times are not those of a release",
+                true => "the library is built with assertions, so it is slower than a release build",
                 false => {
-                    "codecs inside the library are built with assertions: compression takes longer than in a release"
+                    "the codecs inside the library are built with assertions, so they are slower than in a release build"
                 }
             });
         }
         if data_of(".debug_str").is_some_and(is_unoptimised) {
-            doubts.push("the library is built without optimisation: its times are meaningless");
+            doubts.push("the library is built without optimisation, so its times are meaningless");
         }
         let is_slow = self.has_fast_checksums
             && file.architecture() == Architecture::X86_64
             && data_of(".text").is_some_and(|code| !has_checksum_instruction(code));
         if is_slow {
             doubts
-                .push("the library computes checksums without the CPU's instruction; build it for this CPU");
+                .push("the library computes checksums without the CRC instruction of the CPU; build the library for this CPU");
         }
         doubts
     }
@@ -221,7 +225,7 @@ mod tests {
         let wanted = Wanted { required: &["no_such_function"], ..NONE };
         let own = std::env::current_exe().unwrap();
         let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("it has no function no_such_function; build it"), "{error}");
+        assert!(error.contains("does not export the function no_such_function; build it"), "{error}");
     }
 
     #[test]

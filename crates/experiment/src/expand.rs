@@ -516,7 +516,7 @@ mod tests {
         // sweep.
         assert_eq!(left_out.len(), 2);
         assert_eq!(left_out[0].label, "engine=other, design.fence=binary");
-        assert!(left_out[0].reason.contains("it has no function"));
+        assert!(left_out[0].reason.contains("does not export the function"));
         let error = expand("\"engine.librari\" = [\"x\"]", RunMode::Timed).unwrap_err();
         assert!(error.contains("did you mean \"library\"?"), "{error}");
         let (_, left_out) = expand("\"engine\" = \"all\"", RunMode::Counted).unwrap();

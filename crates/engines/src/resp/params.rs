@@ -48,16 +48,20 @@ impl Params {
         let has_port = self.command.iter().any(|word| word.contains(PORT));
         if !self.address.is_empty() && !self.command.is_empty() {
             return Err(
-                "address and command: name a running server, or how to start one, not both".to_owned()
+                "address and command are both set; set address for a running server, or command to start a server".to_owned()
             );
         }
         if !self.command.is_empty() && !has_port {
             return Err(
-                "command: no {port} in it; the server must listen on that port of 127.0.0.1".to_owned()
+                "command has no {port}; add it, because the server must listen on this port of 127.0.0.1"
+                    .to_owned(),
             );
         }
         if self.address.is_empty() && self.empty {
-            return Err("empty: a server that is started for a store is empty; leave it out".to_owned());
+            return Err(
+                "empty has no effect without address, because a started server is empty; remove empty"
+                    .to_owned(),
+            );
         }
         let is_address = self
             .address
@@ -65,7 +69,9 @@ impl Params {
             .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
         match self.address.is_empty() || is_address {
             true => Ok(()),
-            false => Err(format!("address: \"{}\" is no HOST:PORT, as 127.0.0.1:6379", self.address)),
+            false => {
+                Err(format!("address \"{}\" is not HOST:PORT; write it like 127.0.0.1:6379", self.address))
+            }
         }
     }
 }

@@ -80,7 +80,9 @@ impl ServerProcess {
         let start = Instant::now();
         loop {
             if let Some(status) = self.shell.try_wait()? {
-                return Err(format!("the server ended at its start, {status}: {}", self.last_lines()).into());
+                return Err(
+                    format!("the server ended while it started ({status}): {}", self.last_lines()).into()
+                );
             }
             match connect() {
                 Err(error) if start.elapsed() > START_PATIENCE => return Err(error),
@@ -95,7 +97,7 @@ impl ServerProcess {
         let start = Instant::now();
         while self.shell.try_wait()?.is_none() {
             if start.elapsed() > END_PATIENCE {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not end"));
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not stop"));
             }
             std::thread::sleep(LOOK_PERIOD);
         }
@@ -108,7 +110,7 @@ impl ServerProcess {
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         match lines[lines.len().saturating_sub(3)..].join("; ") {
-            lines if lines.is_empty() => "it printed nothing".to_owned(),
+            lines if lines.is_empty() => "the server printed nothing".to_owned(),
             lines => lines,
         }
     }

@@ -222,7 +222,9 @@ impl Target for RespStore {
                 command
             }
             Order::SortedSet => by_sorted_set(scan, limit),
-            Order::None => return Err("scans need engine.scans = true, as the server has no RANGE".into()),
+            Order::None => {
+                return Err("the server has no command RANGE, so scans need engine.scans = true".into());
+            }
         };
         let found: Vec<Vec<u8>> = self.query(&command)?;
         let pairs = found.chunks_exact(2);

@@ -152,7 +152,7 @@ impl Api {
             .zip(self.block_based_options_set_filter_policy.zip(self.filterpolicy_create_bloom_full))
             .zip(self.options_set_block_based_table_factory);
         let Some((((((cache, tables), of_blocks), set_interval), filters), set_factory)) = functions else {
-            return Err("this version has no hyper-clock cache; say cache = \"lru\"".into());
+            return Err("this version of the library has no hyper-clock cache; set cache = \"lru\"".into());
         };
         let ((create_cache, destroy_cache), (create, destroy)) = (cache, tables);
         let ((set_cache, set_size), (set_filter, create_filter)) = (of_blocks, filters);
@@ -160,7 +160,10 @@ impl Api {
             Filters::Bloom => (create_filter, settings.filter_bits_per_key),
             Filters::Ribbon => {
                 let create = self.filterpolicy_create_ribbon;
-                (create.ok_or("this version has no ribbon filters")?, bloom_equivalent_bits(settings))
+                (
+                    create.ok_or("this version of the library has no ribbon filters")?,
+                    bloom_equivalent_bits(settings),
+                )
             }
         };
         // SAFETY: Each object is created and destroyed once; the table options keep the cache and own the filter.

@@ -147,10 +147,7 @@ impl<K: RocksDbFork> Engine for Member<K> {
             lines.extend(without_ribbons(settings, K::KIND));
         }
         if terms.memtable_filter_bytes != settings.memtable_filter_bytes {
-            lines.push(format!(
-                "{UNEQUAL}no filter in front of a memtable: {} has no whole-key memtable filter",
-                K::KIND
-            ));
+            lines.push(format!("{UNEQUAL}memtable filter: {} has no whole-key memtable filter", K::KIND));
         }
         lines
     }
@@ -200,7 +197,10 @@ mod tests {
         let (params, fork) = (Params::default(), PhantomData::<TerarkDb>);
         let terarkdb = lines(&Member { params, overrides: overrides(), fork });
         assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
-        assert!(terarkdb.contains("not equal: no filter in front of a memtable"), "{terarkdb}");
+        assert!(
+            terarkdb.contains("not equal: memtable filter: terarkdb has no whole-key memtable filter"),
+            "{terarkdb}"
+        );
         assert!(
             terarkdb.contains("not equal: ribbon filters: terarkdb has only Bloom filters"),
             "{terarkdb}"

@@ -102,7 +102,7 @@ fn a_table_says_who_is_faster_and_what_falls_short() {
         "| 2 threads | point |",
         "| CPU time per operation, 1 thread | load | point |",
         "| bytes read from storage per operation, 2 threads | point |",
-        "* rocksdb, lmdb: not equal: shapes are its own",
+        "* rocksdb, lmdb: shapes are its own",
         "Engines: rocksdb 1.2.3 (librocksdb.so), lmdb 1.2.3. Measured on 2026-11-22 by lsmbench 0.1.0 of commit \
          0123456789ab on A processor, 2 cores; load 0.2 at the beginning and 1.5 at the end. The manifest has a \
          warning.",

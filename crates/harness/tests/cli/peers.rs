@@ -49,7 +49,7 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
     assert!(
         error.contains(
-            "engine \"rocks\" is not installed: no librocksdb.so in /nowhere; take it out of Maven's"
+            "engine \"rocks\" is not installed: no librocksdb.so in /nowhere; extract the library from Maven's"
         ),
         "{error}"
     );

@@ -329,7 +329,7 @@ mod tests {
             verdict(&[1.0, 1.1, 1.2], &[2.0, 2.3, 2.5], Better::Lower),
             (Verdict::Inconclusive, Some(few))
         );
-        assert!(few.to_string().contains("3 trials do not carry a verdict"));
+        assert!(few.to_string().contains("3 trials are too few for a verdict"));
         assert_eq!(verdict(&[], &[], Better::Lower).1, Some(Doubt::TooFewBlocks { blocks: 0 }));
         assert_eq!(verdict(&[7.0; 6], &[7.0; 6], Better::Lower), (Verdict::Equivalent, None));
         assert_eq!(verdict(&[7.0; 6], &[8.0; 6], Better::Lower), (Verdict::Regressed, None));

@@ -56,7 +56,11 @@ impl EngineTables {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(&folder)?;
         if !manifest.swept.iter().any(|path| path == ENGINE) {
-            return Err(Problem::at(path, None, "it does not sweep engines, so there is nothing to compare"));
+            return Err(Problem::at(
+                path,
+                None,
+                "the experiment does not sweep engines, so there is nothing to compare",
+            ));
         }
         let table = Table::read(&folder.runs())?;
         let wrong = TrialRows::of(&table).wrong_cells();
@@ -74,7 +78,7 @@ impl EngineTables {
         if tables.base().is_none() {
             let known: Vec<&str> = tables.lines.iter().map(|line| line.label.as_str()).collect();
             let known: Vec<String> = known.iter().map(|label| format!("\"{label}\"")).collect();
-            let message = format!("there is no row \"{baseline}\"; Valid: {}", known.join(", "));
+            let message = format!("there is no row \"{baseline}\". Valid: {}", known.join(", "));
             return Err(Problem::at(path, None, message));
         }
         Ok(tables)

@@ -185,11 +185,15 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     make(&bench, "writes");
     bench.write("page.md", page(&["reads"]));
     let error = bench.run(&["engines", "runs", "--keep", "kept", "--into", "page.md"]).refusal();
-    assert!(error.contains("page.md: there is no place for writes: add <!-- engines writes -->"), "{error}");
+    assert!(
+        error
+            .contains("page.md: the page has no place for the tables of writes; add <!-- engines writes -->"),
+        "{error}"
+    );
     assert!(!bench.path("kept").exists() && bench.read("page.md") == page(&["reads"]));
     bench.write("twice.md", page(&["writes"]).repeat(2));
     let error = bench.run(&["engines", "runs", "--into", "twice.md"]).refusal();
-    assert!(error.contains("twice.md:7: there is a second place for writes"), "{error}");
+    assert!(error.contains("twice.md:7: the page has a second place for writes"), "{error}");
     let refused = bench.run(&["engines", "runs", "--check"]).expect(2);
     assert!(refused.err.contains("--into <FILE>"), "{}", refused.err);
     std::fs::create_dir_all(bench.path("empty")).unwrap();

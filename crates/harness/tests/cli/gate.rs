@@ -70,7 +70,7 @@ fn numbers_that_are_gone_fail_the_gate() {
     assert!(answer.starts_with("FAIL  0 of ") && !answer.contains(" 0 missing"), "{answer}");
     bench.write("my small.toml", SMALL.replace("\"look\"", "\"gaze\"").replace("\"load\"", "\"fill\""));
     let error = bench.run(&check).refusal();
-    assert!(error.contains("no number is on both sides, so nothing was compared"), "{error}");
+    assert!(error.contains("the two sides have no metric in common, so nothing was compared"), "{error}");
     for (options, hint) in [
         (&["--trials", "3"][..], "check does not take --trials"),
         (&["--seed", "3"], "golden files have their own options"),
@@ -112,16 +112,14 @@ fn implausible_numbers_are_told_and_carry_no_verdict() {
     manifest.write(&bench.path("b/small/manifest.json")).unwrap();
     let answer = bench.ok(&["compare", "a", "b"]);
     assert!(answer.starts_with("PASS  0 of ") && answer.contains(" implausible"), "{answer}");
-    let note =
-        "note: implausible, so no verdict: small: standard, phase look, on the new side (share: too much)";
+    let note = "note: no verdict, because values on the new side are implausible: small: standard, phase look (share: too much)";
     assert!(answer.contains(note), "{answer}");
     let all: Value = serde_json::from_str(&bench.ok(&["compare", "a", "b", "--format", "json"])).unwrap();
     let of_look = all["differences"].as_array().unwrap().iter();
     let mut of_look = of_look.filter(|d| d["label"] == "standard" && d["phase"] == "look").peekable();
     assert!(of_look.peek().is_some());
-    assert!(
-        of_look.all(|d| d["verdict"] == "inconclusive" && d["doubt"] == "a number of one side cannot be")
-    );
+    assert!(of_look.all(|d| d["verdict"] == "inconclusive"
+        && d["doubt"] == "a value of one side exceeds a physical or theoretical bound"));
 }
 
 #[test]
@@ -177,7 +175,7 @@ fn two_folders_are_compared_in_every_format() {
     assert!(one["differences"].as_array().unwrap().iter().all(|d| d["metric"] == "fpr"));
     for (arguments, hint) in [
         (&["compare", "a", "nowhere"][..], "cannot read nowhere"),
-        (&["compare", "a", "."], "two folders have results of the same experiment with other settings"),
+        (&["compare", "a", "."], "two folders have results of this experiment with different settings"),
         (&["compare", "a", "b", "--metric", "fpt"], "did you mean \"fpr\"?"),
         (&["compare", "a", "b", "--metric", "flushes"], "nothing to judge"),
     ] {

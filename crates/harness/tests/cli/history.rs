@@ -83,7 +83,7 @@ fn a_damaged_history_says_where_and_what_to_do() {
         for arguments in [&["history", "h.csv"][..], &["history", "h.csv", "--add", "nowhere"]] {
             let error = bench.run(arguments).refusal();
             let advice =
-                "; fix it there, or move the file away and create another history with --add RESULTS";
+                "; fix this line, or move the file away and create another history with --add RESULTS";
             assert!(error.starts_with(saying) && error.ends_with(advice), "{error}");
         }
     }

@@ -129,7 +129,7 @@ fn engine_tables_are_of_engines() {
     bench.write("y.toml", EXPERIMENT);
     bench.run(&["run", "y.toml", "--allow-debug"]).expect(0);
     let error = bench.run(&["engines", "results/y"]).refusal();
-    assert!(error.contains("it does not sweep engines"), "{error}");
+    assert!(error.contains("the experiment does not sweep engines"), "{error}");
     // Characters of a question with a meaning in Markdown are escaped.
     let marked = over("[\"lsmbench\"]").replace("Which engine?", "Which *engine* | <b>which</b>?");
     bench.write("z.toml", marked);

@@ -106,7 +106,10 @@ fn one_seed_names_no_winner_that_chance_may_have_chosen() {
     bench.write("x.toml", ALIKE);
     let answer = bench.ok(&["run", "x.toml"]);
     let said = unwrapped(&answer);
-    assert!(said.contains("No verdict: one seed: the difference is of this seed. blocked has "), "{answer}");
+    assert!(
+        said.contains("No verdict: one seed: the difference may hold only for this seed. blocked has "),
+        "{answer}"
+    );
     assert!(said.contains("More seeds may resolve it: --set trials.seeds=8."), "{answer}");
     let found = verdicts(&bench);
     assert_eq!(found[0]["verdict"], "inconclusive");

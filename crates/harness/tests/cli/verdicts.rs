@@ -265,7 +265,7 @@ fn no_verdict_is_finer_than_the_search_for_a_rate() {
     bench.write("x.toml", searched);
     let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
     assert!(
-        answer.contains("  The rate search stops within 50.0%; smaller changes are ignored."),
+        answer.contains("  The rate search has a precision of 50.0%; smaller changes are ignored."),
         "{answer}"
     );
     assert_eq!(column(&bench, "verdicts.csv", "delta"), ["0.5"]);

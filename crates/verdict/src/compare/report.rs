@@ -96,7 +96,7 @@ impl ComparisonReport {
                 .extend(found.map(|found| if is_implausible { found.without_verdict() } else { found }));
         }
         if differences.is_empty() && new.wrong.is_empty() {
-            let message = "no number is on both sides, so nothing was compared";
+            let message = "the two sides have no metric in common, so nothing was compared";
             return Err(Problem::new(message));
         }
         adjust_by_metric(&mut differences);
@@ -189,7 +189,7 @@ impl ComparisonReport {
 /// The implausible values of one side, with a sentence for each phase of a configuration.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
-        format!("implausible, so no verdict: {experiment}: {label}, phase {phase}, on {name} ({words})")
+        format!("no verdict, because values on {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
     })
 }
 
@@ -220,9 +220,9 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
         named => format!("; their trials differ in {}{more}", named.join(", ")),
     };
     Some(format!(
-        "{count} times have no verdict, because sessions of one build differ and it takes {FEWEST_SESSIONS} sessions of \
-         both sides to see by how much{apart}; put several results folders of each side into one folder, or run both \
-         sides in one session (lsmbench check --against, or one sweep)"
+        "{count} times have no verdict, because times also differ between sessions of one build. Fewer than \
+         {FEWEST_SESSIONS} sessions per side cannot show by how much{apart}. Put several results folders of \
+        each side into one folder, or run both sides in one session (lsmbench check --against, or one sweep)"
     ))
 }
 
@@ -302,7 +302,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     if both.is_empty() {
         let names = |side: &Samples| side.manifests.keys().cloned().collect::<Vec<_>>().join(", ");
         let message = format!(
-            "no experiment is on both sides: the base has {}, the new side has {}",
+            "the two sides have no experiment in common: the base has {}, the new side has {}",
             names(base),
             names(new)
         );
@@ -312,7 +312,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         let name = &new.experiment;
         if base.mode != new.mode {
             let message = format!(
-                "{name} ran in {} mode and in {} mode; compare runs of one mode",
+                "{name} ran in {} mode on one side and in {} mode on the other; compare runs of one mode",
                 base.mode, new.mode
             );
             return Err(Problem::new(message));
@@ -321,8 +321,8 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         if pairing == Pairing::Unpaired && !settings.of_question.is_empty() {
             let settings = listed(&settings.of_question);
             let message = format!(
-                "the two sides of {name} did other work, so their numbers are not comparable: {settings}; run both \
-                 sides with equal settings"
+                "the two sides of {name} did different work, so their values are not comparable: \
+                 {settings}; run both sides with equal settings"
             );
             return Err(Problem::new(message));
         }
@@ -333,7 +333,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
             let where_ =
                 if paths.is_empty() { String::new() } else { format!(" in {}{more}", paths.join(", ")) };
             notes.push(format!(
-                "{name}: the experiments of the two sides differ{where_}, which may explain changes"
+                "{name}: the experiments of the two sides differ{where_}, and this may explain changes"
             ));
         }
         let machine = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);

@@ -102,8 +102,7 @@ impl Samples {
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());
             if earlier.config_hash != manifest.config_hash {
-                let message =
-                    "two folders have results of the same experiment with other settings; name one of them";
+                let message = "two folders have results of this experiment with different settings; name only one of them";
                 return Err(Problem::at(folder.root(), None, message));
             }
         }
@@ -184,9 +183,9 @@ fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
-        _ => {
-            Err(Problem::new(format!("neither direction of {name} is better, so there is nothing to judge")))
-        }
+        _ => Err(Problem::new(format!(
+            "neither direction of {name} is better, so {name} cannot have a verdict"
+        ))),
     });
     let named: Vec<Metric> = named.collect::<Outcome<_>>()?;
     let all = c::METRICS.iter().copied();
@@ -212,7 +211,7 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     }
     if inside.is_empty() {
         let message = format!(
-            "{} has no results; name a folder with a manifest.json, or a folder of such folders",
+            "{} has no results; name a folder that contains manifest.json, or a folder of such folders",
             path.display()
         );
         return Err(Problem::new(message));

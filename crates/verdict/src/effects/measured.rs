@@ -85,13 +85,15 @@ impl Effects {
             false => selection.metrics.clone(),
         };
         if metrics.is_empty() {
-            return Err(Problem::new("the experiment names no metric; name one, as --metric ops_per_second"));
+            return Err(Problem::new(
+                "the experiment has no metric for the verdict; name a metric, such as --metric ops_per_second",
+            ));
         }
         if manifest.cells.len() < 2 {
             return Err(Problem::at(
                 folder.root(),
                 None,
-                "effects need a sweep with two configurations or more",
+                "effects need a sweep with at least two configurations",
             ));
         }
         let all = TrialRows::of(&table);
@@ -174,7 +176,7 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
         Column::Swept(_) => None,
     };
     known.filter(|metric| metric.better != Better::Neither).ok_or_else(|| {
-        Problem::new(format!("neither direction of {name} is better, so configurations have no order by it"))
+        Problem::new(format!("neither direction of {name} is better, so {name} cannot rank configurations"))
     })
 }
 

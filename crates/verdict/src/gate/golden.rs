@@ -122,8 +122,8 @@ impl Goldens<'_> {
             false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
         };
         Err(Problem::new(format!(
-            "the golden file {} was made with {}, not with {}, so its counters differ; use the same options, or create \
-             another golden file with --baseline DIR --update",
+            "the golden file {} was made with {}, not with {}, so the counters are not comparable; use the \
+             options of the golden file, or create another golden file with --baseline DIR --update",
             path.display(),
             listed(made),
             listed(options(given))
@@ -173,7 +173,7 @@ fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
         let Some(metric) = results::reference::metric(&number.metric) else {
             let (experiment, metric) = (&golden.experiment, &number.metric);
             let message = format!(
-                "the golden file of {experiment} has the unknown column {metric}; rewrite it with --update"
+                "the golden file of {experiment} has the unknown column {metric}; write the file again with --update"
             );
             return Err(Problem::new(message));
         };

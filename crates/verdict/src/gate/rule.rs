@@ -68,7 +68,7 @@ impl FromStr for Tolerance {
         };
         let share = number.parse::<f64>().map(|number| number / divisor);
         share.ok().and_then(Self::of_share).ok_or_else(|| {
-            format!("expected a share of more than 0% and less than 100%, as 5% or 0.05, not \"{text}\"")
+            format!("expected a share above 0% and below 100%, such as 5% or 0.05, not \"{text}\"")
         })
     }
 }

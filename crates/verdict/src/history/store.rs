@@ -32,7 +32,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
     for path in results {
         let samples = Samples::read(path, metrics)?;
         if samples.sessions.values().any(|sessions| sessions.len() > 1) {
-            let message = "two folders have results of the same experiment; name one of them";
+            let message = "two folders have results of this experiment; name only one of them";
             return Err(Problem::at(path, None, message));
         }
         for (experiment, manifest) in &samples.manifests {
@@ -62,7 +62,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
 /// The rows of a history; empty if there is no file yet.
 fn read(store: &Path) -> Outcome<Vec<Row>> {
     h::read(store).map_err(|error| {
-        let advice = "fix it there, or move the file away and create another history with --add RESULTS";
+        let advice = "fix this line, or move the file away and create another history with --add RESULTS";
         Problem::new(format!("{error}; {advice}"))
     })
 }

@@ -76,14 +76,14 @@ fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Optio
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "waits and noise hide it in the wall time",
+        Verdict::Inconclusive => "because waits and noise hide the difference in wall time",
         _ if cpu.verdict == Verdict::Equivalent => {
-            "so the difference is in waits: for a CPU, a device or a lock"
+            "so the difference comes from waits for a CPU, a device or a lock"
         }
         _ => "so one side waits more, or uses more threads",
     };
     Some(format!(
-        "CPU time of {} per operation disagrees: {} (95% CI {} to {}), {reason}.",
+        "CPU time per operation of {} has another verdict: {} (95% CI {} to {}), {reason}.",
         quoted(&entry.sample.name),
         change(cpu.ratio?),
         change(interval.low),

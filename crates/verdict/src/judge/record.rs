@@ -74,7 +74,7 @@ impl Judged<'_> {
         let mut differences = candidate.contrast.settings.clone();
         let terms = candidate.contrast.unequal_terms;
         row.set(&v::FACTORS, (differences.len() + terms) as u64);
-        differences.extend((terms > 0).then(|| format!("mismatched terms: {terms}")));
+        differences.extend((terms > 0).then(|| format!("mismatched settings: {terms}")));
         row.set(&v::DIFFERS_IN, differences.join(", "));
         row
     }

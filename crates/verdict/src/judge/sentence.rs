@@ -215,10 +215,10 @@ impl Judged<'_> {
         let closest = format!("Closest: {name}, {}", self.closeness(best));
         let statement = match (comparison.verdict, comparison.doubt) {
             (_, Some(Doubt::TooFewBlocks { blocks: 0 })) => {
-                Statement::none(format!("no trial has a value of both {name} and {baseline}."))
+                Statement::none(format!("no trial has values of both {name} and {baseline}."))
             }
             (_, Some(Doubt::OneSeed)) => Statement::none(format!(
-                "one seed: the difference is of this seed. {}{}.",
+                "one seed: the difference may hold only for this seed. {}{}.",
                 self.change(best, Some(baseline)),
                 self.evidence(best)
             ))
@@ -252,7 +252,7 @@ impl Judged<'_> {
             ))
             .and([trials]),
             (_, Some(Doubt::SometimesZero)) => Statement::verdict(format!(
-                "inconclusive. {} is 0 in some trials, so there is no ratio. Longer phases may resolve it.",
+                "inconclusive. {} is 0 in some trials, so the ratio is undefined. Longer phases may resolve it.",
                 self.title()
             )),
             (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(

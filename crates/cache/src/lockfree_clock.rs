@@ -32,7 +32,7 @@ use crate::sharded::{affordable_shards, check_shards, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "lockfree-clock",
-    "evicts like s3-fifo, with hits that take no lock and move no block, so reads scale with threads",
+    "evicts like s3-fifo; a hit takes no lock and moves no block, so reads scale with threads",
     sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 5.0\n"),
 );
 

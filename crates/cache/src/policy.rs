@@ -67,6 +67,6 @@ pub(crate) fn check_percent(name: &str, percent: f64, least: f64) -> Result<(), 
     if (least..=100.0).contains(&percent) {
         Ok(())
     } else {
-        Err(format!("{name} is {percent}; it is a share of the capacity, {least} to 100 percent"))
+        Err(format!("{name} is {percent}; it must be {least} to 100 percent of the capacity"))
     }
 }

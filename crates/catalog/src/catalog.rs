@@ -151,7 +151,9 @@ impl<T: ?Sized> Catalog<T> {
             if let Some((axis, _, feature)) =
                 OPTIONAL.iter().find(|(axis, name, _)| *axis == self.axis && *name == kind)
             {
-                let message = format!("{axis}: {kind} is not in this build; build with --features {feature}");
+                let message = format!(
+                    "{axis}: this build of lsmbench does not contain {kind}; build with --features {feature}"
+                );
                 return ChoiceError::whole(message);
             }
             ChoiceError::whole(format!(
@@ -230,7 +232,7 @@ impl<T: ?Sized> Catalog<T> {
             Some(Value::String(kind)) => Ok((kind, params)),
             Some(_) => Err(ChoiceError::at("kind", format!("{}: kind must be a string", self.axis))),
             None => Err(ChoiceError::whole(format!(
-                "{}: the table has no kind; write {{ kind = \"{}\", … }}",
+                "{}: the table has no key kind; write {{ kind = \"{}\", … }}",
                 self.axis,
                 self.baseline_variant().kind
             ))),

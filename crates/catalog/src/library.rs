@@ -91,15 +91,15 @@ pub fn open<T: FunctionTable>(
     }
     if !table.cast::<T>().is_aligned() {
         return Err(format!(
-            "library \"{path}\": {symbol} did not return a table of functions; see {header}"
+            "library \"{path}\": {symbol} did not return a valid table of functions; see {header}"
         ));
     }
     // SAFETY: the header promises a table whose first member is this number.
     let found = unsafe { table.read() };
     if found != abi {
         return Err(format!(
-            "library \"{path}\" has version {found} of the ABI of {header}, this program has version {abi}; compile \
-             the library again with the header of this version"
+            "library \"{path}\" has version {found} of the ABI of {header}, this program has version {abi}; \
+             compile the library again with the {header} of this program"
         ));
     }
     // SAFETY: a table of this ABI version has the members of `T`, which accepts any value of them.
@@ -115,7 +115,7 @@ impl Provider {
     pub fn require<F>(&self, function: Option<F>, name: &str) -> Result<F, String> {
         let (path, header) = (self.path.display(), self.header);
         let missing =
-            || format!("library \"{path}\" leaves {name} NULL; define the function, as {header} says");
+            || format!("library \"{path}\" sets {name} to NULL; define this function as {header} describes");
         function.ok_or_else(missing)
     }
 

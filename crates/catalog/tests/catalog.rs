@@ -146,7 +146,7 @@ fn errors_name_the_valid_values() {
         ),
         (r#"{ kind = "fancy", page = "4 parsecs" }"#, "is not a size"),
         (r#""fancy(bits_per_key=-1)""#, "bits_per_key is -1; it must be above 0"),
-        (r"{ bits_per_key = 1 }", "the table has no kind"),
+        (r"{ bits_per_key = 1 }", "the table has no key kind"),
         ("3", "expected a variant, not a value of type integer"),
         (r#""fancy(bits_per_key""#, "lacks the closing parenthesis"),
     ];

@@ -99,11 +99,11 @@ impl CorruptBlock {
 
     /// The error for bytes that `codec` cannot have written.
     pub(crate) fn impossible(codec: &str) -> Self {
-        Self(format!("{codec}: its parts are inconsistent"))
+        Self(format!("{codec}: the parts of the compressed data are inconsistent"))
     }
 
     /// The error for bytes of `codec` that decode to `len` bytes instead of the original `expected` bytes.
     pub(crate) fn length(codec: &str, len: usize, expected: usize) -> Self {
-        Self(format!("{codec}: it decodes to {len} bytes, not to {expected}"))
+        Self(format!("{codec}: the data decompresses to {len} bytes, expected {expected}"))
     }
 }

@@ -30,8 +30,9 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 /// undefined, but no memory outside of it was touched.
 pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
     let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
-    let (_, codec) = codec
-        .ok_or_else(|| CorruptBlock(format!("no codec has the tag {tag}, or the table has no dictionary")))?;
+    let (_, codec) = codec.ok_or_else(|| {
+        CorruptBlock(format!("no codec has the tag {tag}, or the SSTable has no dictionary"))
+    })?;
     codec.decompress(stored, out)
 }
 
@@ -48,7 +49,7 @@ impl Decompressor {
     /// # Errors
     /// If the bytes are no dictionaries of known codecs.
     pub fn open(dictionaries: &[u8]) -> Result<Self, CorruptBlock> {
-        let corrupt = || CorruptBlock("the dictionaries of the table cannot be read".to_owned());
+        let corrupt = || CorruptBlock("the dictionaries of the SSTable cannot be read".to_owned());
         let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(corrupt)?;
         let open = |(tag, bytes): (u8, &[u8])| {
             let learner = KNOWN.learners.iter().find(|learner| learner.tag == tag).ok_or_else(corrupt)?;

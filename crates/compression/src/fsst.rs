@@ -23,7 +23,7 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     "fsst",
-    "a codec for text, with one byte per frequent string; the strings come from a table's first blocks",
+    "a codec for text, with one byte per frequent string; it learns the strings from the first blocks of a table",
     || Box::new(Fsst),
 );
 

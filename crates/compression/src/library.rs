@@ -96,7 +96,7 @@ impl Compression for Library {
         let found = LOADED.read().get(name).cloned();
         let functions = found.ok_or_else(|| {
             CorruptBlock(format!(
-                "the codec library {name:?} wrote this block, and it is not loaded; name it in the design of the store"
+                "the codec library {name:?} compressed this block, but this library is not loaded; name it in the design of the store"
             ))
         })?;
         functions.decompress(body, out)

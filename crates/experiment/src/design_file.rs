@@ -30,8 +30,10 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
             let base = extended_file(file, name)?;
             let chain = [above, &[file.identity()]].concat();
             if chain.contains(&base.identity()) {
-                let message =
-                    format!("design files extend each other in a circle, back to {}", base.path.display());
+                let message = format!(
+                    "design files extend each other in a cycle that includes {}",
+                    base.path.display()
+                );
                 return Err(file.problem(&["extends"], message));
             }
             read_extended(&base, &chain)?
@@ -66,7 +68,7 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
 /// The file that `extends` names.
 pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFile> {
     let Value::String(name) = name else {
-        let message = "expected the name of a design file, as extends = \"designs/default.toml\"";
+        let message = "expected the name of a design file, such as extends = \"designs/default.toml\"";
         return Err(file.problem(&["extends"], message));
     };
     referred(file, "extends", name)

@@ -46,7 +46,10 @@ impl Sweep {
             let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
                 let same: &Cell = &cells[*numbers.get(&text)?];
-                Some(format!("same as configuration {}, \"{}\"", same.number, same.label))
+                Some(format!(
+                    "this combination is identical to configuration {}, \"{}\"",
+                    same.number, same.label
+                ))
             };
             if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));
@@ -175,7 +178,7 @@ impl Base<'_> {
             },
             (_, [_, ..]) if roots.contains(&first) => Ok(()),
             (_, []) if roots.contains(&first) => {
-                Err(SweepError::new(path, "this is a whole table; name a key in it"))
+                Err(SweepError::new(path, "this is a table; name a key in it"))
             }
             _ => {
                 Err(SweepError::new(path, wording::unknown("start of a path", first, roots.iter().copied())))
@@ -219,7 +222,7 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     if absent.is_empty() {
         return Ok(());
     }
-    let all = "use [sweep] \"engine\" = \"all\" to run those that are";
+    let all = "use [sweep] \"engine\" = \"all\" to run only the installed engines";
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
@@ -230,7 +233,9 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     let hint = suggestion(name, known.iter().map(String::as_str));
     match known.is_empty() {
         true => format!("{of} has no parameters"),
-        false if known.iter().any(|known| known == name) => format!("only other kinds of {of} have it"),
+        false if known.iter().any(|known| known == name) => {
+            format!("only other variants of {of} have this parameter")
+        }
         false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
 }
@@ -303,10 +308,10 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         let reason = match &phase.work {
             _ if phase.threads > 1 => format!("has {} threads (maximum 1)", phase.threads),
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-                "ends after a time; set operations in place of seconds".to_owned()
+                "ends after a time; set operations instead of seconds".to_owned()
             }
-            Work::Roles(_) => "has roles, which run at the same time".to_owned(),
-            Work::Step(StoreStep::Sleep(_)) => "sleeps, and counters do not depend on time".to_owned(),
+            Work::Roles(_) => "has roles, which need concurrent threads".to_owned(),
+            Work::Step(StoreStep::Sleep(_)) => "sleeps, but counters do not depend on time".to_owned(),
             _ => return None,
         };
         Some(format!("counted mode: phase {} {reason}", phase.name))
@@ -464,7 +469,7 @@ mod tests {
         let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
         assert_eq!(swept, ["uniform ", "zipfian 0.5", "zipfian 0.9"]);
         assert_eq!(left_out.len(), 1);
-        assert_eq!(left_out[0].reason, "same as configuration 0, \"keys=uniform\"");
+        assert_eq!(left_out[0].reason, "this combination is identical to configuration 0, \"keys=uniform\"");
         for (path, hint) in [
             (
                 "design.bloom.bits_per_ky",

@@ -12,7 +12,7 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     let name = plan.name();
     let reason = match task.workload() {
         _ if trials.mode == RunMode::Counted => Some("counted mode measures no time".to_owned()),
-        None => Some("an experiment with a subject has no store that could take turns".to_owned()),
+        None => Some("a component experiment has no store that could run in slices".to_owned()),
         Some(workload) => workload.phases.iter().find_map(obstacle),
     };
     if let Some(reason) = reason {
@@ -21,7 +21,7 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if plan == Interleaving::Duet && cells > cores {
         return Err(format!(
-            "\"duet\" needs a core for each of the {cells} configurations, and this machine has {cores}; use \"slices\""
+            "\"duet\" needs one core per configuration, but there are {cells} configurations and {cores} cores; use \"slices\""
         ));
     }
     Ok(())

@@ -137,22 +137,22 @@ impl Trials {
         if self.seeds - 1 > LARGEST_SEED - seed {
             return Err((
                 "seeds",
-                format!("the last of them exceeds the largest whole number in TOML, {LARGEST_SEED}"),
+                format!("the last seed exceeds the largest whole number in TOML, {LARGEST_SEED}"),
             ));
         }
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
-            let message = "expected the relative half-width of an interval, more than 0 and less than 1";
+            let message = "expected the relative half-width of a confidence interval, above 0 and below 1";
             return Err(("precision", message.to_owned()));
         }
         if self.budget.is_some_and(|budget| budget.0 == 0) {
             return Err(("budget", "0 is too short; give a time such as \"2min\"".to_owned()));
         }
         if self.budget.is_some() && precision.is_some() {
-            let message = "both trials.budget and trials.precision end a run; remove one of the two";
+            let message = "both trials.budget and trials.precision end a run; remove one of them";
             return Err(("budget", message.to_owned()));
         }
         if self.budget.is_some() && self.mode == RunMode::Counted {
-            let message = "counted mode repeats no measurement, so it needs no budget; remove it";
+            let message = "counted mode does not repeat measurements, so a budget has no effect; remove it";
             return Err(("budget", message.to_owned()));
         }
         if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
@@ -160,7 +160,7 @@ impl Trials {
             return Err(("memory_limit", message.to_owned()));
         }
         if self.memory_limit.is_some() && self.warm_memory.is_some() {
-            let message = "the touched memory would count against trials.memory_limit; remove one of the two";
+            let message = "trials.warm_memory would count against trials.memory_limit; remove one of them";
             return Err(("warm_memory", message.to_owned()));
         }
         if self.warm_memory.is_some() && !cfg!(target_os = "linux") {
@@ -169,8 +169,7 @@ impl Trials {
         }
         // Rounds of whole seconds are computed from the intervals as well.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
-            let message =
-                "expected a second or an even part of it, at least 10 ms, as \"1s\", \"100ms\" or \"20ms\"";
+            let message = "expected a time of at least 10 ms that divides a second evenly, such as \"1s\", \"100ms\" or \"20ms\"";
             return Err(("timeline", message.to_owned()));
         }
         if sampling == 0 {

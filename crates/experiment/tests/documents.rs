@@ -52,7 +52,7 @@ fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
         if !runs {
             assert_eq!(sheet.count(Way::Run), 0, "{}", path.display());
             let problem = Experiment::load(&path, &quick).unwrap_err().to_string();
-            assert!(problem.contains("computed.toml: nothing in this file runs"), "{problem}");
+            assert!(problem.contains("computed.toml: this file has no workload to run"), "{problem}");
             continue;
         }
         let [full, quick] = [&Overrides::default(), &quick].map(|overrides| {

@@ -21,7 +21,7 @@ use crate::{binary, compressed, eytzinger};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "binary search for small tables, eytzinger for large tables, and compressed if memory is short",
+    "binary for small SSTables, eytzinger for large SSTables, and optionally compressed to save memory",
     "# Minimum number of separators with which an SSTable gets the layout \"eytzinger\". Smaller SSTables\n\
      # get the layout \"binary\".\n\
      eytzinger_threshold = 5000\n\

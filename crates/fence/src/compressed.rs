@@ -24,7 +24,7 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
-    "prefix-compressed separators, searched without decompression; least memory, but several times slower",
+    "prefix-compressed separators, searched without decompression; the least memory, but several times slower",
     "# Distance between two separators that are stored in full, as a number of separators, 2 to 1024. A\n\
      # larger distance takes less memory, but makes searches slower.\n\
      interval = 16\n",

@@ -36,7 +36,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     let found = take(&mut rest, tag.len())?;
     if found != tag {
         return Err(corrupt(format!(
-            "the tag is \"{}\", expected \"{}\"; another kind of fence may have been stored",
+            "the tag is \"{}\", expected \"{}\"; the SSTable may contain another kind of fence pointers",
             found.escape_ascii(),
             tag.escape_ascii()
         )));

@@ -93,7 +93,7 @@ impl Functions {
         match unsafe { (self.decompress)(stored.as_ptr(), stored.len(), out.as_mut_ptr(), out.len()) } {
             OK => Ok(()),
             code => {
-                Err(CorruptBlock(format!("library {}: its function decompress returned {code}", self.name)))
+                Err(CorruptBlock(format!("library {}: the function decompress returned {code}", self.name)))
             }
         }
     }

@@ -59,7 +59,7 @@ impl Loader<'_> {
             if is_read(cells, phase, &path) {
                 continue;
             }
-            let message = format!("nothing reads {key}: {reason}");
+            let message = format!("{key} has no effect: {reason}");
             // A mix of the command line may take the place of one that reads the key.
             let is_other_mix = self.sets.setter(&format!("phase.{phase}.mix")).is_some();
             if REPEATED.contains(&key) || is_other_mix {
@@ -123,8 +123,8 @@ impl Loader<'_> {
         };
         cells.iter().all(goes_past).then(|| {
             format!(
-                "sweep.{}: nothing reads the cache, because every configuration uses the blocks of its mapped SSTables in \
-                 place; use storage = \"pread\", or block.mapped = \"cached\"",
+                "sweep.{}: the cache has no effect, because all configurations read blocks of memory-mapped \
+                 SSTables in place; use storage = \"pread\", or block.mapped = \"cached\"",
                 factor.path
             )
         })
@@ -138,8 +138,9 @@ impl Loader<'_> {
             let in_file = trials.is_some_and(|table| table.contains_key(key));
             if in_file || self.sets.setter(&format!("trials.{key}")).is_some_and(|set| set.by != SetBy::Quick)
             {
-                sentences
-                    .push(format!("trials.{key}: nothing reads it in counted mode, which measures no time"));
+                sentences.push(format!(
+                    "trials.{key}: this key has no effect in counted mode, which measures no time"
+                ));
             }
         }
         let phases =
@@ -147,7 +148,7 @@ impl Loader<'_> {
         for Phase { name, rate, settle, .. } in phases {
             for (key, is_set) in [("rate", *rate != Rate::Closed), ("settle", !settle)] {
                 let sentence = format!(
-                    "phase.{name}.{key}: nothing reads it in counted mode, in which no operation waits"
+                    "phase.{name}.{key}: this key has no effect in counted mode, because no operation waits"
                 );
                 if is_set && !sentences.contains(&sentence) {
                     sentences.push(sentence);

@@ -190,7 +190,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         &["trials.mode: expected a name, not true Valid: timed, counted"],
     ),
     ("name   = \"load\"", "name = 3", 8, &["name: expected a text in quotes, not 3"]),
-    ("\"bar\"", "{}", 25, &["chart.kind: the table has no kind; write { kind = \"line\", "]),
+    ("\"bar\"", "{}", 25, &["chart.kind: the table has no key kind; write { kind = \"line\", "]),
     ("x    = \"design.cache\"\n", "x = nan\n", 26, &["chart.x: expected a text in quotes, not NaN"]),
     (
         "insert = 3000",
@@ -263,7 +263,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         "compaction = \"leveled\"",
         "memory = \"8MiB\"\ncache = { kind = \"lru\", capacity = \"1MiB\" }",
         5,
-        &["design.memory gives the cache the memory", "remove design.memory or design.cache.capacity"],
+        &["design.memory gives the cache all memory", "remove design.memory or design.cache.capacity"],
     ),
     ("bytes = 32", "bytes = \"1GiB\"", 10, &["values are at most 64MiB"]),
     ("bytes = 32", "bytes = 32, compressible = 2", 10, &["compressible is 2; it must be a share"]),
@@ -307,7 +307,7 @@ const SWEEPS: &[Case<'_>] = &[
         "[sweep]",
         "[sweep]\ncombine = \"zip\"\n\"phase.load.insert\" = [1]",
         20,
-        &["combine = \"zip\" needs lists of one length"],
+        &["combine = \"zip\" needs lists of equal length"],
     ),
     (
         "mix        = { get",
@@ -424,7 +424,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         ),
         (
             &["--set", "design={}"],
-            "--set design: \"design\" is a whole table; set a value in it, as design.bloom=blocked;",
+            "--set design: \"design\" is a table; set a value in it, such as design.bloom=blocked;",
         ),
         (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is not a TOML value: "),
         (
@@ -435,7 +435,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),
         (
             &["--set", "design.bloom=none"],
-            "--set design.bloom: this path is swept, so a single value has no effect",
+            "--set design.bloom: the sweep already sets this path, so a single value has no effect",
         ),
         (&["--set", "design.wal"], "expected path=value"),
         (
@@ -482,7 +482,7 @@ fn files_that_are_no_experiments_are_named() {
         ("latin.toml", "cannot read latin.toml: stream did not contain valid UTF-8"),
         (
             "empty.toml",
-            "empty.toml: question: the question of the experiment is missing, as question = \"Which …?\"",
+            "empty.toml: question: the question of the experiment is missing; add it, such as question = \"Which …?\"",
         ),
         ("silent.toml", "silent.toml: phase: a workload has at least one [[phase]]"),
     ] {
@@ -596,5 +596,8 @@ fn damaged_results_are_neither_resumed_nor_drawn() {
 fn a_variant_that_was_left_out_of_the_build_says_how_to_get_it() {
     let bench = Bench::small();
     let error = bench.run(&["run", "small.toml", "--set", "design.cache=foyer"]).refusal();
-    assert!(error.contains("foyer is not in this build; build with --features foyer"), "{error}");
+    assert!(
+        error.contains("this build of lsmbench does not contain foyer; build with --features foyer"),
+        "{error}"
+    );
 }

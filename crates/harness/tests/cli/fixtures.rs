@@ -195,13 +195,13 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[design]\n",
             "[design]\nstorage = \"memory\"\n",
-            "storage = \"memory\" loses its data when the process ends, so it leaves no files to clone",
+            "storage = \"memory\" loses its data when the process ends, so a fixture would have no files",
         ),
         ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = \"simulated\" loses its data"),
         (
             "name       = \"churn\"",
             "name       = \"churn\"\ncache      = \"cold\"",
-            "phase \"churn\" is part of the fixture and not measured; remove its cache",
+            "phase \"churn\" is part of the fixture and therefore not measured; remove its keys cache",
         ),
         (
             "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",
@@ -211,7 +211,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[trials]",
             "[verdict]\nphase = \"load\"\nmetric = \"write_amp\"\n[trials]",
-            "verdict.phase: phase \"load\" is part of the fixture, which is not measured Valid: \"look\"",
+            "verdict.phase: phase \"load\" is part of the fixture and therefore not measured Valid: \"look\"",
         ),
         (
             "[trials]",
@@ -228,7 +228,10 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     let component = "question = \"?\"\nsubject = \"fence\"\n[trials]\nfixture = \"load\"\n";
     bench.write("c.toml", component);
     assert!(
-        bench.run(&["run", "c.toml"]).refusal().contains("an experiment with a subject has no store to keep")
+        bench
+            .run(&["run", "c.toml"])
+            .refusal()
+            .contains("a component experiment has no store, so there is nothing to keep")
     );
     bench.write("x.toml", EXPERIMENT);
     let described = bench.ok(&["describe", "x.toml"]);

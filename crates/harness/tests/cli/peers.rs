@@ -53,7 +53,7 @@ fn an_engine_that_is_not_there_leaves_the_others() {
         ),
         "{error}"
     );
-    assert!(error.contains("use [sweep] \"engine\" = \"all\" to run those that are"), "{error}");
+    assert!(error.contains("use [sweep] \"engine\" = \"all\" to run only the installed engines"), "{error}");
     bench.write(
         "two.toml",
         over("[\"lsmbench\", \"rocksdb(library=/nowhere/a.so)\", \"leveldb(library=/nowhere/b.so)\"]"),
@@ -96,7 +96,8 @@ fn counted_mode_refuses_other_engines_in_words() {
     let bench = Bench::new();
     bench.write("x.toml", over("[\"lsmbench\", \"rocksdb\"]"));
     let error = bench.run(&["describe", "x.toml", "--set", "trials.mode=counted"]).refusal();
-    let expected = "engine \"rocksdb\" cannot run in counted mode (background threads are timing-dependent)";
+    let expected =
+        "engine \"rocksdb\" cannot run in counted mode (because its background threads depend on timing)";
     assert!(error.contains(expected) && error.contains("use trials.mode = \"timed\""), "{error}");
 }
 
@@ -227,5 +228,5 @@ fn an_engine_is_one_line_of_an_experiment() {
     let component = "question = \"?\"\nengine = \"rocksdb\"\nsubject = \"hash\"\n";
     bench.write("x.toml", component);
     let error = bench.run(&["describe", "x.toml"]).refusal();
-    assert!(error.contains("x.toml:2: engine: an experiment with a subject runs no engine"), "{error}");
+    assert!(error.contains("x.toml:2: engine: a component experiment runs no engine"), "{error}");
 }

@@ -109,7 +109,7 @@ fn roles_are_swept_and_refused_by_their_paths() {
         (
             "keys = \"zipfian\"\nrate",
             "keys = \"zipfian\"\nbatch = 9\nrate",
-            "x.toml:23: phase.together.role.writer.batch: nothing reads batch",
+            "x.toml:23: phase.together.role.writer.batch: batch has no effect",
         ),
         ("rate = 2_000", "rate = { p99 = \"1ms\" }", "phase.together.role.writer.rate"),
         ("name = \"writer\"", "name = \"readers\"", "two roles are called \"readers\""),

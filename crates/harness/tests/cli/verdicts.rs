@@ -226,7 +226,7 @@ fn like_is_compared_with_like() {
         ("[\"design.blom\"]", "unknown swept path \"design.blom\"; did you mean \"design.bloom\"?"),
         (
             "[\"design.bloom\", \"design.bloom.bits_per_key\"]",
-            "no configurations are left to compare; remove one",
+            "so there is nothing to compare; remove one path",
         ),
     ] {
         let error = bench.run(&["run", "x.toml", "--set", &format!("verdict.within={within}")]).refusal();

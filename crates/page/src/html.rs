@@ -103,9 +103,9 @@ fn warnings(run: &RunData) -> String {
     let items: Vec<String> = all.iter().map(|warning| format!("<li>{}</li>\n", escape(warning))).collect();
     let items = items.concat();
     let count = if all.len() == 1 {
-        "1 note on this run".to_owned()
+        "1 note about this run".to_owned()
     } else {
-        format!("{} notes on this run", all.len())
+        format!("{} notes about this run", all.len())
     };
     format!("<details class=\"notes\"><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
 }

@@ -197,7 +197,7 @@ pub(crate) fn prepare(
     let judged = Judged::of(verdicts, &picked.table, spec);
     let mut notes = picked.notes;
     if spec.theory && plan.theory.is_none() && plan.bound.is_none() {
-        notes.push("theory makes no prediction for these rows".to_owned());
+        notes.push("no theory applies to these rows".to_owned());
     }
     let cells = plan.cells(&picked.table, &judged, &mut notes);
     if cells.is_empty() {
@@ -261,18 +261,18 @@ impl Plan {
         let is_text =
             |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == ValueType::Text);
         if is_text(y_at) {
-            return Err(PlotError::spec("y", format!("\"{y}\" holds names; choose a measured column")));
+            return Err(PlotError::spec("y", format!("\"{y}\" contains names; choose a measured column")));
         }
         if is_text(x_at) && matches!(spec.form(), Form::Scatter | Form::Timeline) {
-            return Err(PlotError::spec("x", format!("\"{x}\" holds names; choose a measured column")));
+            return Err(PlotError::spec("x", format!("\"{x}\" contains names; choose a measured column")));
         }
         if spec.form() == Form::Heatmap && spec.series.is_none() {
-            return Err(PlotError::spec("series", "a heat map needs the column whose values are its rows"));
+            return Err(PlotError::spec("series", "a heat map needs the column that gives its rows"));
         }
         if spec.theory && Expectation::of(y).next().is_none() {
             let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();
             known.dedup();
-            let message = format!("no theory for y = \"{y}\", only for {}", known.join(", "));
+            let message = format!("no theory exists for y = \"{y}\". Valid: {}", known.join(", "));
             return Err(PlotError::spec("theory", message));
         }
         let known = |is_bound: bool| {

@@ -269,7 +269,7 @@ fn draw(
     context: &Context,
 ) -> Result<(Scene, Captions, Figure), PlotError> {
     let given = context.style.title.clone().or_else(|| spec.title.clone());
-    let torn = table.torn().map(|_| "the last, torn line of the table is left out".to_owned());
+    let torn = table.torn().map(|_| "the last line of the table is incomplete and left out".to_owned());
     if spec.form() == Form::Cdf {
         let captions = |facts: &[String], trials, title: String| {
             let title = given.clone().unwrap_or_else(|| capitalized(&title));

@@ -122,7 +122,7 @@ pub(crate) fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> 
 
 pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> PlotError {
     let message =
-        format!("\"{column}\" has no value above 0, which a logarithmic axis needs; leave out {flag}");
+        format!("\"{column}\" has no value above 0, but a logarithmic axis needs such values; remove {flag}");
     PlotError::spec(key, message)
 }
 

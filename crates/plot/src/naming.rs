@@ -99,7 +99,8 @@ pub(crate) fn sort_series<T>(
     key: impl Fn(&T) -> (&Vec<Value>, u64),
 ) -> Result<(), PlotError> {
     if series.len() > MOST_SERIES {
-        let message = format!("{} series cannot be distinguished; keep fewer with filter", series.len());
+        let message =
+            format!("a chart cannot distinguish {} series; use filter to keep fewer series", series.len());
         return Err(PlotError::spec("series", message));
     }
     series.sort_by(|a, b| {

@@ -198,7 +198,7 @@ impl Formats {
             }
         }
         if formats.is_empty() {
-            Err("no format is named; write \"svg\"".to_owned())
+            Err("the list of formats is empty; write \"svg\"".to_owned())
         } else {
             Ok(Self(formats))
         }
@@ -265,7 +265,7 @@ impl FromStr for Length {
         })?;
         let [least, most] = Self::BOUNDS;
         if !(least..=most).contains(&inches) {
-            return Err(format!("a width of \"{text}\" is out of bounds; it is from {least}in to {most}in"));
+            return Err(format!("a width of \"{text}\" is out of range; it must be {least}in to {most}in"));
         }
         Ok(Self { inches })
     }
@@ -320,7 +320,7 @@ mod tests {
             ("caption = \"no\"", "unknown caption \"no\". Valid: \"all\", \"facts\", \"verdict\", \"none\""),
             ("whiskers = \"sd\"", "unknown interval \"sd\". Valid: \"ci\", \"range\", \"iqr\""),
             ("width = \"3\"", "\"3\" is not a width; write a length such as \"3.3in\""),
-            ("width = \"1in\"", "out of bounds; it is from 2.5in to 20in"),
+            ("width = \"1in\"", "out of range; it must be 2.5in to 20in"),
             ("width = \"NaNin\"", "out of bounds"),
         ] {
             let error = toml::from_str::<FigureStyle>(text).unwrap_err();

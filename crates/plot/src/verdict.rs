@@ -92,7 +92,8 @@ impl<'a> Judged<'a> {
         };
         let no_rivals = match self.no_rivals {
             0 => String::new(),
-            count => format!(" {count} not compared: no rivals of the baseline."),
+            1 => " 1 configuration cannot be compared with the baseline.".to_owned(),
+            count => format!(" {count} configurations cannot be compared with the baseline."),
         };
         let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!(" in phase {phase}"));
         let (baseline, named) = (self.baseline()?, named.join("; "));
@@ -104,7 +105,7 @@ impl<'a> Judged<'a> {
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
-        Some(if is_same { name(&first.to_string()) } else { "the baseline of each".to_owned() })
+        Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
     /// The number of settings that differ between the compared configurations.

@@ -358,7 +358,10 @@ fn refusals_say_what_to_write_instead() {
     assert!(error(&sample, |spec| spec.y = None).starts_with("y: "));
     assert!(error(&sample, |spec| spec.x = None).starts_with("x: "));
     assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
-    assert!(error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\""));
+    assert!(
+        error(&sample, |spec| spec.y = some("p99_ns"))
+            .contains("theory: no theory exists for y = \"p99_ns\"")
+    );
     let filter = |column: &str, value: &str| {
         let choice = SelectedValues::One(Scalar::Text(value.to_owned()));
         BTreeMap::from([(column.to_owned(), choice)])
@@ -416,7 +419,7 @@ fn results_that_cannot_be_read_are_named() {
     let (_folder, sample) = sample("fpr");
     let whole = std::fs::read(sample.folder.runs()).unwrap();
     std::fs::write(sample.folder.runs(), &whole[..whole.len() - 3]).unwrap();
-    assert_eq!(draw(&sample).notes(), ["the last, torn line of the table is left out"]);
+    assert_eq!(draw(&sample).notes(), ["the last line of the table is incomplete and left out"]);
 }
 
 #[test]
@@ -545,7 +548,7 @@ fn ratios_are_those_of_rounds_with_the_interval_of_the_verdict() {
 
     // Without verdicts, all configurations are compared with the first, and the chart states it.
     std::fs::remove_file(sample.folder.verdicts()).unwrap();
-    assert_eq!(draw(&sample).notes(), ["no verdict on these numbers: intervals are those of the median"]);
+    assert_eq!(draw(&sample).notes(), ["no verdict uses this metric, so the CIs are computed for the chart"]);
     sample.spec.y = None;
     let error = Chart::draw(&sample.folder, &sample.spec, &sample.context).unwrap_err().to_string();
     assert!(error.starts_with("y: the column to compare is missing"), "{error}");

@@ -49,8 +49,7 @@ const MOST_KEYS: f64 = 1e14;
 /// Reads a number of keys.
 fn keys(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.replace('_', "").parse().ok();
-    number
-        .filter(|number| (1.0..=MOST_KEYS).contains(number))
-        .map(f64::round)
-        .ok_or_else(|| format!("\"{text}\" is no number of keys from 1 to 1e14; write 1000000 or 1e6"))
+    number.filter(|number| (1.0..=MOST_KEYS).contains(number)).map(f64::round).ok_or_else(|| {
+        format!("\"{text}\" is not a number of keys from 1 to 1e14; write it like 1000000 or 1e6")
+    })
 }

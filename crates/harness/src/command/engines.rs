@@ -63,7 +63,8 @@ fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
             let first = folders[first].display();
-            let message = format!("{first} has results of {} as well; name one of them", tables.name());
+            let message =
+                format!("{first} also has results of {}; name only one of the two folders", tables.name());
             return Err(Problem::at(folder, None, message));
         }
     }
@@ -112,14 +113,14 @@ fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
         let table = tables.iter().find(|(of, _)| of == name);
         let why = match table {
             Some((_, table)) if page.content(name)? == table => continue,
-            Some(_) => "do not match the results",
+            Some(_) => "do not match the results of the run",
             None => "have no results",
         };
         wrong += 1;
         line(&format!("{}: the tables of {name} {why}", path.display()));
     }
     let all = page.names().count();
-    print(&format!("{} of {all} places of {} match the results\n", all - wrong, path.display()))?;
+    print(&format!("{} of {all} tables in {} match the results\n", all - wrong, path.display()))?;
     if wrong > 0 {
         line("update them with: lsmbench engines RESULTS --into PAGE");
     }
@@ -139,8 +140,8 @@ fn check_folders(results: &[PathBuf]) -> Outcome<()> {
         let Ok(whole) = path.canonicalize() else { continue };
         if let Some(first) = known.insert(whole, path) {
             let message = match first == path {
-                true => "named twice; name each folder of results once".to_owned(),
-                false => format!("the same folder as {}; name it once", first.display()),
+                true => "the command has this folder twice; name each folder of results once".to_owned(),
+                false => format!("this is the same folder as {}; name the folder once", first.display()),
             };
             return Err(Problem::at(path, None, message));
         }

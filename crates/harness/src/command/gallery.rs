@@ -81,7 +81,7 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     let first = experiment.charts.get(..1).unwrap_or_default();
     let charts = charts().charts(&folder, &table, first, &manifest, plot::Width::Full)?;
     let (spec, chart) =
-        charts.first().ok_or_else(|| Problem::new(format!("{} has no chart to show", experiment.name)))?;
+        charts.first().ok_or_else(|| Problem::new(format!("{} has no chart", experiment.name)))?;
     let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);
     let path = chart_file(experiment, arguments);
     check_file(&path)?;
@@ -139,7 +139,7 @@ fn destination(part: &str) -> String {
 
 /// The text before and after the gallery on its page.
 fn place(page: &str) -> Result<(&str, &str), String> {
-    let missing = || format!("there is no place for the gallery; add `{}` and `{END}`", BEGIN.trim());
+    let missing = || format!("the page has no place for the gallery; add `{}` and `{END}`", BEGIN.trim());
     let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
     let (_, after) = rest.split_once(END).ok_or_else(missing)?;
     Ok((before, after))

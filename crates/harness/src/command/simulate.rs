@@ -37,7 +37,9 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     for cell in &experiment.cells {
         match of_cell(&experiment, cell, arguments, &schema)? {
             Some(simulated) => rows.extend(simulated),
-            None => line(&format!("skipped: {}: only lsmbench's own tree is simulated", cell.label)),
+            None => {
+                line(&format!("skipped: {}: the simulator supports only the tree of lsmbench", cell.label))
+            }
         }
     }
     if rows.is_empty() {
@@ -77,7 +79,7 @@ fn of_cell(
     let scans =
         policy.is_ok_and(|policy| policy.seek_price() > 0) && workload.phases.iter().any(simulation::scans);
     if scans {
-        line(&format!("{}: read-triggered compactions are not simulated", cell.label));
+        line(&format!("{}: the simulation does not include read-triggered compactions", cell.label));
     }
     let sizes = if arguments.entries.is_empty() { vec![keys] } else { arguments.entries.clone() };
     let mut rows = Vec::new();

@@ -169,7 +169,7 @@ fn a_page_follows_from_its_results_or_is_named() {
     let wrong = bench.run(&check).expect(1);
     assert!(wrong.err.contains("page.md: the tables of writes do not match the results"), "{}", wrong.err);
     bench.ok(&["engines", "runs", "--into", "page.md"]);
-    assert_eq!(bench.ok(&check), "1 of 1 places of page.md match the results\n");
+    assert_eq!(bench.ok(&check), "1 of 1 tables in page.md match the results\n");
     let written = bench.read("page.md");
     bench.write("page.md", written.replace("| rocksdb | 2.49", "| rocksdb | 2.94"));
     bench.run(&check).expect(1);
@@ -202,7 +202,10 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     // The same experiment from two folders has one place.
     bench.ok(&["engines", "runs/writes", "--keep", "kept"]);
     let error = bench.run(&["engines", "runs/writes", "kept/writes", "--keep", "again"]).refusal();
-    assert!(error.contains("runs/writes has results of writes as well; name one of them"), "{error}");
+    assert!(
+        error.contains("runs/writes also has results of writes; name only one of the two folders"),
+        "{error}"
+    );
 }
 
 /// The tables of the repository's page match the repository's results. Without stored results there is nothing to

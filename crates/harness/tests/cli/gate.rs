@@ -72,8 +72,8 @@ fn numbers_that_are_gone_fail_the_gate() {
     let error = bench.run(&check).refusal();
     assert!(error.contains("the two sides have no metric in common, so nothing was compared"), "{error}");
     for (options, hint) in [
-        (&["--trials", "3"][..], "check does not take --trials"),
-        (&["--seed", "3"], "golden files have their own options"),
+        (&["--trials", "3"][..], "check has no option --trials"),
+        (&["--seed", "3"], "each golden file contains its own options"),
     ] {
         let error = bench.run(&[&["check", "--baseline", "goldens"][..], options].concat()).refusal();
         assert!(error.contains(hint), "{error}");

@@ -182,10 +182,7 @@ fn wrong_traces_are_one_error() {
         (&["trace", "stat", "words", "--kind", "lirs"], "words:1: block is \"hello world\""),
         (&["trace", "stat", "broken.csv", "--kind", "twitter"], "broken.csv:4: a line is TIME,KEY,KEY_SIZE"),
         (&["trace", "stat", "cache.csv", "--kind", "twiter"], "--kind: "),
-        (
-            &["trace", "sample", "cache.csv", "--rate", "0", "--out", "x"],
-            "--rate is 0; it is a share above 0",
-        ),
+        (&["trace", "sample", "cache.csv", "--rate", "0", "--out", "x"], "--rate is 0; it must be above 0"),
         (
             &["trace", "convert", "cache.csv", "--to", "dsl", "--out", "taken"],
             "cannot write taken: File exists",

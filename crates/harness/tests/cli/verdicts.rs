@@ -244,14 +244,15 @@ fn a_filter_of_other_bits_is_not_comparable_in_any_file() {
     bench.write("x.toml", text);
     let answer = bench.ok(&["run", "x.toml"]);
     assert_eq!(row(&answer, "xor").last(), Some(&"not comparable"), "{answer}");
-    let note = "Not comparable with standard, because neither bits_per_key is near: xor.";
+    let note = "Not comparable with standard, because bits_per_key differs too much: xor.";
     assert!(sentences(&answer).contains(note), "{answer}");
     let verdicts = bench.read("results/component-x/verdicts.csv");
     let of_xor = verdicts.lines().find(|line| line.contains(",xor,")).expect("a row per candidate");
     assert!(of_xor.contains(",inconclusive,no rival; bits_per_key 10.0 against 16.0"), "{verdicts}");
     let chart = bench.read("plots/component-x/fpr.svg");
     assert!(
-        chart.contains("Verdict against standard: blocked ") && chart.contains("1 not compared"),
+        chart.contains("Verdict against standard: blocked ")
+            && chart.contains("1 configuration cannot be compared"),
         "{chart}"
     );
 }

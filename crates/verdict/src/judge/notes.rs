@@ -46,10 +46,12 @@ impl Judged<'_> {
         notes.extend(self.doubts());
         let others = self.names(|other| !self.is_comparable(&other.name));
         if !others.is_empty() {
+            let costs = self.prices.names();
+            let differ = if costs.len() == 1 { "differs" } else { "differ" };
             notes.push(format!(
-                "Not comparable with {}, because neither {} is near: {}.",
+                "Not comparable with {}, because {} {differ} too much: {}.",
                 quoted(&self.entries[0].sample.name),
-                self.prices.names().join(" nor "),
+                costs.join(" and "),
                 listed(&others)
             ));
         }

@@ -51,8 +51,9 @@ pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
             let share = format_value(state.memtable_share(), Unit::Share);
             let _ = writeln!(
                 text,
-                "#   warning: {share} of the loaded data{of} stays in the memtable, so later phases measure the memtable \
-                 rather than tables; insert more keys, or set a smaller design.memtable.capacity"
+                "#   warning: {share} of the loaded data{of} stays in the memtable, so later phases measure \
+                 the memtable instead of SSTables; insert more keys, or set a smaller \
+                design.memtable.capacity"
             );
         }
     }

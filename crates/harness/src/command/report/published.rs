@@ -78,7 +78,7 @@ impl Published {
                 if gone.is_empty() {
                     return Ok(false);
                 }
-                format!("nothing was measured of {}", gone.join(", "))
+                format!("{} was not measured", gone.join(", "))
             }
         };
         let folder = own.root().display();
@@ -87,13 +87,15 @@ impl Published {
             (true, false) => "a run of another size",
             (true, true) => {
                 line(&format!(
-                    "{name}: {lacking}: {folder} keeps its results instead of the new ones; remove that folder to \
-                     replace them"
+                    "{name}: {lacking}, so {folder} keeps the old results; remove that folder to replace \
+                     the results"
                 ));
                 return Ok(true);
             }
         };
-        line(&format!("{name}: {lacking}: replaced the results in {folder}, because they are of {other}"));
+        line(&format!(
+            "{name}: {lacking}, but {folder} had results of {other}, so the new results replaced them"
+        ));
         Ok(false)
     }
 

@@ -54,7 +54,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
     names.dedup();
-    let why = "block.checksum = \"none\", so corruption of blocks cannot be detected";
+    let why = "with block.checksum = \"none\", lsmbench cannot detect corruption of blocks";
     if !names.is_empty() && !arguments.design.is_empty() {
         return Err(Problem::new(format!("design {}: {why}; choose another checksum", names.join(", "))));
     }

@@ -133,7 +133,10 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
         return (
-            format!("no verdict: needs {} samples; race for longer with --seconds\n", 2 * LEAST_SAMPLES),
+            format!(
+                "no verdict: at least {} samples are needed; run for longer with --seconds\n",
+                2 * LEAST_SAMPLES
+            ),
             true,
         );
     }

@@ -136,6 +136,8 @@ mod tests {
         let above = Params { most_bits: 9.0, ..Params::default() };
         assert!(Builder::<crate::Codecs>::build(above).err().unwrap().contains("0 to 8"));
         let crossed = Params { small: ByteSize(1 << 20), ..Params::default() };
-        assert!(Builder::<crate::Codecs>::build(crossed).err().unwrap().contains("above large"));
+        assert!(
+            Builder::<crate::Codecs>::build(crossed).err().unwrap().contains("small must not exceed large")
+        );
     }
 }

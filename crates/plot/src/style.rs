@@ -321,7 +321,7 @@ mod tests {
             ("whiskers = \"sd\"", "unknown interval \"sd\". Valid: \"ci\", \"range\", \"iqr\""),
             ("width = \"3\"", "\"3\" is not a width; write a length such as \"3.3in\""),
             ("width = \"1in\"", "out of range; it must be 2.5in to 20in"),
-            ("width = \"NaNin\"", "out of bounds"),
+            ("width = \"NaNin\"", "out of range"),
         ] {
             let error = toml::from_str::<FigureStyle>(text).unwrap_err();
             assert!(error.message().contains(message), "{error}");

@@ -357,7 +357,7 @@ fn refusals_say_what_to_write_instead() {
     );
     assert!(error(&sample, |spec| spec.y = None).starts_with("y: "));
     assert!(error(&sample, |spec| spec.x = None).starts_with("x: "));
-    assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
+    assert!(error(&sample, |spec| spec.y = some("label")).contains("contains names"));
     assert!(
         error(&sample, |spec| spec.y = some("p99_ns"))
             .contains("theory: no theory exists for y = \"p99_ns\"")
@@ -405,7 +405,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
     let mut bytes = std::fs::read(log(0, 0)).unwrap();
     bytes[200] ^= 1;
     std::fs::write(log(0, 0), bytes).unwrap();
-    assert!(error(&sample, |_| ()).contains("its checksum does not match"));
+    assert!(error(&sample, |_| ()).contains("the checksum does not match"));
     std::fs::remove_dir_all(sample.folder.histograms()).unwrap();
     assert!(error(&sample, |_| ()).contains("cannot read"));
 }

@@ -121,28 +121,29 @@ impl Claims {
         let is_alone =
             |claim: &&Claim| claim.standing.other_end().is_some() && claims.other_end(claim).is_none();
         match claims.claims.iter().find(is_alone) {
-            Some(claim) => {
-                Err(whole(format!("{} is one end of a range, and the other is missing", claim.id)))
-            }
+            Some(claim) => Err(whole(format!(
+                "the claim {} is one end of a range, but the other end is missing",
+                claim.id
+            ))),
             None => Ok(claims),
         }
     }
 
     fn add(&mut self, claim: Claim) -> Result<(), String> {
         if !claim.value.is_finite() {
-            return Err(format!("value is {}, and no number", claim.value));
+            return Err(format!("value is {}; it must be a finite number", claim.value));
         }
         if let Some(other) =
             self.claims.iter().find(|other| other.metric == claim.metric && other.unit != claim.unit)
         {
             let (metric, unit, theirs) = (&claim.metric, &claim.unit, &other.unit);
             return Err(format!(
-                "{metric} is in {unit} here and in {theirs} in {}; one name has one unit",
+                "{metric} has the unit {unit} here but {theirs} in {}; use one unit per metric",
                 other.id
             ));
         }
         if self.places.insert(claim.id.clone(), self.claims.len()).is_some() {
-            return Err(format!("the claim {} stands there twice", claim.id));
+            return Err(format!("the file has the claim {} twice", claim.id));
         }
         self.claims.push(claim);
         Ok(())
@@ -176,9 +177,9 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     for pair in text.split(';').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair
             .split_once('=')
-            .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not as key=value")))?;
+            .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not key=value")))?;
         if params.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(serde::de::Error::custom(format!("{key} stands twice")));
+            return Err(serde::de::Error::custom(format!("the key {key} is given twice")));
         }
     }
     Ok(params)
@@ -234,9 +235,9 @@ mod tests {
             ("a-1,,,,m,,one,x,exact\n", ":2: value: "),
             ("a-1,,,,m,,inf,x,exact\n", ":2: value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
-            ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not as key=value"),
+            ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not key=value"),
             ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: a stands twice"),
-            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the claim a-1 stands there twice"),
+            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
             ("a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n", ":3: m is in % here and in x in a-1"),
             ("a-1,,,,m\n", "claims.csv: "),
         ] {

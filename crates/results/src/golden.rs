@@ -89,7 +89,7 @@ impl Golden {
             let cells = record.ok().map(|record| record.iter().map(str::to_owned).collect::<Vec<_>>());
             let Some(Ok([label, phase, operation, metric, value])) = cells.map(<[String; 5]>::try_from)
             else {
-                return Err(wrong(index + 5, "expected five cells"));
+                return Err(wrong(index + 5, "expected five fields"));
             };
             if !value.parse().is_ok_and(f64::is_finite) {
                 return Err(wrong(index + 5, &format!("{value:?} is not a number")));
@@ -137,7 +137,7 @@ mod tests {
         assert!(message(&text.replace("# config: ", "config ")).contains(":3: "), "line 3");
         assert!(message(&text.replace("metric,value", "metric")).contains(":4: "));
         assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is not a number"));
-        assert!(message(&text.replace(",17", "")).contains(":6: expected five cells"));
+        assert!(message(&text.replace(",17", "")).contains(":6: expected five fields"));
         assert!(message("").contains(":1: "));
     }
 }

@@ -346,8 +346,8 @@ impl Manifest {
             serde_json::from_str(&text).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
         if version != MANIFEST_VERSION {
             return Err(wrong(format!(
-                "the manifest is of version {version}, this lsmbench reads version {MANIFEST_VERSION}; \
-                 use the lsmbench that wrote it"
+                "the manifest has version {version}, but this lsmbench reads version {MANIFEST_VERSION}; \
+                 use the lsmbench that wrote the manifest"
             )));
         }
         serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is corrupt: {error}")))
@@ -391,7 +391,7 @@ fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let expected = ending(body);
     match SEAL.len() + end.len() == expected.len() && expected.ends_with(end) {
         true => Ok(format!("{body}\n}}\n").into()),
-        false => Err("the manifest is corrupt: its checksum does not match"),
+        false => Err("the checksum does not match, so the manifest is corrupt"),
     }
 }
 
@@ -458,7 +458,7 @@ mod tests {
             Manifest::read(&path).unwrap_err().to_string()
         };
         assert!(message("{}").contains("this is not a manifest: missing field `version`"));
-        assert!(message(&text.replace("\"version\": 1,", "\"version\": 2,")).contains("is of version 2"));
+        assert!(message(&text.replace("\"version\": 1,", "\"version\": 2,")).contains("has version 2"));
         assert!(message(&text.replace("\"seed\"", "\"sead\"")).contains("unknown field `sead`"));
         for length in 0..text.len() - 1 {
             assert!(!message(&text[..length]).is_empty());

@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(
-            "{} is a symbolic link, so results would be written elsewhere; remove it",
+            "{} is a symbolic link to another place; remove the link",
             path.display()
         ))),
         _ => Ok(()),
@@ -49,7 +49,7 @@ pub fn check_name(experiment: &str) -> Outcome<()> {
         return Ok(());
     }
     Err(Problem::new(format!(
-        "an experiment cannot be called {experiment:?}: its results folder gets that name; rename its file"
+        "the experiment name {experiment:?} cannot be the name of a results folder; rename the file of the experiment"
     )))
 }
 

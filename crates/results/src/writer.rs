@@ -177,7 +177,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
             return Err(ResultsError::Cell {
                 column: column.name().to_owned(),
                 text: text.clone(),
-                message: "names are one line without control characters",
+                message: "a name must be one line without control characters",
             });
         }
     }

@@ -46,8 +46,8 @@ impl Home {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
             let message = format!(
-                "an experiment cannot be called \"{experiment}\": that folder of results is for something else; \
-                 rename its file"
+                "the experiment name \"{experiment}\" is the name of a reserved folder; rename the file of \
+                 the experiment"
             );
             return Err(Problem::new(message));
         }
@@ -167,7 +167,7 @@ fn lock(folder: &Path) -> Outcome<File> {
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
-            "{} is being written by another run, {}; wait for it, or give --out another folder",
+            "another run ({1}) is writing {0}; wait for this run, or choose another folder with --out",
             folder.display(),
             Held::by(&file).user()
         ))),

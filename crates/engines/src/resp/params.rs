@@ -93,10 +93,10 @@ mod tests {
         }
         for (bad, error) in [
             ("address = \"a:1\"\ncommand = [\"x\", \"{port}\"]", "not both"),
-            ("command = [\"redis-server\"]", "no {port} in it"),
-            ("empty = true", "leave it out"),
-            ("address = \"localhost\"", "is no HOST:PORT"),
-            ("address = \"localhost:x\"", "is no HOST:PORT"),
+            ("command = [\"redis-server\"]", "command has no {port}"),
+            ("empty = true", "remove empty"),
+            ("address = \"localhost\"", "is not HOST:PORT"),
+            ("address = \"localhost:x\"", "is not HOST:PORT"),
         ] {
             assert!(of(bad).unwrap_err().contains(error), "{bad}");
         }

@@ -541,7 +541,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
         let before = bench.content();
         for arguments in [&["run", "small.toml", "--resume"][..], &["plot", "results/small"]] {
             let error = bench.run(arguments).refusal();
-            let known = ["changed since it was written", "duplicate row"];
+            let known = ["something changed the file after the run", "duplicate row"];
             let is_told = error.starts_with(file) && known.iter().any(|known| error.contains(known));
             assert!(is_told, "{arguments:?}: {error}");
         }
@@ -551,7 +551,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let manifest = bench.read("results/small/manifest.json");
     bench.write("results/small/manifest.json", manifest.replacen("\"seed\": ", "\"seed\": 1", 1));
     let error = bench.run(&["plot", "results/small"]).refusal();
-    assert!(error.contains("the manifest is corrupt: its checksum does not match"), "{error}");
+    assert!(error.contains("the checksum does not match, so the manifest is corrupt"), "{error}");
     bench.write("results/small/manifest.json", &manifest);
     // Results of earlier versions have no seals, and are read without.
     bench.forget_seals("small");

@@ -71,6 +71,6 @@ fn a_budget_that_is_too_short_or_has_no_use_is_said() {
     assert!(answer.out.contains("No verdict"), "{}", answer.out);
     let refusal = |set: &str| bench.run(&["run", "x.toml", "--allow-debug", "--set", set]).refusal();
     assert!(refusal("trials.precision=0.01").contains("remove one of them"));
-    assert!(refusal("trials.mode=\"counted\"").contains("it needs no budget"));
+    assert!(refusal("trials.mode=\"counted\"").contains("so a budget has no effect"));
     assert!(refusal("trials.budget=\"0s\"").contains("too short"));
 }

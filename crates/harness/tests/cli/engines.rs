@@ -176,7 +176,7 @@ fn a_page_follows_from_its_results_or_is_named() {
     bench.write("page.md", written.clone() + &page(&["sync"]));
     let wrong = bench.run(&check).expect(1);
     assert!(wrong.err.contains("the tables of sync have no results"), "{}", wrong.err);
-    assert!(wrong.out.contains("1 of 2 places"), "{}", wrong.out);
+    assert!(wrong.out.contains("1 of 2 tables"), "{}", wrong.out);
 }
 
 #[test]

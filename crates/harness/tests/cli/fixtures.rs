@@ -239,7 +239,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     assert!(described.contains("fixture = \"churn\""), "{described}");
     bench.write("fixtures.toml", EXPERIMENT);
     let error = bench.run(&["run", "fixtures.toml"]).refusal();
-    assert!(error.contains("an experiment cannot be called \"fixtures\""), "{error}");
+    assert!(error.contains("the experiment name \"fixtures\" is the name of a reserved folder"), "{error}");
 }
 
 #[test]

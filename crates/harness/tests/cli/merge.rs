@@ -181,7 +181,7 @@ fn wrong_parts_are_rejected_by_name() {
         ("is the results of a whole run and no part", |_, of| of.part = None),
         ("unfinished: 2", |_, of| of.ended = None),
         ("missing: 2", |path, _| fs::remove_dir_all(path).unwrap()),
-        ("lines differ from the written ones", |path, _| {
+        ("lines of the file differ from the lines that the run wrote", |path, _| {
             let runs = path.join("runs.csv");
             let text = fs::read_to_string(&runs).unwrap();
             fs::write(&runs, text.replacen("small,1", "small,2", 1)).unwrap();

@@ -287,7 +287,7 @@ fn names_do_not_lead_out_of_the_output_folder() {
         bench.write(file, SMALL);
         let before = bench.content();
         let error = bench.run(&["run", file]).refusal();
-        assert!(error.contains(&format!("an experiment cannot be called \"{name}\"")), "{file}: {error}");
+        assert!(error.contains(&format!("the experiment name \"{name}\" cannot be")), "{file}: {error}");
         assert!(bench.content() == before, "{file}: something was touched");
     }
     bench.write("chart.toml", SMALL.replace("kind = \"bar\"", "kind = \"bar\"\nname = \"../../escaped\""));
@@ -307,5 +307,5 @@ fn names_do_not_lead_out_of_the_output_folder() {
     let renamed = Manifest { experiment: "../../x".to_owned(), ..bench.manifest("chart") };
     renamed.write(&bench.path("results/chart/manifest.json")).unwrap();
     let error = bench.run(&["plot", "results/chart"]).refusal();
-    assert!(error.contains("an experiment cannot be called \"../../x\""), "{error}");
+    assert!(error.contains("the experiment name \"../../x\" cannot be"), "{error}");
 }

@@ -184,7 +184,7 @@ fn two_runs_do_not_write_to_one_folder() {
     wait_for("the first row", || (lines_of_runs(&bench) > 1).then_some(()));
     for arguments in [&["run", "x.toml"][..], &["run", "x.toml", "--resume"]] {
         let error = bench.run(arguments).refusal();
-        let saying = format!("results/x is being written by another run, {}; wait for it", user(&first));
+        let saying = format!("another run ({}) is writing results/x; wait for this run", user(&first));
         assert!(error.contains(&saying), "{error}");
     }
     // Another experiment may be written next to it.

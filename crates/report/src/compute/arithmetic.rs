@@ -11,7 +11,8 @@ pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
 /// `plus`.
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
-    let value = with.facts.setting(path).ok_or_else(|| format!("{path} is no number in this experiment"))?;
+    let value =
+        with.facts.setting(path).ok_or_else(|| format!("{path} is not a number in this experiment"))?;
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 
@@ -171,7 +172,7 @@ pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     let bends = points.iter().skip(1).zip(slopes.iter().zip(slopes.iter().skip(1)));
     let bends = bends.map(|((x, _), (before, after))| (*x, before / after.max(0.0)));
     let sharpest = bends.filter(|(_, bend)| *bend > 1.0).max_by(|one, other| one.1.total_cmp(&other.1));
-    sharpest.map(|(x, _)| x).ok_or_else(|| "returns diminish nowhere on the curve".to_owned())
+    sharpest.map(|(x, _)| x).ok_or_else(|| "the curve has no point of diminishing returns".to_owned())
 }
 
 /// The largest number of threads t that keep an efficiency of at least `efficiency`: X(t) / (t · X(1)), where X is
@@ -182,7 +183,7 @@ pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     let pairs = || threads.iter().copied().zip(throughput.iter().copied());
     let (_, alone) = pairs()
         .find(|(threads, _)| threads.total_cmp(&1.0).is_eq())
-        .ok_or("throughput of one thread is missing")?;
+        .ok_or("the throughput of one thread is missing")?;
     let linear = pairs().filter(|(threads, rate)| rate / (threads * alone) >= efficiency);
     Ok(linear.map(|(threads, _)| threads).fold(1.0, f64::max))
 }

@@ -38,8 +38,8 @@ impl Cut {
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
-                "an experiment with trials.plan = \"slices\" or \"duet\", or with trials.budget, cannot run in parts; \
-                 remove the key or --part",
+                "an experiment with trials.plan = \"slices\" or \"duet\", or with trials.budget, cannot run \
+                 in parts; remove this key or --part",
             ));
         }
         let (count, rounds) = (part.count(), self.rounds);
@@ -53,8 +53,8 @@ impl Cut {
         }
         let most = rounds * others.max(1);
         Err(Problem::new(format!(
-            "{count} parts cannot be: a timed experiment of {rounds} rounds has up to {rounds} parts, or a multiple of {rounds} up to \
-             {most}, with a slice of the configurations in each"
+            "{count} parts are not possible. A timed experiment of {rounds} rounds can have up to {rounds} \
+             parts, or a multiple of {rounds} up to {most}, where each part runs some of the configurations"
         )))
     }
 

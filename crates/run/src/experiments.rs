@@ -66,7 +66,7 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let mut names = BTreeSet::new();
     if let Some(twice) = experiments.iter().find(|experiment| !names.insert(experiment.name.clone())) {
         return Err(Problem::new(format!(
-            "two experiments are called \"{}\" and would share a results folder; rename one file, or run one at a time",
+            "two experiments have the name \"{}\" and would share a results folder; rename one file, or run one experiment at a time",
             twice.name
         )));
     }
@@ -144,7 +144,7 @@ impl Books {
     fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
-            let which = format!("implausible numbers of {label} in phase {phase}: ");
+            let which = format!("implausible values of {label} in phase {phase}: ");
             if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
                 self.manifest.warnings.push(which.clone() + &words);
                 new.push(which + &words);
@@ -203,7 +203,10 @@ impl<'a> Run<'a> {
             && earlier.ended.is_some()
             && earlier.trials == self.experiment.trials.count
         {
-            (self.options.console.line)(&format!("part {part} of {} was done before", self.experiment.name));
+            (self.options.console.line)(&format!(
+                "part {part} of {} is already complete",
+                self.experiment.name
+            ));
             return self.ending_of_part();
         }
         self.home.open(self.options.resume, self.options.console.line)?;
@@ -237,7 +240,7 @@ impl<'a> Run<'a> {
         let path = self.home.folder().manifest();
         if let Some(part) = self.options.part {
             manifest.write(&path)?;
-            (self.options.console.line)(&format!("part {part} of {} is done", self.experiment.name));
+            (self.options.console.line)(&format!("part {part} of {} is complete", self.experiment.name));
             return self.ending_of_part();
         }
         let conclusion = self.conclusion();
@@ -358,7 +361,7 @@ impl<'a> Run<'a> {
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
                 // If the engine may reject an option, the error ends only this configuration.
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
-                    let warning = format!("{} is stopped in round {}: {problem}", cell.label, trial + 1);
+                    let warning = format!("{} stopped in round {}: {problem}", cell.label, trial + 1);
                     progress.print(&format!("  warning: {warning}"));
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
@@ -415,7 +418,7 @@ impl<'a> Run<'a> {
         progress: &Progress,
     ) -> Outcome<bool> {
         let reason = match self.is_precise(rounds)? {
-            true => Some("trials.precision is reached".to_owned()),
+            true => Some("the confidence intervals reached trials.precision".to_owned()),
             false => self.look(rounds, stopping, books, progress)?,
         };
         if let Some(reason) = reason.as_ref().filter(|_| rounds < self.experiment.trials.count) {
@@ -596,7 +599,7 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     Err(Problem::at(
         &experiment.file,
         None,
-        format!("gate: {absent}; install it, or remove it from the gate"),
+        format!("gate: {absent}; install this engine, or remove the engine from the gate"),
     ))
 }
 

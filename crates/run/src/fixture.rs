@@ -237,20 +237,18 @@ impl Site {
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();
-            Problem::new(format!(
-                "fixture {folder} has changed since it was built: {reason}; remove the folder"
-            ))
+            Problem::new(format!("fixture {folder} is not as lsmbench built it: {reason}; remove the folder"))
         };
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
-            return Err(changed("its key is another one".to_owned()));
+            return Err(changed("the key of the fixture is different".to_owned()));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
             return Err(changed(format!("{} differs or is missing", other.name)));
         }
         if found.len() != record.files.len() {
-            return Err(changed("it has additional files".to_owned()));
+            return Err(changed("the folder has additional files".to_owned()));
         }
         Ok(self.fixture(record))
     }
@@ -262,7 +260,7 @@ impl Site {
         let mode = building_mode(cell, spec, self.phases);
         if mode == RunMode::Timed {
             line(
-                "  warning: this fixture is not reproducible (several threads, or a phase that ends by time); all trials share it",
+                "  warning: this fixture is not reproducible, because a phase has several threads or a time limit; all trials share the fixture",
             );
         }
         let spec = TrialSpec {
@@ -278,7 +276,7 @@ impl Site {
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
         if !report.wrong.is_empty() {
             line(&format!(
-                "  no fixture of {}: its answers are wrong; every trial runs all phases",
+                "  no fixture for {}, because it returned wrong answers; each trial runs all phases",
                 cell.label
             ));
             return Ok(Built::Wrong);
@@ -378,7 +376,7 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let file = open_folder(&root)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
-            "fixtures in {} are in use by another run ({}); wait for it",
+            "another run ({1}) uses the fixtures in {0}; wait for this run",
             out.display(),
             Held::by(&file).user()
         ))),

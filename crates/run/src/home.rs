@@ -78,16 +78,16 @@ impl Home {
 
     fn read_earlier(&self) -> Outcome<Manifest> {
         let root = self.folder.root().display();
-        let advice = "give --out another folder";
+        let advice = "choose another folder with --out";
         if !self.folder.manifest().exists() {
-            return Err(Problem::new(format!("{root} holds files, but no results of a run; {advice}")));
+            return Err(Problem::new(format!("{root} contains files other than results of a run; {advice}")));
         }
         let manifest = Manifest::read(&self.folder.manifest())
             .map_err(|error| Problem::new(format!("{error}; remove the folder, or {advice}")))?;
         if manifest.experiment != self.experiment {
             let other = manifest.experiment;
             return Err(Problem::new(format!(
-                "{root} holds results of another experiment, {other}; {advice}"
+                "{root} contains results of another experiment, {other}; {advice}"
             )));
         }
         Ok(manifest)

@@ -69,8 +69,8 @@ impl<'a> ExpectedTree<'a> {
         let flushes = bytes / capacity as f64;
         if flushes > MOST_FLUSHES {
             return Err(Problem::new(format!(
-                "the writes fill {flushes:.0} memtables, and at most {MOST_FLUSHES:.0} are simulated; \
-                 set a larger design.memtable.capacity"
+                "the writes fill {flushes:.0} memtables, but the limit of the simulation is \
+                 {MOST_FLUSHES:.0}; set a larger design.memtable.capacity"
             )));
         }
         let kind = design.choice("compaction").kind();
@@ -78,8 +78,8 @@ impl<'a> ExpectedTree<'a> {
         let table_bytes = design.options.table.capacity.0.max(capacity.min(design.options.table.capacity.0));
         if picks_tables && all_keys * costs.entry_bytes / table_bytes as f64 > MOST_TABLES {
             return Err(Problem::new(format!(
-                "compaction \"{kind}\" picks single SSTables, of which at most {MOST_TABLES:.0} are simulated; \
-                 set a larger design.table.capacity, or another policy"
+                "compaction \"{kind}\" picks single SSTables, and the limit of the simulation is \
+                 {MOST_TABLES:.0} SSTables; set a larger design.table.capacity, or use another policy"
             )));
         }
         let per_table =
@@ -333,8 +333,8 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
         let Some(distribution) = key_distribution(mixed).filter(|_| draws) else { continue };
         if of_writes.is_some_and(|other| other != distribution) {
             return Err(Problem::new(format!(
-                "phase \"{}\" draws the keys of its writes from another distribution than a phase before; \
-                 a tree of this size is simulated with one",
+                "phase \"{}\" writes keys from another distribution than an earlier phase; a simulation of \
+                 this size supports only one distribution",
                 phase.name
             )));
         }

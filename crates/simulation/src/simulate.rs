@@ -91,7 +91,7 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
 fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let reason = match &phase.work {
-            Work::Roles(_) => "has roles, whose operations depend on time",
+            Work::Roles(_) => "has roles, and their operations depend on time",
             Work::Replay(_) => "replays a trace",
             Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
             Work::Mixed(mixed) if mixed.operations.is_none() => "has no number of operations",

@@ -24,7 +24,9 @@ impl Fuse {
         write: impl FnOnce() -> io::Result<()>,
     ) -> Result<(), StorageError> {
         let done = if self.blown {
-            Err(io::Error::other("an earlier write to this file failed; its content is unknown"))
+            Err(io::Error::other(
+                "an earlier write to this file failed, so the content of the file is unknown",
+            ))
         } else {
             write()
         };

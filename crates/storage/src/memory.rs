@@ -32,7 +32,7 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
     "memory",
-    "files in memory, which show the cost of a design on storage that costs no time",
+    "files in memory, to measure a design without the time of storage",
     "# Whether readers use blocks in place without a copy, as with \"mmap\".\n\
      mapped = false\n",
 )

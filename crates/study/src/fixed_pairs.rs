@@ -22,7 +22,7 @@ use types::Entry;
 /// The leaves of csc443's static B-tree.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
-    "pairs of equal size without metadata, found by binary search; btree-page for other pairs (csc443)",
+    "pairs of equal size without metadata, found by binary search; other pairs use btree-page (csc443)",
     || Box::new(FixedPairs::new()),
 )
 .from(origin!());

@@ -28,7 +28,7 @@ fn every_variant_keeps_the_invariants_of_its_axis() {
     tree::block::conformance::check(&PLAIN).unwrap();
     tree::block::conformance::check(&FIXED_PAIRS).unwrap();
     let error = tree::block::CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
-    assert!(error.to_string().contains("cs265 prints 1 and 2"), "{error}");
+    assert!(error.to_string().contains("the versions that cs265 prints"), "{error}");
 }
 
 #[test]

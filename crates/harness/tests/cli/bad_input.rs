@@ -465,7 +465,7 @@ fn a_bad_experiment_keeps_the_good_ones_beside_it_from_starting() {
     let error = bench.run(&["run", "small.toml", "bad.toml"]).refusal();
     assert!(error.starts_with("bad.toml:9: "), "{error}");
     let error = bench.run(&["run", "small.toml", "other/small.toml"]).refusal();
-    assert!(error.contains("two experiments are called \"small\""), "{error}");
+    assert!(error.contains("two experiments have the name \"small\""), "{error}");
     assert!(bench.content() == before, "something was touched");
 }
 
@@ -500,7 +500,9 @@ fn folders_that_hold_something_else_are_left_alone() {
     let before = bench.content();
     let error = bench.run(&["run", "small.toml"]).refusal();
     assert!(
-        error.contains("results/small holds files, but no results of a run; give --out another folder"),
+        error.contains(
+            "results/small contains files other than results of a run; choose another folder with --out"
+        ),
         "{error}"
     );
     assert!(bench.content() == before, "something was touched");
@@ -513,7 +515,7 @@ fn folders_that_hold_something_else_are_left_alone() {
     for arguments in [&["run", "small.toml"][..], &["run", "small.toml", "--resume"]] {
         let error = bench.run(arguments).refusal();
         assert!(
-            error.contains("results/small holds results of another experiment, other; give --out"),
+            error.contains("results/small contains results of another experiment, other; choose another folder with --out"),
             "{error}"
         );
     }

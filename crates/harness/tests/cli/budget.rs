@@ -45,7 +45,7 @@ fn a_run_ends_when_its_verdicts_are_decided() {
         let set = format!("trials.plan=\"{plan}\"");
         let answer = bench.run(&["run", "x.toml", "--allow-debug", "--set", &set]).expect(0);
         assert!(answer.err.contains(" is decided after 6 rounds: regressed"), "{}", answer.err);
-        assert!(answer.err.contains("stopped after 6 rounds: every verdict is decided"), "{}", answer.err);
+        assert!(answer.err.contains("stopped after 6 rounds: all verdicts are decided"), "{}", answer.err);
         assert!(
             unwrapped(&answer.out).contains("Looks after 6 rounds share one error rate of 5%."),
             "{}",
@@ -59,7 +59,7 @@ fn a_run_ends_when_its_verdicts_are_decided() {
     let error = bench
         .run(&["run", "x.toml", "--allow-debug", "--set", "trials.plan=\"slices\"", "--resume"])
         .refusal();
-    assert!(error.contains("its budget of time has passed in part"), "{error}");
+    assert!(error.contains("a part of trials.budget has already passed"), "{error}");
 }
 
 #[test]

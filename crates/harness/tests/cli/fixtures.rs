@@ -135,7 +135,7 @@ fn a_run_goes_on_from_its_fixture_and_from_one_that_was_built_again() {
         cells
     };
     assert_eq!(trials("0"), trials("2"), "in counted mode it has the same bytes");
-    let error = "results/x cannot be resumed: the experiment, its overrides or its seed have changed";
+    let error = "results/x cannot be resumed, because the experiment, its overrides or its seed have changed";
     bench.write("x.toml", EXPERIMENT.replace("fixture = \"churn\"", "fixture = \"load\""));
     assert!(bench.run(&["run", "x.toml", "--resume"]).refusal().contains(error));
 }
@@ -170,7 +170,7 @@ fn a_fixture_that_has_changed_is_refused() {
     let refused = |what: &str| {
         let error = bench.run(&["run", "x.toml", "--trials", "1"]).refusal_behind_progress();
         assert!(
-            error.contains("has changed since it was built") && error.contains("remove the folder"),
+            error.contains("is not as lsmbench built it") && error.contains("remove the folder"),
             "{error}"
         );
         assert!(error.contains(what), "{error}");
@@ -180,7 +180,7 @@ fn a_fixture_that_has_changed_is_refused() {
     refused("differs or is missing");
     fs::write(table, &before[table]).unwrap();
     fs::write(table.with_file_name("more"), "").unwrap();
-    refused("it has additional files");
+    refused("the folder has additional files");
     fs::remove_file(table.with_file_name("more")).unwrap();
     bench.ok(&["run", "x.toml", "--trials", "1"]);
 }
@@ -297,7 +297,7 @@ fn nobody_removes_a_fixture_that_a_run_may_take() {
     wait_for("a fixture", find);
     for which in ["all", "stale"] {
         let error = bench.run(&["fixtures", "--remove", which]).refusal();
-        assert!(error.contains("fixtures in results are in use by another run (process "), "{error}");
+        assert!(error.contains("another run (process "), "{error}");
     }
     run.kill().unwrap();
     run.wait().unwrap();

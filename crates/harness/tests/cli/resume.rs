@@ -252,7 +252,7 @@ fn another_experiment_is_not_resumed() {
         let error = bench.run(&[&["run", "small.toml", "--resume"], change].concat()).refusal();
         assert!(
             error.contains(
-                "results/small cannot be resumed: the experiment, its overrides or its seed have changed"
+                "results/small cannot be resumed, because the experiment, its overrides or its seed have changed"
             ),
             "{error}"
         );

@@ -116,7 +116,7 @@ impl Run<'_> {
             match report {
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
                     let warning =
-                        format!("{} is stopped in round {}: {problem}", cell.label, turn.group.trial + 1);
+                        format!("{} stopped in round {}: {problem}", cell.label, turn.group.trial + 1);
                     progress.print(&format!("  warning: {warning}"));
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);

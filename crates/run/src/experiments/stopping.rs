@@ -81,8 +81,8 @@ impl Stopping {
         let new: Vec<u64> = decided.filter(|cell| self.stopped.insert(*cell)).collect();
         let is_open = outlooks.is_empty() || outlooks.values().any(|outlook| *outlook == Outlook::Open);
         let reason = match is_open {
-            false if outlooks.values().all(is_decided) => Some("every verdict is decided"),
-            false => Some("the rest of trials.budget would hardly decide a verdict"),
+            false if outlooks.values().all(is_decided) => Some("all verdicts are decided"),
+            false => Some("the rest of trials.budget is unlikely to decide another verdict"),
             true if more_rounds == 0 => Some("trials.budget is used up"),
             true => None,
         };
@@ -106,9 +106,9 @@ mod tests {
         let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, open)]), 0);
         assert_eq!((new, reason.unwrap().as_str()), (vec![], "trials.budget is used up"));
         let (_, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, Outlook::Hopeless)]), 9);
-        assert!(reason.unwrap().contains("would hardly decide"));
+        assert!(reason.unwrap().contains("is unlikely to decide"));
         let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, regressed)]), 9);
-        assert_eq!((new, reason.unwrap().as_str()), (vec![2], "every verdict is decided"));
+        assert_eq!((new, reason.unwrap().as_str()), (vec![2], "all verdicts are decided"));
         // Without a budget nothing is looked at.
         assert!(matches!(stopping.next(6), Next::GoOn));
     }

@@ -55,7 +55,7 @@ pub(crate) fn queue(
         _ => {
             queue.break_off();
             return Err(Failure::error(format!(
-                "{} cannot be part of a transaction; MULTI takes writes, and reads of single names",
+                "{} cannot be part of a transaction; only writes and reads of single names can",
                 command.name
             )));
         }

@@ -63,7 +63,7 @@ pub enum ProtocolError {
     #[error("expected '$', got '{0}'")]
     NoLength(String),
     /// An argument is longer than its length prefix states.
-    #[error("no line end behind an argument of {0} bytes")]
+    #[error("no line end after an argument of {0} bytes")]
     NoEnd(usize),
     /// A line with a length is too long.
     #[error("too big count string")]
@@ -405,7 +405,7 @@ mod tests {
             ("*1\r\n$-1\r\n", "invalid bulk length: -1"),
             ("*1\r\n+PING\r\n", "expected '$', got '+'"),
             ("*1\r\n*1\r\n", "expected '$', got '*'"),
-            ("*1\r\n$2\r\nabcd\r\n", "no line end behind an argument of 2 bytes"),
+            ("*1\r\n$2\r\nabcd\r\n", "no line end after an argument of 2 bytes"),
             ("*00000000000000000000000000000000000000000001\r\n", "too big count string"),
             ("\"a\r\n", "unbalanced quotes in request"),
             (&long, "too big inline request: more than 65536 bytes without a line end"),

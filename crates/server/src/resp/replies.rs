@@ -80,7 +80,7 @@ impl<'a> Replies<'a> {
     /// The error of a reply above the limit.
     pub(crate) fn too_long(&self) -> Failure {
         Failure::error(format!(
-            "the reply has more than {} bytes; ask for less at a time, with a limit or SCAN",
+            "the reply has more than {} bytes; request less data at a time, with a limit or SCAN",
             self.limit_bytes
         ))
     }

@@ -46,7 +46,7 @@ impl<'s> RespSession<'s> {
     fn command(&self, request: Request<'_>) -> Result<&'static Command, Failure> {
         let Some(command) = table::find(request.argument(0)) else {
             let name = shown(request.argument(0));
-            return Err(Failure::error(format!("unknown command '{name}'; COMMAND LIST has all commands")));
+            return Err(Failure::error(format!("unknown command '{name}'; COMMAND LIST lists all commands")));
         };
         command.check(request)?;
         if !self.client.is_let_in && !matches!(command.name, "AUTH" | "HELLO" | "QUIT" | "RESET") {

@@ -44,7 +44,7 @@ pub enum TextError {
     #[error(transparent)]
     Tree(#[from] tree::Error),
     /// The answer would be above the limit.
-    #[error("the answer has more than {0} bytes; ask for a shorter range")]
+    #[error("the answer has more than {0} bytes; request a shorter range")]
     TooLong(usize),
     /// Files are not loaded here.
     #[error("a server reads no files; send the pairs as `p KEY VALUE`")]

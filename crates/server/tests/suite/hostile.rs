@@ -18,7 +18,7 @@ fn what_is_no_request_gets_an_error_and_the_end() {
         ("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$-5\r\n", "invalid bulk length: -5"),
         ("*1000000000\r\n", "invalid multibulk length: 1000000000; the limit is 1048576 arguments"),
         ("*1\r\n*1\r\n*1\r\n*1\r\n", "expected '$', got '*'"),
-        ("*1\r\n$4\r\nPINGPING\r\n", "no line end behind an argument of 4 bytes"),
+        ("*1\r\n$4\r\nPINGPING\r\n", "no line end after an argument of 4 bytes"),
         ("SET a \"b\r\n", "unbalanced quotes in request"),
         ("GET / HTTP/1.1\r\nHost: \"x\r\n", "unbalanced quotes in request"),
     ] {

@@ -92,7 +92,7 @@ fn a_reply_above_the_limit_is_an_error_in_its_place() {
         ask(&mut client, &["SET", &format!("k{number:02}"), &"x".repeat(1000)]);
         ask(&mut client, &["HSET", "h", &format!("f{number}"), &"x".repeat(1000)]);
     }
-    let error = "!ERR the reply has more than 10000 bytes; ask for less at a time, with a limit or SCAN";
+    let error = "!ERR the reply has more than 10000 bytes; request less data at a time, with a limit or SCAN";
     for command in [
         &["RANGE", "k", "l"][..],
         &["MGET", "k00", "k01", "k02", "k03", "k04", "k05", "k06", "k07", "k08", "k09"],

@@ -63,7 +63,7 @@ impl Ring {
     }
 
     fn check_idle(&self) -> io::Result<()> {
-        if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed before")) }
+        if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed earlier")) }
     }
 
     /// Runs all steps, at most as many as the ring's depth, and returns the number of transferred bytes of each.

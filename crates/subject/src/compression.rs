@@ -65,7 +65,7 @@ impl Build<dyn Subject> for Blocks {
         check_count("block", params.block.0, 64 << 20)?;
         check_count("blocks", params.blocks.0, 1 << 32)?;
         if params.block.0 * params.blocks.0 > 64 << 30 {
-            return Err("blocks: all blocks together are at most 64 GiB".to_owned());
+            return Err("blocks: the total length of all blocks must not exceed 64 GiB".to_owned());
         }
         Ok(Box::new(Self(params)))
     }

@@ -120,6 +120,6 @@ impl StepContext<'_> {
 /// an error of a library that lacks a function of its engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
-        Err(format!("this version of the engine has no call for step = \"{}\"", step.name()).into())
+        Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())
     })
 }

@@ -110,7 +110,7 @@ impl Advice {
         if goal.metric.is_timed() {
             let _ = writeln!(
                 text,
-                "  (before measured runs, device time per operation stands for {})",
+                "  (the layers before measured runs use device time per operation instead of {})",
                 goal.metric.name()
             );
         }
@@ -119,16 +119,19 @@ impl Advice {
         if let Some(drift) = self.best_until() {
             let _ = match drift < MOST_DRIFT {
                 true => {
-                    writeln!(text, "  It stays best up to a drift of {drift:.2} (KL divergence of the mix).")
+                    writeln!(
+                        text,
+                        "  This design stays the best up to a drift of {drift:.2} (KL divergence of the mix)."
+                    )
                 }
                 false => writeln!(
                     text,
-                    "  It stays best at every drift up to {MOST_DRIFT} (KL divergence of the mix)."
+                    "  This design stays the best at every drift up to {MOST_DRIFT} (KL divergence of the mix)."
                 ),
             };
         }
         if let Some(label) = &self.textbook {
-            let _ = writeln!(text, "  The textbook's closed forms advise {label}.");
+            let _ = writeln!(text, "  Closed formulas of textbooks advise {label}.");
         }
         for sentence in self.confirmed.iter().flatten() {
             let _ = writeln!(text, "  {sentence}");
@@ -149,14 +152,14 @@ impl Advice {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
             let Some(value) = value else {
-                let _ = writeln!(text, "  limit {}: unknown in this layer", limit.text);
+                let _ = writeln!(text, "  limit {}: this layer cannot compute the metric", limit.text);
                 continue;
             };
             let near = if limit.is_most { value / limit.bound } else { limit.bound / value };
             let state = match (limit.excess(*value) > 0.0, near >= BINDS) {
-                (true, _) => "not met by any design that was tried",
-                (false, true) => "binds",
-                (false, false) => "does not bind",
+                (true, _) => "not met by any tried design",
+                (false, true) => "met, but close to the limit",
+                (false, false) => "met",
             };
             let value = format_value(*value, limit.goal.metric.unit());
             let _ = writeln!(text, "  limit {}: {value}, {state}", limit.text);

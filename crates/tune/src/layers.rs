@@ -60,10 +60,10 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
     let experiment = settings.experiment;
     let objectives = Objectives::read(experiment, settings.spec)?;
     let workload = experiment.task.workload().ok_or_else(|| {
-        Problem::at(&experiment.file, None, "tune needs a workload, and this experiment has a component")
+        Problem::at(&experiment.file, None, "tune needs a workload, but this is a component experiment")
     })?;
     if experiment.cells.iter().any(|cell| !engine(&cell.engine).reads_whole_design()) {
-        return Err(Problem::at(&experiment.file, None, "tune searches designs of engine \"lsmbench\" only"));
+        return Err(Problem::at(&experiment.file, None, "tune searches only designs of engine \"lsmbench\""));
     }
     let candidates =
         experiment.cells.iter().map(|cell| Candidate::new(cell.label.clone(), cell.design.clone())).collect();
@@ -280,7 +280,10 @@ impl Search<'_> {
             .filter(|of| *of <= layer)
             .find(|of| !ranked(&self.candidates, *of).is_empty())
             .ok_or_else(|| {
-                Problem::new(format!("no layer has the objective {}", self.objectives.goal.metric.name()))
+                Problem::new(format!(
+                    "no layer can compute the objective {}",
+                    self.objectives.goal.metric.name()
+                ))
             })?;
         let winner = ranked(&self.candidates, layer)[0];
         let is_interrupted = interrupt::is_requested();

@@ -5,19 +5,20 @@ use crate::metric::{Better, Metric, Unit, ValueType, columns};
 columns! {
     /// The measured columns of `slices.csv`, in order.
     SLICE_METRICS
-    /// Number of the slice in its phase, from 0. Slices of one number have the same operations in every cell, and ran next to
-    /// each other.
+    /// Number of the slice in its phase, from 0. Slices with equal numbers have the same operations in every
+    /// configuration, and ran next to each other in time.
     SLICE = "slice", "slice", Plain, Integer, Neither, false;
-    /// Position in time among the slices of this number, from 0. In `duet` they ran at the same time.
+    /// Position in time among the slices with this number, from 0. With `trials.plan = "duet"`, these slices ran at the
+    /// same time.
     SLICE_POSITION = "slice_position", "position of the slice", Plain, Integer, Neither, false;
-    /// Whether it belongs to the second trial of a baseline, the A/A run of `noise.csv`: `true` or `false`.
+    /// Whether the slice belongs to the second trial of a baseline (the A/A trial in `noise.csv`): `true` or `false`.
     SLICE_AGAIN = "slice_again", "second trial", Plain, Text, Neither, false;
-    /// Number of operations of the slice, over all threads.
+    /// Number of operations of the slice, summed over all threads.
     SLICE_OPS = "slice_ops", "operations of the slice", Count, Integer, Neither, false;
     /// Wall time of the slice.
     SLICE_NS = "slice_ns", "time of the slice", Nanoseconds, Integer, Lower, false;
     /// CPU time of all threads of the process in the slice.
     SLICE_CPU_NS = "slice_cpu_ns", "CPU time of the slice", Nanoseconds, Integer, Lower, false;
-    /// Time in which the threads that issue operations were ready to run and had no CPU, summed over them.
+    /// Time in which threads that issue operations were ready to run but had no CPU, summed over these threads.
     SLICE_WAITED_NS = "slice_waited_ns", "run-queue wait of the slice", Nanoseconds, Integer, Lower, false;
 }

@@ -39,28 +39,30 @@ columns! {
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, false;
     /// Upper end of the 95 % confidence interval (CI) of `ratio`.
     RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, false;
-    /// Probability that chance causes at least this difference, corrected for all comparisons of the run (Holm).
+    /// Probability that chance alone causes such a difference or a larger one, corrected for the number of comparisons
+    /// of the run (Holm).
     P_VALUE = "p_value", "p-value", Share, Number, Neither, false;
-    /// Mean logarithm of the ratio / its standard deviation over trials. Empty if all trials have the same ratio.
+    /// Mean of the logarithm of the ratio / standard deviation of this logarithm over trials. Empty if all trials have
+    /// the same ratio.
     EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, false;
     /// Number of trials that have the metric for both the baseline and the candidate.
     TRIALS = "trials", "trials", Count, Integer, Neither, true;
-    /// Smallest relative difference that a verdict accepts: 2 %, or `noise_floor` if larger, or the precision of a rate
-    /// search.
+    /// Smallest relative difference that counts as a change: 2 %, or `noise_floor` if larger, or the precision of a
+    /// rate search.
     DELTA = "delta", "δ", Share, Number, Neither, false;
-    /// Largest relative difference inside the CI of the baseline against itself, in the same rounds (A/A). Empty if the
+    /// Largest relative difference inside the CI of two trials of the baseline in the same rounds (A/A). Empty if the
     /// baseline did not run twice.
     NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, false;
-    /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
+    /// Smallest true relative difference that this number of trials detects on this machine with a probability of 80 %.
     DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, false;
-    /// Number of settings in which the two designs differ. A clean comparison has 1.
+    /// Number of settings in which the two designs differ. An unconfounded comparison has the value 1.
     FACTORS = "factors", "factors", Count, Integer, Neither, true;
     /// Paths of the settings in which the two designs differ, separated by commas.
     DIFFERS_IN = "differs_in", "differs in", Plain, Text, Neither, true;
-    /// Memory of the baseline's memtables, filters, fence pointers and cache in bytes, as the median over trials. Empty
-    /// for components.
+    /// Memory of the baseline's memtables, filters, fence pointers and cache, as the median over trials. Empty for
+    /// component experiments.
     BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, false;
-    /// Memory of the candidate, defined like `baseline_memory_bytes`.
+    /// Memory of the candidate's memtables, filters, fence pointers and cache, as the median over trials.
     CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, false;
     /// `equal`, or `unequal` if the memory of the two configurations differs by more than 5 %. Only for sweeps with
     /// `memory = "equal"`.
@@ -68,12 +70,12 @@ columns! {
     /// Number of trials in which the baseline was not steady (`steady` in `runs.csv`). Empty if no trial reports
     /// `steady`.
     BASELINE_UNSTEADY_TRIALS = "baseline_unsteady_trials", "baseline's unsteady trials", Count, Integer, Neither, false;
-    /// Number of trials in which the candidate was not steady, defined like `baseline_unsteady_trials`.
+    /// Number of trials in which the candidate was not steady. Empty if no trial reports `steady`.
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, false;
 }
 
-/// The first words of a doubt about a candidate that is not comparable with its baseline, such as a filter with twice
-/// the bits.
+/// The first words of the column `doubt` for a candidate that is not comparable with its baseline, such as a filter
+/// with twice the bits.
 pub const NO_RIVAL: &str = "no rival";
 
 /// An empty row of `verdicts.csv`.

@@ -57,7 +57,7 @@ pub struct Rule {
     pub bound: Option<Bound>,
     /// Short derivation of the result.
     pub reason: Option<String>,
-    /// Theoretical value that is shown next to the measurement and does not decide.
+    /// Theoretical value that the report shows next to the measurement. The verdict ignores this value.
     pub theory: Option<Theory>,
     /// Reason why the claims cannot be tested.
     pub untestable: Option<String>,
@@ -97,7 +97,7 @@ pub enum Compare {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
-    /// Column that the crossing is about.
+    /// Column with the value at the crossing.
     pub column: String,
     /// Value that the column reaches.
     #[serde(default)]

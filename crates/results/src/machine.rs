@@ -38,6 +38,6 @@ pub struct MachineFinding {
     pub check: String,
     /// Result of the check; `null` if the system does not report it.
     pub value: Option<String>,
-    /// Advice to fix it, if it is a problem.
+    /// Advice to fix the problem, if the result is a problem.
     pub advice: Option<String>,
 }

@@ -49,7 +49,7 @@ pub struct Manifest {
     pub swept: Vec<String>,
     /// The phases, in the order in which they ran.
     pub phases: Vec<String>,
-    /// The configurations, in the order of the sweep. Results call a configuration a cell.
+    /// The configurations, in the order of the sweep. Result files call a configuration a cell.
     pub cells: Vec<CellInfo>,
     /// The variants in the designs of all configurations, each once, with its crate.
     #[serde(default)]
@@ -161,7 +161,7 @@ pub struct ComponentInfo {
     pub version: String,
 }
 
-/// One configuration of the sweep. Results call a configuration a cell.
+/// One configuration of the sweep. Result files call a configuration a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellInfo {
@@ -280,8 +280,8 @@ pub struct HarnessCost {
     pub clock_ns: Option<f64>,
     /// Nanoseconds to record one latency.
     pub record_ns: Option<f64>,
-    /// Overhead per operation for three sampling rates: every operation timed, one in a hundred timed, and the rate of
-    /// this run.
+    /// Overhead per operation for three sampling rates: all operations timed, one operation in a hundred timed, and the
+    /// sampling rate of this run.
     pub operations: Vec<OperationCost>,
 }
 
@@ -289,7 +289,7 @@ pub struct HarnessCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationCost {
-    /// Sampling interval: one operation in this number is timed. 1 times all.
+    /// Sampling interval: lsmbench times one operation in this number of operations. With 1, it times all operations.
     pub sampling: u64,
     /// Total overhead per operation in nanoseconds, for generation, timing and recording.
     pub operation_ns: f64,

@@ -21,7 +21,7 @@ pub struct Tolerance(f64);
 pub enum FailOn {
     /// Fail on a regression only
     Regressed,
-    /// Fail on a regression and on a number that is not decided
+    /// Fail on a regression and on an undecided comparison
     Inconclusive,
 }
 
@@ -29,8 +29,8 @@ pub enum FailOn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GateRule {
-    /// Largest regression that passes, as `"5%"`. A comparison passes only if its 95 % confidence interval excludes a
-    /// larger regression. Without a tolerance, a comparison passes unless its verdict is `regressed`.
+    /// Largest regression that passes, such as `"5%"`. A comparison passes only if its 95 % confidence interval
+    /// excludes a larger regression. Without a tolerance, a comparison passes unless its verdict is `regressed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
     /// Outcome that fails the gate: `"regressed"`, or `"inconclusive"` for undecided comparisons as well. Default:

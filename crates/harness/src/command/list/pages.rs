@@ -60,7 +60,11 @@ fn experiment_file() -> String {
     );
     derived(
         &mut page,
-        sections("verdict", "The metric that decides, and the baseline.", &experiment::reference::verdict()),
+        sections(
+            "verdict",
+            "The metric that decides the verdict, and the baseline.",
+            &experiment::reference::verdict(),
+        ),
     );
     let about = "The gate of `lsmbench run`, which exits with status 1 if a configuration is worse than the baseline.";
     derived(&mut page, sections("gate", about, &experiment::reference::gate()));

@@ -43,7 +43,7 @@ impl Ghosts {
         true
     }
 
-    /// Removes the oldest ghost. Returns whether there was one.
+    /// Removes the oldest ghost. Returns `false` if there is no ghost.
     pub(crate) fn forget_oldest(&mut self) -> bool {
         match self.queue.oldest() {
             Some(slot) => self.take(*self.hashes.get(slot)),

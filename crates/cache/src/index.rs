@@ -19,7 +19,7 @@ use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
-/// A cached block and its name: one cache line.
+/// A cached block with its name, in one cache line.
 #[repr(align(64))]
 struct Entry {
     id: BlockId,
@@ -80,7 +80,8 @@ pub(crate) struct Index<T> {
     writer: Mutex<Books<T>>,
 }
 
-/// The metadata that only the writer uses: the place of each slot's block, and the slot of each place.
+/// Metadata that only the writer uses: for each slot, the position of its block in the table, and for each position,
+/// its slot.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
@@ -147,8 +148,8 @@ impl<T> Index<T> {
     }
 }
 
-/// Counts a use. The count fails if another thread changed the word in the meantime: it counted or spent a use, or
-/// removed the entry. A second try is not worth its cost.
+/// Counts a use of an entry. The count fails if another thread changed the word at the same time. A second try is not
+/// worth its cost.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -292,7 +293,8 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets places without an entry to null if no search needs to pass them: the places before a null place.
+    /// Sets positions without an entry to null if no search passes through these positions. Such positions are directly
+    /// before a null position.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -319,8 +321,7 @@ impl<T> Writer<'_, T> {
     }
 }
 
-/// A removed object. The object was made by `Box::into_raw`, is owned only by this value, and stays visible to readers
-/// for a while.
+/// A removed object that readers may still see. Only this value owns the object, which was made by `Box::into_raw`.
 enum Outworn {
     /// An entry, without tag and uses.
     Entry(*mut Entry),
@@ -343,7 +344,7 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Puts a word into the first place without an entry on its path, and records it in the metadata.
+    /// Writes a word to the first free position on its search path, and records the position in the metadata.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;

@@ -18,7 +18,7 @@ impl ChoiceError {
         Self { key: None, message: message.into() }
     }
 
-    /// An error about one key of the choice's table.
+    /// An error about one key in the table of a choice.
     pub fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: Some(key.into()), message: message.into() }
     }

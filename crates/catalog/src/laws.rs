@@ -138,7 +138,7 @@ pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Res
     all_kept(&broken)
 }
 
-/// Joins the violations into one error. Succeeds if there are none.
+/// Joins the violations into one error. Returns `Ok` if `broken` is empty.
 ///
 /// # Errors
 /// All of `broken`, one line each.

@@ -13,7 +13,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 /// Return code: success.
 pub const OK: i32 = 0;
-/// Return code: this component did not write the input bytes.
+/// Return code: the input bytes are corrupt or come from another component.
 pub const DAMAGED: i32 = 1;
 /// Return code: the output does not fit into its buffer.
 pub const NO_SPACE: i32 = 3;
@@ -29,14 +29,14 @@ pub struct Interface {
     pub abi: u32,
 }
 
-/// The owner of a table's functions: a library, which stays loaded while this value lives, or this program.
+/// Owner of the functions in a table: a library, which stays loaded until this value is dropped, or this program.
 #[derive(Debug)]
 pub struct Provider {
     /// The file of the library; empty for functions of this program.
     path: PathBuf,
     /// The header that declares the table.
     header: &'static str,
-    /// Held so that the functions stay mapped. `None` for functions of this program.
+    /// Handle that keeps the functions mapped. `None` for functions of this program.
     _library: Option<Library>,
 }
 

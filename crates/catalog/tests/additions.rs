@@ -1,4 +1,4 @@
-//! Variants of other crates: their place in a catalog, and why they are rejected.
+//! Variants of other crates: their position in a catalog, and the reasons for rejection.
 
 use catalog::{AdditionError, Build, Catalog, Origin, Variant, laws, origin};
 use lsmbench_catalog as catalog;

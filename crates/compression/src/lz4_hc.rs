@@ -24,8 +24,8 @@ const MAX_LEVEL: i32 = 12;
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The level from which on the library parses optimally, and the size in bytes of its table for this: prices of 4,099
-/// positions with sixteen bytes each.
+/// Lowest level at which the library uses optimal parsing, and the size of the table for optimal parsing in bytes. The
+/// table has 4,099 positions of 16 bytes.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 

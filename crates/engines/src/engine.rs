@@ -23,8 +23,8 @@ pub trait Engine: Send + Sync {
     /// How to get the engine, if it is not on this machine or not in this build.
     fn identify(&self) -> Result<Identity, Missing>;
 
-    /// Lists the option of the engine that each term of `options` becomes, one per line. Terms that cannot be made
-    /// equal come last, as lines that begin with [`UNEQUAL`].
+    /// Lists each setting of `options` with the corresponding option of the engine, one per line. Settings that the
+    /// engine cannot match come last, in lines that begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
     /// Opens the store in the directory of `opening`, which exists. Creates the store where the directory has none.
@@ -63,7 +63,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether its stores have a call that makes a [checkpoint](Store::checkpoint).
+    /// Whether stores of the engine can make a [checkpoint](Store::checkpoint).
     fn makes_checkpoints(&self) -> bool {
         false
     }
@@ -83,7 +83,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether the engine uses the allocator of this program, so that its allocations can be counted.
+    /// Whether the engine uses the allocator of this program. If so, lsmbench can count the allocations of the engine.
     fn allocates_in_program(&self) -> bool {
         false
     }
@@ -92,9 +92,9 @@ pub trait Engine: Send + Sync {
 /// The identity of an engine: version, library, and reasons to doubt its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Version of the engine, if it is known before the engine is opened.
+    /// Version of the engine, if known before a store is opened.
     pub version: Option<String>,
-    /// The shared library, if the engine is one.
+    /// Path of the shared library, if the engine is a shared library.
     pub library: Option<PathBuf>,
     /// The reasons why times of the engine are doubtful.
     pub doubts: Vec<String>,

@@ -26,8 +26,8 @@ struct Fjall2;
 /// The smallest cap on all memtables that the engine accepts, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
-/// The limit for the mutable and all immutable memtables together at which writers wait. The engine's own default of 64
-/// MiB would end a larger memtable early, at half of this limit.
+/// Limit in bytes for all memtables together, at which writers wait. The engine's default of 64 MiB would make a large
+/// memtable immutable too early, at half of the limit.
 fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }

@@ -18,7 +18,7 @@ pub(crate) struct Wanted {
     pub(crate) required: &'static [&'static str],
     /// The namespace of the engine's own functions.
     pub(crate) namespace: &'static str,
-    /// Whether a build of the authors' sources for this CPU computes checksums with the CPU's checksum instruction.
+    /// Whether a build of the engine for this CPU normally uses the CPU's checksum instruction.
     pub(crate) has_fast_checksums: bool,
 }
 
@@ -38,7 +38,7 @@ impl Wanted {
         !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
     }
 
-    /// Finds the library that `given` names: a path, a name to search for, or nothing.
+    /// Finds the library that `given` names. `given` is a path, a name to search for, or empty.
     ///
     /// # Errors
     /// The searched places, and how to get the library.
@@ -134,7 +134,7 @@ fn names_functions(strings: &[u8], namespace: &str) -> bool {
     strings.split(|byte| *byte == 0).filter(is_signature).nth(ASSERTING_FUNCTIONS).is_some()
 }
 
-/// Whether code has the instruction `crc32` over eight bytes: `f2`, a prefix for wide operands, `0f 38 f1`.
+/// Whether machine code contains the 8-byte `crc32` instruction: `f2`, a prefix for wide operands, `0f 38 f1`.
 fn has_checksum_instruction(code: &[u8]) -> bool {
     code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
 }
@@ -179,7 +179,7 @@ fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     versioned.max_by_key(|path| version_in(path).map(|version| numbers(&version)))
 }
 
-/// The version after `.so.` in the name of a file, where it has two numbers or more.
+/// Version after `.so.` in the name of a file. `None` if the version has fewer than two numbers.
 pub(crate) fn version_in(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let version = name.split_once(".so.")?.1;

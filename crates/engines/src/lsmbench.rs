@@ -1,4 +1,4 @@
-//! Our own tree, assembled from the design: the engine of an experiment that names none.
+//! The LSM-tree of lsmbench, assembled from the design. This is the default engine of an experiment.
 
 use std::ops::Bound;
 use std::path::Path;

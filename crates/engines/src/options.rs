@@ -71,8 +71,8 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Whether the kernel may read pages next to the page that a get needs. The kernel may not do so if a design reads
-    /// its blocks one by one, because the data of such designs do not fit into memory.
+    /// Whether the kernel may read pages next to the page that a get needs. A design that reads blocks one by one
+    /// forbids this read-ahead, because such a design is for data larger than memory.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }

@@ -1,7 +1,8 @@
 //! `WiredTiger`: a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
 //!
-//! Its C interface consists of structures of function pointers, whose layout changes from version to version. The
-//! adapter is therefore compiled against the header of the linked library, and the library is not loaded by path.
+//! The C interface of `WiredTiger` consists of structures of function pointers, and their layout changes from version
+//! to version. The adapter is therefore compiled against the header of the linked library, and the library is not
+//! loaded by path.
 
 #[cfg(feature = "wiredtiger")]
 mod store;

@@ -1,4 +1,4 @@
-//! A configuration: one combination of swept values that is ready to run.
+//! A configuration, which is one combination of swept values that can run.
 
 use catalog::Choice;
 use engines::EngineOptions;

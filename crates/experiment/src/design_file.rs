@@ -74,7 +74,8 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Finds the file that another file names under `key`: in the same folder, or in a folder `configs` above it.
+/// Finds the file that another file names under `key`. The search covers the same folder, and folders `configs` above
+/// this folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");

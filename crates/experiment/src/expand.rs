@@ -240,7 +240,8 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     }
 }
 
-/// The shortest unique end of each path: `theta`, or `load.threads` where the threads of another phase are swept too.
+/// The shortest unique suffix of each path, such as `theta`. If the sweep has threads of two phases, the suffix is
+/// longer, such as `load.threads`.
 fn short_names(factors: &[Factor]) -> Vec<String> {
     let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
@@ -318,7 +319,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// The parts of a configuration, to which swept values are applied one after the other.
+/// A configuration under construction, to which the expansion applies one swept value after the other.
 struct Parts {
     engine: Choice,
     design: Design,
@@ -370,7 +371,7 @@ impl Parts {
     }
 }
 
-/// Whether a key belongs to the axis, so that every choice on the axis has it.
+/// Whether a key belongs to the axis itself, so every variant of the axis has this key.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }

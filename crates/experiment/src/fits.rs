@@ -14,8 +14,8 @@ use super::engine::{engine, engine_label, is_limited};
 /// The reason why an engine with its own background threads has no counted mode.
 const COUNTED: &str = "because its background threads depend on timing";
 
-/// The number of design settings that the engine of one configuration can match and the other cannot. Settings that
-/// neither of two other engines can match do not count. Two builds of one engine have no mismatches.
+/// Number of design settings that the engine of only one of the two configurations can match. A setting that neither
+/// engine can match does not count. Two builds of one engine have no mismatches.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;

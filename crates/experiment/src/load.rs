@@ -1,4 +1,4 @@
-//! Reads an experiment file, and everything that it refers to, into an [`Experiment`].
+//! Reads an experiment file, and all files that it refers to, into an [`Experiment`].
 
 mod task;
 mod unread;
@@ -283,7 +283,8 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// An error in a choice of the task, at the source of its value.
+    /// Converts an error in a choice of the workload or component into a problem that names the file, the override or
+    /// the sweep that set the value.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {

@@ -98,8 +98,8 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
     })
 }
 
-/// Whether the blocks of a configuration are read in place, without the cache. The default storage maps files and reads
-/// in place. Fence pointers with their own pages read those pages through the cache.
+/// Whether reads of a configuration bypass the cache, because blocks of mapped files are used in place. Fence pointers
+/// with their own pages read these pages through the cache.
 fn bypasses_cache(cell: &Cell) -> bool {
     let (design, default) = (&cell.design, Design::default());
     let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();

@@ -27,8 +27,8 @@ pub struct Overrides {
     pub trials: Option<u64>,
     /// The seed.
     pub seed: Option<u64>,
-    /// Whether to use reduced sizes: those of the `[quick]` table of the experiment, or counts and times divided by
-    /// ten.
+    /// Whether to reduce all sizes, either as the `[quick]` table of the experiment sets, or to a tenth of counts and
+    /// times.
     pub quick: bool,
     /// A design file that replaces that of the experiment.
     pub design: Option<PathBuf>,

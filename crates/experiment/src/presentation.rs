@@ -152,7 +152,7 @@ fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
-/// The names of operations in the rows of a task: those of all kinds, of its steps, and of its roles.
+/// Names of the operations in the rows of a task: kinds of operation, steps, and operations of roles.
 pub(super) fn operations(task: &Task) -> Vec<String> {
     let Task::Workload(workload) = task else { return vec![ALL.to_owned()] };
     let kinds = || [ALL].into_iter().chain(Kind::ALL.map(Kind::name));

@@ -1,4 +1,5 @@
-//! The experiments whose trials can run side by side: the operations of a slice must be the same in each configuration.
+//! Checks whether the trials of an experiment can run side by side. All configurations must have the same operations in
+//! a slice.
 
 use results::{Interleaving, RunMode};
 use subject::Task;

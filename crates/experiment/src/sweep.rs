@@ -17,7 +17,7 @@ const MOST_CELLS: usize = 10_000;
 /// The way in which the values of several factors are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Combine {
-    /// Every value of one factor with every value of the others.
+    /// Combines each value of a factor with each value of the other factors.
     #[default]
     Cartesian,
     /// The first values of all factors, then the second values, and so on.

@@ -6,7 +6,7 @@ use results::{Interleaving, RunMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[trials]`: the number of trials of every configuration, and the data that they record.
+/// `[trials]`: the number of trials of each configuration, and the data that trials record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trials {

@@ -1,4 +1,4 @@
-//! The table `[tune]`: what `lsmbench tune` searches for.
+//! The table `[tune]` with the objective and the limits of `lsmbench tune`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

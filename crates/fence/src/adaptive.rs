@@ -1,5 +1,5 @@
-//! A fence that is chosen for each table when the table is written: binary search for few separators, the Eytzinger
-//! layout for many, and prefix compression if memory is short.
+//! A fence that selects a layout for each SSTable when the SSTable is written: binary search for few separators, the
+//! Eytzinger layout for many separators, and prefix compression to save memory.
 //!
 //! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document, the
 //! test for little memory comes after two tests, and one of these always holds. No fence is therefore ever compressed.

@@ -60,7 +60,7 @@ pub(crate) trait Search {
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Compares one head after the other. This works on every CPU.
+/// Search in a cache line that compares one head after the other, for CPUs without SIMD instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

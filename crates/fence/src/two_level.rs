@@ -9,8 +9,8 @@
 //! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
 //! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
 //! ```
-//! Pages are leaves as in a static B-tree. Ends count page lengths; a page takes several if the separator between two
-//! blocks is longer than one.
+//! Pages have the format of leaves of a static B-tree. A page with a separator longer than one page length occupies
+//! several page lengths.
 
 use std::ops::Range;
 

@@ -23,6 +23,6 @@ pub struct FuzzTarget {
 pub enum InputForm {
     /// Lengths, offsets and contents.
     Bytes,
-    /// Lines, words and numbers.
+    /// Text, which is mutated by lines, words and numbers.
     Text,
 }

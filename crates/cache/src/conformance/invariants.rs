@@ -143,7 +143,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     if left == 0 { Ok(()) } else { Err(format!("all tables were removed and {left} bytes are held")) }
 }
 
-/// The calls of one thread. Regardless of the other threads, a returned block must have been inserted under its name.
+/// Runs the calls of one thread, and checks that each returned block was inserted under the requested name.
 fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
     let random = &mut SplitMix64::new(seed);
     for call in calls::sequence(seed, CALLS, base) {

@@ -20,8 +20,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("threads share one codec", threads_share_one_codec),
 ];
 
-/// Checks that exactly one codec of the catalog has the tag, so that every block with the tag is decoded by the codec
-/// that wrote it.
+/// Checks that exactly one codec of the catalog has the tag. The tag of a block then always identifies the codec that
+/// compressed the block.
 fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
     let Some(tag) = subject.0.tag() else { return Ok(()) };
     let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());

@@ -35,7 +35,7 @@ pub(crate) const CHECKS: [(&str, Check); 8] = [
 pub enum Kept {
     /// The engine keeps the invariant.
     Yes,
-    /// The engine keeps the invariant, but it was built without this codec.
+    /// The engine keeps the invariant, but the engine was built without this codec.
     Without(String),
     /// The invariant does not apply to the engine.
     NotAsked,
@@ -71,8 +71,8 @@ fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// Checks that the engine accepts every setting: no filters, ribbon filters, no cache, each WAL mode, and each codec
-/// that it has.
+/// Checks that the engine accepts every setting: no filters, ribbon filters, no cache, each WAL mode, and each codec of
+/// the engine.
 fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     let designs = [
         "bloom = \"none\"\ncache = \"none\"",
@@ -161,8 +161,8 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     }
 }
 
-/// Checks that a store has exactly the calls that its engine declares. A checkpoint is a separate store: it has the
-/// entries from before the call, and none from after it.
+/// Checks that a store has exactly the calls that its engine declares. A checkpoint must be a separate store with
+/// exactly the entries that existed before the call.
 fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let (own, copy) = (home.path().join("store"), home.path().join("copy"));

@@ -14,7 +14,7 @@ pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 /// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// The bytes of keys. C strings and comparisons of signed bytes fail with these bytes.
+/// Bytes that keys consist of. An engine that uses C strings or compares signed bytes fails with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Checks random operations of every kind against the model, with the store closed and reopened in between.
@@ -230,7 +230,8 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks atomicity. Batches give one value to many keys, and readers must never see two values at once.
+/// Checks atomicity of batches. Each batch writes one value to many keys, so a reader must never see two different
+/// values.
 pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();

@@ -14,7 +14,7 @@ pub(super) const PORT: &str = "{port}";
 /// As a command: the running program.
 pub(super) const THIS_PROGRAM: &str = "{lsmbench}";
 
-/// The command without one: Redis, whose log follows.
+/// Default command, which starts Redis. The options of the WAL mode follow.
 pub(super) const WITHOUT_COMMAND: [&str; 9] =
     ["redis-server", "--port", PORT, "--bind", "127.0.0.1", "--dir", "{dir}", "--save", ""];
 
@@ -35,7 +35,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Whether the command starts `lsmbench serve`, whose tree is flushed and compacted on request.
+    /// Whether the command starts `lsmbench serve`, which flushes and compacts its tree on request.
     pub(super) fn starts_a_tree(&self) -> bool {
         self.command.first().is_some_and(|program| program == THIS_PROGRAM)
     }

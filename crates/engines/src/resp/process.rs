@@ -14,12 +14,13 @@ use super::program::find;
 use crate::opening::Opening;
 use crate::options::Log;
 
-/// Runs the server in the background, and ends it when standard input does: when the process that started it is gone.
+/// Shell script that runs the server in the background, and ends the server when standard input is closed, because the
+/// parent process ended.
 const SCRIPT: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; \
                       { read -r gone <&3; kill \"$server\" 2>/dev/null; } & watcher=$!; exec 3<&-; \
                       wait \"$server\"; code=$?; kill \"$watcher\" 2>/dev/null; exit $code";
 
-/// The time that a server has until it answers: it may have a log to replay.
+/// Maximum time until a started server answers. A server may have to replay its WAL first.
 const START_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The time that a server has to end.
@@ -104,7 +105,7 @@ impl ServerProcess {
         Ok(())
     }
 
-    /// The end of what the server has printed, on one line.
+    /// The last lines of the server's output, joined into one line.
     fn last_lines(&self) -> String {
         let text = fs::read(&self.output).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);

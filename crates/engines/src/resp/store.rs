@@ -53,7 +53,7 @@ pub(super) struct RespStore {
     has_tree: bool,
     /// Whether the store has a call that compacts it.
     compacts: bool,
-    /// Whether a server without a log saves its data when it ends.
+    /// Whether the server saves its data when it ends, because it has no WAL.
     saves: bool,
     /// The server, if it was started for this store.
     process: Mutex<Option<ServerProcess>>,
@@ -260,7 +260,7 @@ impl Target for RespStore {
         self.tree("SETTLE")
     }
 
-    /// Ends the server that was started for the store. Another one goes on.
+    /// Ends the server if lsmbench started it for this store. Other servers keep running.
     fn close(&self) -> Result<(), TargetError> {
         let Some(mut process) = self.process.lock().take() else { return Ok(()) };
         let mut shutdown = redis::cmd("SHUTDOWN");

@@ -133,8 +133,8 @@ impl Api {
         }
     }
 
-    /// Sets a `HyperClockCache` in table options with these terms. Every version that has this cache takes the bits of
-    /// filters as a fraction.
+    /// Sets table options with these settings and a `HyperClockCache`. Every version with this cache accepts a
+    /// fractional number of filter bits.
     ///
     /// # Safety
     /// `options` are alive.

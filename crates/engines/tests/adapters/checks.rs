@@ -1,4 +1,4 @@
-//! All checks of one engine: in this process, and in one of its own.
+//! All checks of one engine, in this process and in a separate process.
 
 use std::fmt;
 use std::process::{Command, ExitCode};

@@ -83,7 +83,7 @@ fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).unwrap()
 }
 
-/// Whether an engine was requested, so that a run without it would pass without a check.
+/// Whether the user requested this engine. If so, the test must not pass without the engine.
 fn is_due(choice: &Choice) -> bool {
     let variable = format!("LSMBENCH_{}", choice.kind().to_uppercase());
     let is_built_in = match choice.kind() {

@@ -165,7 +165,7 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
     Ok(())
 }
 
-/// Checks the reported memory. A fence that reads nothing during a search must report memory; an ideal bound reports
+/// Checks the reported memory. A fence whose searches read no pages must report its memory. An ideal bound must report
 /// 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);

@@ -1,4 +1,4 @@
-//! Whole stores in which one file is the input, as after a corruption.
+//! Complete stores in which the fuzz input replaces one file, as after corruption of this file.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -79,7 +79,7 @@ static LOG_HOSTS: [LazyLock<Host>; 2] = [
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
 
-/// A store as files, one of which is replaced by inputs.
+/// The files of a store. The fuzz input replaces one of these files.
 struct Host {
     design: Design,
     /// The name and the content of each file.

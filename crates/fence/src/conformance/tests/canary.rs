@@ -23,7 +23,7 @@ pub(crate) enum Fault {
     TrustsHashes,
     /// The result of a build depends on the number of earlier builds.
     CountsItsBuilds,
-    /// A search reads blocks one after the other.
+    /// Fault: a search reads all blocks one after the other.
     ReadsAllBlocks,
     /// The memory is not reported.
     HidesMemory,

@@ -64,7 +64,7 @@ impl Live {
         thread::spawn(move || self.serve());
     }
 
-    /// Answers one request. `last` is the last page that was whole.
+    /// Answers one request. `last` is the last complete page.
     fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -101,7 +101,8 @@ impl Live {
         stream.write_all(body.as_bytes())
     }
 
-    /// The page now. While a run writes its files they may not fit together; the last page stands in then.
+    /// Returns the current page. If the files of the run do not match each other, because the run is writing to them,
+    /// returns the last complete page.
     fn page(&self, last: &mut Option<String>) -> String {
         let begun: Vec<PathBuf> = self.folders.iter().filter(|folder| has_rows(folder)).cloned().collect();
         if !begun.is_empty()

@@ -1,4 +1,4 @@
-//! The two output streams. Answers go to standard output, and everything else goes to standard error.
+//! Writes to the two output streams: results to standard output, and all other messages to standard error.
 
 use std::io::{ErrorKind, Write};
 

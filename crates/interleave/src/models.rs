@@ -55,7 +55,7 @@ pub const MODELS: &[LoomModel] = &[
 ];
 
 impl LoomModel {
-    /// Runs all interleavings. If `weak` names a site, this site is relaxed.
+    /// Runs all interleavings of the model. If `weak` names a site, the memory ordering at this site is relaxed.
     pub fn run(&self, weak: Option<&Site>) -> LoomVerdict {
         // The sites are global to the process, so one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());

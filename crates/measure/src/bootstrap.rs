@@ -38,9 +38,9 @@ pub struct DrawnMedian {
     pub times: usize,
 }
 
-/// The medians that the bootstrap draws of any `count` values. The seed determines the positions, so they are equal for
-/// all values. A program that has these medians computes the same confidence interval without the random number
-/// generator.
+/// The resampled medians that the bootstrap draws from `count` values. The seed determines the positions, so the
+/// positions are equal for all samples of this size. A program that has these medians computes the same confidence
+/// interval without the random number generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
         return Vec::new();

@@ -9,11 +9,11 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 use crate::comparison::Interval;
 use crate::significance::{holm, mean_and_error};
 
-/// The effect of a factor, or the interaction of two factors: the ratios of its levels, and the fraction of the
-/// variation that it explains.
+/// The effect of a factor, or the interaction of two factors, with the ratio at each level and the explained fraction
+/// of the variance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The numbers of the factors: one for a main effect, two for an interaction.
+    /// Indexes of the factors: one index for a main effect, two for an interaction.
     pub factors: Vec<usize>,
     /// The levels of the factors. Each has the ratio of its measured value to the value that the overall mean and the
     /// main effects give.

@@ -42,7 +42,7 @@ impl Spending {
     }
 }
 
-/// Whether a run looks at its verdicts after so many rounds: after 6, 8, 11, 15, 20 and so on.
+/// Whether a run evaluates its verdicts after this number of rounds. The numbers are 6, 8, 11, 15, 20 and so on.
 pub fn is_look(rounds: usize) -> bool {
     let mut look = FEWEST_BLOCKS as f64;
     while (look.round() as usize) < rounds {
@@ -58,13 +58,13 @@ pub enum Outlook {
     Decided(Verdict),
     /// More rounds may decide it.
     Open,
-    /// The rest of the budget will hardly decide it.
+    /// The rest of the budget is unlikely to decide the comparison.
     Hopeless,
 }
 
-/// The prospect of a comparison with this verdict at this level, if so many more rounds fit into the budget. It is given up
-/// if the differences so far leave a chance of less than 5 % that the interval at the end excludes "no change" with a
-/// difference above `delta`, or lies within ±`delta`.
+/// The prospect of a comparison with this verdict at this level, if `more` rounds still fit into the budget. The
+/// comparison is hopeless if it has a chance of less than 5 % of a decision at the end. A decision is a confidence
+/// interval that excludes "no change" with a difference above `delta`, or an interval within ±`delta`.
 pub fn outlook(
     baseline: &Sample,
     candidate: &Sample,

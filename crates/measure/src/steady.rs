@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(is_steady(&[1.0, 2.0, 1.0, 2.0, 1.0]), Some(false));
     }
 
-    /// The limits themselves: exactly at them is steady, above is not.
+    /// A value exactly at a limit is steady, and a value above a limit is not steady.
     #[test]
     fn the_limits_are_those_of_the_rule() {
         assert_eq!(is_steady(&[100.0, 90.0, 110.0, 90.0, 110.0]).map(|_| ()), Some(()));

@@ -53,7 +53,8 @@ pub enum Doubt {
     },
     /// The interval contains both "no difference" and a difference that matters.
     TooNoisy,
-    /// There is one session per side, or two and one. How far sessions of one build differ is unknown.
+    /// There are too few sessions: one per side, or two and one. The difference between sessions of one build is
+    /// therefore unknown.
     FewSessions,
     /// The counts have only one seed, and another seed may give another difference.
     OneSeed,
@@ -72,7 +73,7 @@ pub enum Doubt {
         /// Number of comparisons.
         comparisons: usize,
     },
-    /// In some rounds one side is 0, so there is no ratio.
+    /// One side is 0 in some rounds, so the ratio is undefined.
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,

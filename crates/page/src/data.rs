@@ -65,7 +65,7 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
-    /// The machines of merged parts; none for one machine.
+    /// The machines of merged parts. Empty for a run on one machine.
     pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
@@ -142,7 +142,7 @@ pub(crate) struct Mark {
     pub(crate) cell: usize,
     pub(crate) phase: usize,
     pub(crate) text: String,
-    /// Whether numbers with this note have no verdict.
+    /// Whether values with this note have no verdict.
     pub(crate) is_doubt: bool,
 }
 
@@ -306,7 +306,7 @@ fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<Verd
     opened.verdicts.iter().filter_map(verdict).collect()
 }
 
-/// The notes on numbers: bounds that are exceeded, and trials that were not steady.
+/// The notes about values: exceeded bounds, and trials that were not steady.
 fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     let mut marks: BTreeMap<(usize, usize, bool), (String, BTreeSet<u64>)> = BTreeMap::new();
     for row in opened.runs.rows() {

@@ -27,8 +27,8 @@ pub(crate) fn title(path: &str) -> String {
     Column::Swept(path.to_owned()).title().to_owned()
 }
 
-/// The groups of a run. A configuration without a value of a shared path is in every group that it agrees with
-/// otherwise.
+/// The groups of configurations of a run. A configuration that lacks a shared path belongs to every group with
+/// otherwise equal values.
 pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
     let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
     let mut keys: Vec<Vec<&str>> = Vec::new();

@@ -33,10 +33,10 @@ const MAIN: [Metric; 14] = [
 /// The metrics that no reader compares, because they are only markers or equal other metrics.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
-/// The numbers of one phase, kind of operation and metric.
+/// The values of one phase, kind of operation and metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Matrix {
-    /// The place of the phase.
+    /// Index of the phase in the list of phases.
     pub(crate) phase: usize,
     /// The place of the kind of operation.
     pub(crate) operation: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Matrix {
     pub(crate) cells: Vec<Numbers>,
 }
 
-/// The numbers of one configuration, by round.
+/// The values of one configuration, by round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Numbers {
@@ -73,7 +73,7 @@ pub(crate) struct AllNumbers {
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// The rows of a phase and kind of operation, each with the positions of its configuration and its round.
+/// Rows by phase and kind of operation. Each row has the index of its configuration and the index of its round.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
@@ -96,7 +96,7 @@ impl Numbers {
         }
     }
 
-    /// The numbers as a sample of these rounds.
+    /// The values of these rounds as a sample.
     pub(crate) fn sample(&self, name: &str, rounds: &[u64]) -> Sample {
         let of = |at: usize| match self {
             Self::None => None,

@@ -58,7 +58,8 @@ fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<EngineTables>> {
     folders.iter().map(|path| EngineTables::read(path, baseline)).collect()
 }
 
-/// Rejects two result folders of one experiment, because the page has only one place for the experiment.
+/// Rejects two result folders of one experiment, because the page has only one position for the tables of an
+/// experiment.
 fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
@@ -106,7 +107,7 @@ fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
     Ok(true)
 }
 
-/// Whether every place of the page is up to date. Prints the names of outdated places.
+/// Whether all tables of the page are up to date. Prints the names of outdated tables.
 fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {

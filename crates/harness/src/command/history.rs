@@ -134,7 +134,8 @@ fn file_name(name: &str) -> String {
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Whether a linear scale would hide some series, because the numbers differ by more than [`FAR_APART`].
+/// Whether a linear scale would hide some series, because the largest values differ by more than the factor
+/// [`FAR_APART`].
 fn is_far_apart(group: &[&Series]) -> bool {
     let numbers = || group.iter().flat_map(|series| &series.runs).map(|run| run.value);
     let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));

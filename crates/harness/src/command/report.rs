@@ -126,7 +126,7 @@ fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[
     Ok(Report { systems, highlights, contradictions, features })
 }
 
-/// The files that reproduce figures, in the given order. A folder stands for all files below it.
+/// The experiment files that reproduce figures, in the given order. A folder means all files below the folder.
 fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     let mut files = Vec::new();
     for path in paths {
@@ -339,8 +339,8 @@ impl Facts for Settings {
     }
 }
 
-/// The pages with a list of the HTML pages. Git keeps the list instead of the HTML pages, because these are large and
-/// follow from the same data.
+/// Adds a list of the HTML pages to the pages. Git keeps this list instead of the HTML pages, because the HTML pages
+/// are large and can be generated again.
 fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| is_html(page)) {

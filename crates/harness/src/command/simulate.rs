@@ -60,7 +60,7 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     Ok(())
 }
 
-/// The rows of one configuration at all sizes; `None` for another engine than the tree, and for a component.
+/// The rows of one configuration at all sizes. `None` for engines other than lsmbench, and for component experiments.
 fn of_cell(
     experiment: &Experiment,
     cell: &Cell,

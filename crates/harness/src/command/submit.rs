@@ -74,7 +74,7 @@ fn execute(script: &str) -> Outcome<()> {
     }
 }
 
-/// The program that nodes run: the named one, else this one.
+/// Path of the program that nodes run: the given program, or else this program.
 fn program(arguments: &SubmitArguments) -> Outcome<String> {
     let named = arguments.program.clone();
     let own = || std::env::current_exe().map_err(|error| Problem::doing("find this program", error));

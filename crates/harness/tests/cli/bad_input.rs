@@ -1,4 +1,5 @@
-//! Invalid requests: one error with the place and the fix, exit code 2, and no change of any file.
+//! Tests of invalid requests. The program prints one error with the file, the line and a fix, exits with code 2, and
+//! changes no file.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Runs with a budget of time: looks, decided configurations, and what is refused.
+//! Tests of runs with a time budget: looks, decided configurations, and rejected combinations.
 
 use results::{Folder, Manifest, columns as c};
 

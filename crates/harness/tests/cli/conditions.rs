@@ -1,4 +1,4 @@
-//! Under which conditions a phase runs: the state of caches, a limit on memory, a warm-up, steadiness, one budget.
+//! Tests of the conditions of a phase: the state of caches, memory limits, warm-up, steadiness, and a memory budget.
 
 use std::path::Path;
 

@@ -278,7 +278,7 @@ fn fixtures_are_listed_and_removed() {
     assert_eq!(built(&bench.run(&["run", "x.toml"]).expect(0).err), 1);
 }
 
-/// A run that may take a fixture keeps it from being removed, from before it looks for it to its end.
+/// A run that may use a fixture prevents its removal, from before the search for the fixture until the end of the run.
 #[test]
 fn nobody_removes_a_fixture_that_a_run_may_take() {
     let bench = Bench::new();

@@ -1,4 +1,5 @@
-//! What an experiment cannot measure is said before it runs, and a second baseline never runs outside its rounds.
+//! Tests that lsmbench reports unmeasurable metrics before a run, and that a second trial of a baseline never runs
+//! outside of its rounds.
 
 use results::columns as c;
 

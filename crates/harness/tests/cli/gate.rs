@@ -252,8 +252,8 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     }
 }
 
-/// A check removes the remains of a killed check. It keeps folders that are in use, and folders so new that they may
-/// come into use.
+/// A check removes the folders of killed checks. The check keeps folders in use, and new folders that another check may
+/// be about to use.
 #[test]
 fn what_killed_checks_left_is_removed() {
     let bench = Bench::small();

@@ -157,7 +157,7 @@ fn other_sizes_are_refused_with_their_keys() {
     other("trials.count=2").expect(0);
 }
 
-/// Two sessions of one build differ by more than their trials do: only several sessions show by how much.
+/// Two sessions of one build differ more than the trials of one session, and only several sessions show by how much.
 #[test]
 fn times_of_one_session_each_have_no_verdict() {
     let bench = Bench::new();

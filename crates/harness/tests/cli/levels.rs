@@ -1,4 +1,4 @@
-//! `levels.csv`: the numbers of each level of the tree, whose sums must equal those of `runs.csv`.
+//! Tests of `levels.csv`: the sums over all levels of the tree must equal the values in `runs.csv`.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Parts of trees that documents describe, selected in an experiment file: answers stay right, and counters show
-//! the work of the part.
+//! Tests of tree components that documents describe, selected in an experiment file. Answers stay right, and counters
+//! show the work of the component.
 
 use results::{Metric, columns as c};
 

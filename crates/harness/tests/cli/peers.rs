@@ -70,8 +70,8 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     }
 }
 
-/// If one of the named engines is installed, it runs, and the missing ones are reported at the beginning and at the
-/// end.
+/// If only some of the named engines are installed, these engines run, and the output names the missing engines at the
+/// start and at the end.
 #[test]
 fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let bench = Bench::new();

@@ -1,10 +1,11 @@
-//! Roles: threads of one phase with mixes, rates and keys of their own, at the same time.
+//! Tests of roles: groups of concurrent threads in one phase, each with its own mix, rate and keys.
 
 use results::{Row, columns as c};
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// `db_bench`'s readwhilewriting: readers, and a writer at a rate behind them until they are done.
+/// `db_bench`'s readwhilewriting: readers, and a background writer with a fixed rate that stops when the readers
+/// finish.
 const ROLES: &str = r#"
 question = "How fast are reads next to a writer?"
 [design]

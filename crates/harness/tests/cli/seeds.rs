@@ -1,4 +1,5 @@
-//! Counters that depend on draws: over several seeds they have an interval, and one seed decides only beyond chance.
+//! Tests of counters that depend on random draws. Several seeds give a confidence interval. One seed decides only
+//! differences beyond chance.
 
 use std::collections::BTreeMap;
 

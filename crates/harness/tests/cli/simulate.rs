@@ -88,7 +88,7 @@ fn a_simulation_counts_what_a_counted_run_counts() {
     assert!(policies >= 20, "{policies} policies");
 }
 
-/// The exact picture beside the expected one, on a small tree.
+/// Compares the exact model with the expected model on a small tree.
 #[test]
 fn the_expected_picture_is_near_the_exact_one() {
     let bench = Bench::new();

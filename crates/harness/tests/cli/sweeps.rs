@@ -4,7 +4,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, SMALL, text};
 
-/// An experiment with another `[sweep]`, and no chart of the one that was there.
+/// The experiment with another `[sweep]`, and without charts of the original sweep.
 fn swept(sweep: &str) -> String {
     let (experiment, _) = SMALL.split_once("[[chart]]").unwrap();
     experiment.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep)

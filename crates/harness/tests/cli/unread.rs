@@ -1,4 +1,5 @@
-//! Settings that nothing reads: one error, or a warning where a file may repeat them on purpose.
+//! Tests of settings without effect. Such a setting is an error, or a warning if files may repeat the setting on
+//! purpose.
 
 use results::columns as c;
 

@@ -89,8 +89,8 @@ const OTHERS: [(&str, [&[&str]; 2]); 26] = [
     ("verdict.margin=", NUMBERS),
 ];
 
-/// A place for a value, as arguments of the command line, with the text before and after the value in the last of
-/// them; and the values.
+/// A parameter with the values to test: the arguments of the command line, and the text before and after the value in
+/// the last argument.
 struct Place {
     front: String,
     back: &'static str,
@@ -154,7 +154,7 @@ fn try_value(bench: &Bench, place: &Place, value: &str, number: usize) -> Result
     }
 }
 
-/// The values of each list are tried until one is accepted, and run: lesser ones take less.
+/// Tries the values of each list until the program accepts and runs one value, because smaller values take less time.
 #[test]
 fn whatever_a_parameter_holds_a_run_ends_soon() {
     let bench = Bench::new();

@@ -194,7 +194,8 @@ fn several_metrics_are_one_family() {
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
 
-/// Filters of other sizes are not comparable: they are compared within each size, and the chart says so.
+/// Filters of different sizes are not comparable. lsmbench compares filters within each size, and the chart states
+/// this.
 #[test]
 fn like_is_compared_with_like() {
     let bench = Bench::new();

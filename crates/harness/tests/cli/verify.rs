@@ -11,7 +11,7 @@ fn stored() -> Bench {
     stored_in_tables_of("2MiB")
 }
 
-/// A closed store in `db` whose tables have this size.
+/// Creates a closed store in `db` with SSTables of this size.
 fn stored_in_tables_of(bytes: &str) -> Bench {
     let bench = Bench::new();
     let puts =

@@ -1,4 +1,4 @@
-//! The state of lsmbench's own tree after the load: its flushes and sorted runs, and the data that stay in the
+//! Estimates the state of lsmbench's own tree after the load: flushes, sorted runs, and the data that stays in the
 //! memtable.
 
 use std::fmt::Write as _;

@@ -144,7 +144,7 @@ mod tests {
     /// Registers the variants of the report's sources, as the program does.
     static STUDY: LazyLock<()> = LazyLock::new(|| study::register().expect("nothing was looked up before"));
 
-    /// Why a place of `features.csv` does not exist; `None` if it does.
+    /// Reason why a place that `features.csv` names does not exist. `None` if the place exists.
     fn refused(place: &str, folder: &Path) -> Option<String> {
         LazyLock::force(&STUDY);
         if place.starts_with("crates/") || place.starts_with("experiments/") {
@@ -168,7 +168,7 @@ mod tests {
         Experiment::load(&file, &Overrides::default()).err().map(|refusal| refusal.to_string())
     }
 
-    /// Whether it is a known engine that is not installed, or not part of this build.
+    /// Whether a value names a known engine that is not installed, or not part of this build.
     fn is_known_and_absent(value: &Value) -> bool {
         read_engine(value).is_ok_and(|choice| engine(&choice).identify().is_err())
     }

@@ -60,7 +60,7 @@ impl Published {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Whether to keep the existing copy of an experiment because its rows were not measured this time. Either the
+    /// Whether to keep the existing copy of an experiment, because this run did not measure all its rows. Either the
     /// whole experiment did not run, or some engines are not installed.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;

@@ -103,7 +103,7 @@ fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
     storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
 }
 
-/// Kills the processes of one design in one WAL mode, one store after the other.
+/// Kills writer processes for one design in one WAL mode, one store after the other.
 fn kill_often(
     job: &Job,
     arguments: &KillArguments,

@@ -1,4 +1,5 @@
-//! `lsmbench torture race`: threads run concurrent operations, and a check finds one order that explains all answers.
+//! `lsmbench torture race`: threads run concurrent operations, and a check searches for an order of all operations that
+//! explains all answers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -93,7 +94,7 @@ fn every_design() -> Outcome<Vec<(String, Design)>> {
     Ok(designs)
 }
 
-/// The contestant for a design, in the WAL mode `wal` if it is given.
+/// The store under test for a design. `wal` replaces the WAL mode of the design.
 pub(super) fn contestant(name: &str, design: &Design, wal: Option<&str>) -> Outcome<Contestant> {
     let design = changed(design, SIZES)?;
     let design = match wal {

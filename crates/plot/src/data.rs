@@ -111,9 +111,9 @@ pub(crate) struct Series {
 /// The kind of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) enum Across {
-    /// Numbers of this unit.
+    /// A numeric axis with this unit.
     Numbers(Unit),
-    /// Names, in order. In a chart with only one series, each name has its own style.
+    /// An axis of names, in order. In a chart with only one series, each name has its own style.
     Names(Vec<(String, Style)>),
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct Data {
     pub bound: Option<&'static Expectation>,
     /// The conditions below the title: phase, operation, differing columns.
     pub facts: Vec<String>,
-    /// The verdict on these numbers.
+    /// The verdict on the drawn values.
     pub verdict: Option<String>,
     /// The key to the signs of verdicts, if the chart has room for signs.
     pub signs: Option<String>,
@@ -335,7 +335,7 @@ impl Plan {
         cells
     }
 
-    /// The horizontal axis. The axis has numbers if all its values have one unit, else names in order.
+    /// The horizontal axis. The axis is numeric if all its values have one unit. Otherwise the axis has names in order.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();

@@ -57,7 +57,7 @@ impl Dimension {
     }
 }
 
-/// The numbers of one series.
+/// The drawn values of one series.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     pub label: String,

@@ -70,7 +70,7 @@ pub struct Context {
     pub question: String,
     /// The id of the run, whose first characters are in the caption.
     pub run_id: String,
-    /// Whether the run was a quick one, which the caption states.
+    /// Whether the run was a quick run. If so, the caption states this.
     pub is_quick: bool,
     /// The order and the styles of labels.
     pub order: LabelOrder,
@@ -114,7 +114,7 @@ impl Context {
         self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
     }
 
-    /// The texts around a chart with these conditions. Texts that the style hides are left out.
+    /// The texts around a chart, without the texts that the style hides.
     fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
         let caption = self.style.caption.unwrap_or(Caption::All);
         let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
@@ -143,7 +143,7 @@ pub struct Chart {
     scene: Scene,
     title: String,
     notes: Vec<String>,
-    /// The drawn numbers.
+    /// The drawn values.
     figure: Figure,
     typeface: Typeface,
     width: Width,
@@ -377,7 +377,7 @@ fn trials_merged(trials: usize) -> String {
     }
 }
 
-/// The source of the numbers: experiment and run.
+/// The source of the values, which is the experiment and the run.
 fn origin(context: &Context) -> String {
     let run: String = context.run_id.chars().take(12).collect();
     let kind = if context.is_quick { "quick run" } else { "run" };

@@ -70,8 +70,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
 /// are 0 if no two series have whiskers at one position.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
-    /// The largest distance in pixels from the first to the last series of a place. With a larger one, points would
-    /// seem to be at other numbers.
+    /// Largest distance in pixels between the first and the last series at one position of the x axis. With a larger
+    /// distance, points would appear to have other x values.
     const MOST: f64 = 24.0;
     /// The maximum span of the series at one position, as a fraction of the smallest distance between two positions.
     const SHARE: f64 = 0.6;

@@ -16,8 +16,8 @@ const NOT_SET: &str = "not set";
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// The columns that name a series: the requested column, and further columns if rows of several configurations would
-/// otherwise be at one position.
+/// The columns that name a series: the requested column, and further columns if a series would otherwise contain
+/// several configurations.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -174,8 +174,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// The swept column, in addition to the series, that distinguishes the points of a scatter plot; `None` if there is not
-/// exactly one.
+/// The swept column that labels the points of a scatter plot, in addition to the series. `None` if there is no such
+/// column, or more than one.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,

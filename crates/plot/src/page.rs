@@ -35,7 +35,7 @@ pub(crate) struct Captions {
     pub title: String,
     /// The question of the experiment, below the title.
     pub question: String,
-    /// The conditions of the numbers: phase, factors, trials, whiskers.
+    /// The conditions of the values: phase, factors, trials, whiskers.
     pub facts: String,
     /// The verdict on the numbers.
     pub verdict: String,

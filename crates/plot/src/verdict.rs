@@ -69,7 +69,7 @@ impl<'a> Judged<'a> {
         self.rows.iter().copied()
     }
 
-    /// Whether the configuration named by a verdict is that of a row.
+    /// Whether a row belongs to the configuration that a verdict names.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
         let is_shown =
             row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);

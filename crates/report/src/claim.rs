@@ -37,10 +37,10 @@ pub struct Claim {
 /// The way in which a document states a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Statement {
-    /// Exact: from a table.
+    /// An exact value, from a table.
     #[serde(rename = "exact")]
     Exact,
-    /// Approximate: stated in prose.
+    /// An approximate value, stated in prose.
     #[serde(rename = "about")]
     About,
     /// "More than".
@@ -52,10 +52,10 @@ pub enum Statement {
     /// "Up to": the largest of several values.
     #[serde(rename = "up to")]
     UpTo,
-    /// The lower end of a range, of which another claim is the upper one.
+    /// The lower end of a range. Another claim is the upper end.
     #[serde(rename = "from")]
     From,
-    /// The upper end of a range, of which another claim is the lower one.
+    /// The upper end of a range. Another claim is the lower end.
     #[serde(rename = "to")]
     To,
 }

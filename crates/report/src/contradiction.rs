@@ -67,7 +67,7 @@ pub struct ContradictionSide {
     pub side: String,
     /// The claimed number, or the name of the claim that states it.
     pub claimed: Claimed,
-    /// Unit of the number, if no claim gives it.
+    /// Unit of the number, if no claim states the unit.
     #[serde(default)]
     pub unit: String,
     /// Name of the computation.

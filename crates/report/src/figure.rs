@@ -33,7 +33,7 @@ pub struct RunNote {
     pub experiment: String,
     /// The run.
     pub run_id: String,
-    /// Whether the run was a quick one, which is smaller than the full run.
+    /// Whether the run was a quick run, which is smaller than the full run.
     pub is_quick: bool,
     /// Trials per configuration.
     pub trials: u64,

@@ -160,7 +160,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// The reason why a column has no number: the given reason, or missing hardware counters for columns that need them.
+/// The reason why a column has no value: missing hardware counters for a column of hardware counters, otherwise the
+/// given reason.
 fn uncounted(column: &str, told: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(

@@ -74,7 +74,7 @@ pub enum Compare {
     Amplification,
     /// Compares the ratio of the two claims with `m / r`.
     Ratio,
-    /// Treats the claim as a factor: how many times better the subject is than the other side.
+    /// Treats the claim as a factor by which the subject is better than the other side.
     Factor,
     /// Compares the claim with `100 (1 - m / r)`.
     PercentLess,
@@ -84,7 +84,7 @@ pub enum Compare {
     PercentSlower,
     /// Compares the claim with `100 m / r`.
     PercentOf,
-    /// Treats the claim as an absolute difference: how much better the subject is than the other side.
+    /// Treats the claim as an absolute difference by which the subject is better than the other side.
     Difference,
     /// Compares the order of the claims with the order of the measurements.
     Rank,

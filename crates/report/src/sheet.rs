@@ -22,7 +22,7 @@ impl Sheet {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// The figure of the claims of a rule: the figure that the rule names, or else the first figure.
+    /// The figure of a rule: the figure that the rule names, or else the first figure.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),

@@ -34,8 +34,7 @@ pub struct Expected {
     pub bound: Option<Bound>,
     /// Unit, if it differs from the unit of the claim.
     pub unit: Option<String>,
-    /// Short derivation, if the reason of the verdict does not contain it; else the reason why theory makes no
-    /// prediction.
+    /// Short derivation, or the reason why theory makes no prediction.
     pub says: String,
 }
 

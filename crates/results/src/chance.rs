@@ -24,7 +24,7 @@ static DRAWN: [Metric; 16] = [
 ];
 
 impl Metric {
-    /// Whether an exact column depends on random draws, so that a value is one of a seed.
+    /// Whether an exact column depends on random draws, so each seed gives another value.
     pub fn is_drawn(&self) -> bool {
         DRAWN.contains(self)
     }

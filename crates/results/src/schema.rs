@@ -106,17 +106,17 @@ impl Schema {
     /// The columns of `slices.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// Those of [`runs`](Self::runs).
+    /// The errors of [`runs`](Self::runs).
     pub fn slices<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, SLICE_METRICS)
     }
 
-    /// The columns of a file that always has the same ones, such as `verdicts.csv`.
+    /// The columns of a file with fixed columns, such as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
 
-    /// Reads the header of a file that has always the same columns.
+    /// Reads the header of a file with fixed columns.
     pub(crate) fn read_fixed(path: &Path, header: &[&str], metrics: &[Metric]) -> Result<Self, ResultsError> {
         begins_with(path, header, metrics)?;
         match header.get(metrics.len()) {

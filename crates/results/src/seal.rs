@@ -1,5 +1,5 @@
-//! Seals of files. A seal is the size of a file's rows and their checksum, and it is kept in the manifest. Only a seal
-//! detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
+//! Seals of files. A seal has the size and the checksum of the rows of a file. The manifest contains the seals. Only a
+//! seal detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
 
 use std::fs;
 use std::path::Path;

@@ -18,7 +18,8 @@ pub struct Table {
     torn: Option<Torn>,
 }
 
-/// An incomplete last line, left by a run that was killed while it wrote the line. The line is not among the rows.
+/// The incomplete last line of a file, from a run that was killed while it wrote the line. The rows do not include this
+/// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The line, from 1.

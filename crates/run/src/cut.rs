@@ -7,9 +7,10 @@ use verdict::{ExperimentFacts, baselines};
 
 use super::part::Part;
 
-/// The cut of an experiment. A timed experiment is cut by rounds, because both sides of a pair must run on one machine.
-/// With more parts than rounds, each round is cut into slices of configurations, and each slice has all baselines. A
-/// counted experiment is cut by configurations, whose numbers are the same on all machines.
+/// The division of an experiment into parts. A timed experiment is divided by rounds, because both trials of a pair
+/// must run on one machine. With more parts than rounds, each round is divided into groups of configurations, and each
+/// group has all baselines. A counted experiment is divided by configurations, because counters are equal on all
+/// machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
@@ -66,7 +67,7 @@ impl Cut {
         }
     }
 
-    /// Whether a part runs a trial of the configuration at this place in the order of the sweep.
+    /// Whether a part runs a trial of the configuration at this position in the order of the sweep.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);

@@ -19,8 +19,8 @@ const MOST_LOAD: f64 = 0.25;
 /// The share of a device that must be free, because full flash slows down.
 const LEAST_FREE: f64 = 0.2;
 
-/// The factor by which a second write to free memory may be faster than the first write. CPU caches can cause this
-/// factor without any help of the kernel.
+/// Largest factor by which a second write to free memory may be faster than the first write without a finding. CPU
+/// caches alone can cause this factor.
 const MOST_GAIN: f64 = 3.0;
 
 /// The nanoseconds that a clock reading may take before they are visible in the times of memory accesses.
@@ -60,7 +60,7 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// A finding, with advice if it is a concern.
+/// Creates a finding. `advice` is set if the finding is a problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
 }
@@ -166,7 +166,7 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// The limits of plausible times. The limits are never a concern.
+/// The limits of plausible times. This finding never has advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
@@ -177,7 +177,8 @@ fn limits(_: &Subject) -> MachineFinding {
     finding("limits", value, None)
 }
 
-/// The hardware counters that results will have. No time depends on them.
+/// The hardware counters that results will contain. This finding never has advice, because no time depends on the
+/// counters.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }

@@ -59,7 +59,7 @@ pub struct RunOptions {
     pub build: BuildInfo,
 }
 
-/// Runs experiments one after the other. All of them are checked before the first one starts.
+/// Runs experiments one after the other. All experiments are checked before the first experiment starts.
 pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let experiments: Vec<Experiment> =
         configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
@@ -408,8 +408,8 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Whether the run ends before this round, because its verdicts are precise or decided, or its budget is used up. Prints the
-    /// reason.
+    /// Whether the run ends before this round, because its verdicts are precise enough or decided, or because its
+    /// budget is used up. Prints the reason.
     fn has_ended(
         &self,
         rounds: u64,

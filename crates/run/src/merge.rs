@@ -1,4 +1,4 @@
-//! The merge of the parts of an experiment into one results folder, as if one run had measured them.
+//! Merges the parts of an experiment into one results folder, which is equal to the folder of a single run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

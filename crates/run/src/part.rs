@@ -1,4 +1,4 @@
-//! A part of an experiment: the rounds or configurations that one machine runs of it.
+//! A part of an experiment, which is the set of rounds or configurations that one machine runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -111,7 +111,7 @@ impl FromStr for Part {
     }
 }
 
-/// The name of this machine among those that run parts.
+/// The name of this machine among the machines that run parts.
 pub(super) fn node_name() -> String {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = std::env::var(NODE).ok().or_else(host).unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the parts in a folder. Where they are of several experiments, `wanted` names one.
+    /// Reads the parts in a folder. If the parts belong to several experiments, `wanted` names one experiment.
     ///
     /// # Errors
     /// A folder without parts, or with other files than the results of parts; changed rows.
@@ -56,7 +56,7 @@ impl Parts {
         Ok(Self { of, root: root.to_owned() })
     }
 
-    /// Checks that the parts are those of one experiment, by this program.
+    /// Checks that all parts belong to one experiment and that this program measured them.
     ///
     /// # Errors
     /// The first difference.
@@ -83,7 +83,7 @@ impl Parts {
     /// Checks that all parts are there, finished, and have only their own rows.
     ///
     /// # Errors
-    /// Foreign rows, or all that is missing.
+    /// Rows of other parts, or missing parts and rows.
     pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         self.of.iter().try_for_each(|part| part.check_rows(cut))?;
         self.check_whole()
@@ -252,7 +252,7 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// A component of `other` whose version is not that of `one`.
+/// A component of `other` that has another version than in `one`.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }

@@ -28,7 +28,7 @@ pub(super) enum State {
     Ran(Slice),
     /// It is in a call without operations, such as waiting for compactions.
     Calling,
-    /// It has ended.
+    /// The process has ended.
     Over,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Side {
     pub(super) state: State,
     /// The report, or the reason why there is none.
     outcome: Option<Outcome<TrialReport>>,
-    /// The time for which it was stopped in the middle of calls so far, in nanoseconds.
+    /// Total time so far for which the process was stopped in the middle of calls, in nanoseconds.
     stopped_ns: u64,
-    /// The time at which it was stopped, on the monotonic clock in nanoseconds; `None` while it runs.
+    /// Time at which the process was stopped, in nanoseconds of the monotonic clock. `None` while the process runs.
     stopped_at_ns: Option<u64>,
-    /// The last time for which it was stopped in the middle of a call: from, and to.
+    /// Start and end of the last stop in the middle of a call.
     last_stop_ns: Option<(u64, u64)>,
 }
 
@@ -103,8 +103,8 @@ impl Side {
         Ok(())
     }
 
-    /// Waits until the process waits for its next turn, and in a call for at most `slice`; without it, until the call is
-    /// over. Returns `false` if the user has interrupted the run.
+    /// Waits until the process waits for its next turn. If the process is in a call, waits at most `slice`, or without
+    /// `slice` until the end of the call. Returns `false` if the user interrupted the run.
     pub(super) fn end_turn(
         &mut self,
         slice: Option<Duration>,

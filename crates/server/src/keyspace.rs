@@ -1,5 +1,5 @@
-//! The keys ("names") that clients of a server see over one tree: strings and hashes. Also their locks, their number,
-//! and the cursors of scans.
+//! The keys ("names") of the clients of a server, stored in one tree: strings and hashes. This module also has the
+//! locks and the number of names, and the cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -166,7 +166,7 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes everything, while no batch of this server writes. A crash may leave a part.
+    /// Deletes all names while no batch of this server writes. After a crash, some names may remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
         let mut from = Vec::new();

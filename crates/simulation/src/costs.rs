@@ -38,13 +38,13 @@ pub struct Costs {
     pub block_read_ns: f64,
     /// Entries of a data block.
     pub entries_per_block: f64,
-    /// Charged bytes of an entry.
+    /// Charged bytes per entry: key and value bytes with the overhead that the memtable counts.
     pub entry_bytes: f64,
     /// Charged bytes of a tombstone.
     pub tombstone_bytes: f64,
 }
 
-/// A cost per SSTable, and per charged byte in it.
+/// A linear cost: a constant per SSTable, and a factor per charged byte in the SSTable.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Linear {
     /// The cost of an SSTable without entries.

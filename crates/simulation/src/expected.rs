@@ -17,15 +17,15 @@ const MOST_FLUSHES: f64 = 3e7;
 /// The most SSTables of a simulation with a policy that picks single SSTables. Each pick looks at all of them.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// Keys of the first class; the keys of all classes so far double with each further class. A class of one key has no draw
-/// that misses it, which the forms of expected numbers do not allow.
+/// Number of keys in the first class. Each further class doubles the total number of keys. A first class of one key is
+/// not possible, because the formulas of expected numbers need draws that miss the class.
 const HEAD: u64 = 2;
 
 /// A tree of expected numbers.
 pub(crate) struct ExpectedTree<'a> {
     simulator: Simulator<'a, Spread>,
     classes: Vec<KeyClass>,
-    /// The distribution whose classes these are.
+    /// The key distribution from which the classes were computed.
     distribution: Option<String>,
     costs: Costs,
     counts: Counts,
@@ -117,7 +117,7 @@ impl<'a> ExpectedTree<'a> {
         readings(&self.simulator.report(), &counts, &self.costs)
     }
 
-    /// The expected number of live keys: the added ones whose last draw is no delete.
+    /// Expected number of live keys, which are added keys whose last operation is not a delete.
     fn live_keys(&self) -> f64 {
         let (adds, draws, deletes) = self.written;
         let distinct = |class: &KeyClass| {

@@ -27,7 +27,7 @@ const SAMPLED_OPERATIONS: f64 = 40_000.0;
 /// The picture of the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
-    /// The exact one up to 3 million operations, otherwise the expected one.
+    /// The exact model up to 3 million operations, otherwise the expected model.
     #[default]
     Automatic,
     /// The keys of all operations.
@@ -160,7 +160,7 @@ struct Totals {
     missing: u64,
 }
 
-/// Performs a phase on the tree, and returns the extent after it.
+/// Performs a phase on the tree, and returns the numbers of keys and versions after the phase.
 fn perform(
     phase: &Arc<PhasePlan>,
     from: Extent,

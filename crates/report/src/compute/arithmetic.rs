@@ -2,7 +2,7 @@
 
 use super::Arguments;
 
-/// A known number.
+/// A constant, which is the argument `value`.
 pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("value")
 }
@@ -101,7 +101,7 @@ pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, nearer))
 }
 
-/// The rate of operations that alternate with others of another rate, half and half: 2 / (1/a + 1/b).
+/// The rate of a mix with equal shares of two kinds of operation that have the rates a and b: 2 / (1/a + 1/b).
 pub(super) fn harmonic_mean(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(2.0 / (with.number("one")?.recip() + with.number("other")?.recip()))
 }

@@ -29,7 +29,7 @@ pub struct Computation {
     pub name: &'static str,
     /// The names of its arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// The arguments whose value is a whole list. Other list arguments have one element per claim.
+    /// The arguments that take a whole list as one value. Other list arguments have one element per claim.
     pub(crate) lists: &'static [&'static str],
     /// The verdict on a claim that contradicts the result.
     pub force: Force,

@@ -94,8 +94,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes from a part the unfinished round that another machine began, because the pairs of a round must be measured
-    /// on one machine.
+    /// Removes the rows of an unfinished round that another machine began. Such rows occur in a part that continues on
+    /// this machine. All trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };

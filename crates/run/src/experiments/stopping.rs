@@ -1,4 +1,5 @@
-//! The budget of a run: when it looks at its verdicts, when it ends, and which configurations stop before the others.
+//! The budget of a run. This module decides when the run evaluates its verdicts, when the run ends, and which
+//! configurations stop early.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -45,7 +46,7 @@ impl Stopping {
         }
     }
 
-    /// Whether the verdicts of the configuration with this number are decided, so that it runs no more.
+    /// Whether the configuration with this number has stopped, because its verdicts are decided.
     pub(super) fn has_stopped(&self, cell: u64) -> bool {
         self.stopped.contains(&cell)
     }
@@ -69,8 +70,8 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the decided configurations, given the prospect of each one by its number. Returns those that stop now, and the
-    /// reason why the run ends; `None` if it goes on.
+    /// Stops the decided configurations. `outlooks` has the prospect of each configuration by its number. Returns the
+    /// configurations that stop now, and the reason why the run ends, or `None` if the run continues.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,

@@ -30,7 +30,7 @@ pub(crate) enum Run {
     Read(Reading),
     /// Reads very many names, or the fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
-    /// Writes names. `access` decides whether the batch excludes others.
+    /// A command that writes names. `access` decides whether its batch excludes other batches.
     Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 

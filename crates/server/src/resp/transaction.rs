@@ -12,7 +12,7 @@ use crate::names::{Kind, after_prefix, field_prefix, hash_key, string_key};
 use crate::stripes::Access;
 use crate::view::{View, fields_of, kind_of};
 
-/// Bytes of a batch at which it is given to the tree before the pipeline ends.
+/// Size in bytes at which a batch is written to the tree before the pipeline ends.
 const FULL_BYTES: usize = 4 << 20;
 
 /// Bytes that an operation of a batch takes beyond its key and value.
@@ -38,7 +38,7 @@ impl<'a> Transaction<'a> {
         Self { keyspace, batch: WriteBatch::new(), batch_bytes: 0, written, hashes: 0 }
     }
 
-    /// Whether the batch should be given to the tree before the next request.
+    /// Whether the batch is large enough to be written to the tree before the next request.
     pub(crate) fn is_full(&self) -> bool {
         self.batch_bytes >= FULL_BYTES
     }

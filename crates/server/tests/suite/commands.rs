@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::served::{Served, Value, ask, ask_bytes, info, request, shown};
 
-/// Sends commands, one per line, and holds each to the reply behind its arrow.
+/// Sends commands, one per line, and compares each reply with the text after the arrow.
 #[track_caller]
 fn replies(served: &Served, script: &str) {
     let mut client = served.client();

@@ -1,8 +1,9 @@
-//! Clients that break the protocol, or break off: one clear error, and a server that goes on.
+//! Tests of clients that violate the protocol or disconnect. Each client gets one clear error, and the server
+//! continues.
 
 use crate::served::{Served, ask, wait_until};
 
-/// Sends bytes and returns everything that the server says before it closes the connection.
+/// Sends bytes, and returns all bytes that the server sends before it closes the connection.
 fn answer(served: &Served, bytes: &[u8]) -> String {
     let mut socket = served.socket();
     socket.send(bytes);

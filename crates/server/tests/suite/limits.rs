@@ -51,7 +51,8 @@ fn a_client_above_the_limit_is_turned_away() {
     assert!(info(&mut first, "rejected_connections") >= 1);
 }
 
-/// A client that asks and does not read is not read from. It costs one buffer, and others do not notice.
+/// The server stops reading from a client that does not read its replies. Such a client uses one buffer and does not
+/// slow other clients.
 #[test]
 fn a_client_that_does_not_read_waits() {
     let served = Served::new();

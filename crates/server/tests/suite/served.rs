@@ -77,7 +77,7 @@ impl Served {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Ends the server, and holds it to a clean end.
+    /// Stops the server, and checks that it ends cleanly.
     pub(crate) fn stop(mut self) {
         self.tell_to_stop();
         self.thread.take().unwrap().join().unwrap().unwrap();
@@ -195,7 +195,7 @@ pub(crate) fn ask_bytes(client: &mut Client, words: &[&[u8]]) -> String {
     shown(&client.call(words))
 }
 
-/// A reply as text: bytes escaped, arrays in brackets, errors behind an exclamation mark.
+/// Formats a reply as text, with escaped bytes, arrays in brackets, and errors after an exclamation mark.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nil".to_owned(),

@@ -17,7 +17,7 @@ const BLOCK_BYTES: usize = 4096;
 /// Size of the pieces that the tree appends, in bytes.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// A table is small where nothing is measured: cargo says `--bench` where something is.
+/// Size of the table. The table is small without `--bench`, because then cargo only tests the benchmark.
 fn table_bytes() -> usize {
     let told = |option: &str| std::env::args().any(|argument| argument == option);
     if told("--bench") && !told("--test") { 64 << 20 } else { PIECE_BYTES }

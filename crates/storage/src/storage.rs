@@ -30,7 +30,7 @@ pub trait Storage: Send + Sync {
     /// Renames a file atomically, replacing a file of the new name.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError>;
 
-    /// Removes a name. Readers and other names of the file keep its content.
+    /// Removes the name of a file. Open readers and other names of the file keep the content.
     fn remove(&self, path: &Path) -> Result<(), StorageError>;
 
     /// Adds a second name to a file without copying its content. An existing name is an error of kind
@@ -60,8 +60,8 @@ pub trait Storage: Send + Sync {
         }
     }
 
-    /// Sets whether callers wait as long as a modelled device takes, or the time is only added up. Ignored by back
-    /// ends without a device model.
+    /// Sets whether callers wait for the time of a modelled device. Otherwise the back end only adds up this time. Back
+    /// ends without a device model ignore this call.
     fn set_waiting(&self, _is_waiting: bool) {}
 
     /// Time charged by a modelled device so far. `None` without a device model.
@@ -92,7 +92,7 @@ impl DeviceTime {
     }
 }
 
-/// Purpose of a file: back ends treat SSTables and WALs differently, and counters are kept per purpose.
+/// Purpose of a file. Back ends treat SSTables and WALs differently, and each purpose has its own counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// An SSTable: written once from front to back, then read at random.
@@ -113,7 +113,7 @@ impl Purpose {
 /// After an error the file is broken: every further append and sync fails. The kernel reports a lost write only once,
 /// to one call. A later sync would otherwise succeed although data are lost.
 pub trait WriteFile: Send {
-    /// Appends bytes. After an error, any part of them may be in the file.
+    /// Appends bytes. After an error, any part of these bytes may be in the file.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
     /// Makes all appended bytes durable. After an error, only data up to the last successful sync are known to be
@@ -123,7 +123,7 @@ pub trait WriteFile: Send {
     /// Number of bytes appended by successful calls.
     fn len(&self) -> u64;
 
-    /// Whether nothing was appended.
+    /// Whether the file has no appended bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -111,7 +111,7 @@ struct Writer {
     sizes: [u8; HEADER_BYTES],
     /// The encoded entries, as long as all have these sizes.
     pairs: Vec<u8>,
-    /// Writer of all entries of the block, if one of them has another size.
+    /// Writer for all entries of the block, if one entry has another size.
     others: Box<dyn EntryWriter>,
     /// Whether the entries are in `others`.
     has_others: bool,
@@ -198,7 +198,7 @@ mod tests {
         &**FORMAT
     }
 
-    /// Returns how many entries a block of a page takes before it would exceed the page.
+    /// Returns the number of entries that fit into a block of one page.
     fn fill(index: BlockIndex, entry: impl Fn(u32) -> (Vec<u8>, Option<Vec<u8>>)) -> (usize, Vec<u8>) {
         let mut builder = BlockBuilder::new(format(), &BlockOptions { index, ..BlockOptions::default() });
         for number in 0.. {

@@ -83,7 +83,8 @@ fn pairs_of_one_size_are_answered_like_the_model() {
     }
 }
 
-/// Tests that SSTables record their own format: an SSTable of one format is readable with any other configured.
+/// Tests that SSTables record their own format. A tree with any configured format can read an SSTable of another
+/// format.
 #[test]
 fn tables_of_one_format_are_read_under_another() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());

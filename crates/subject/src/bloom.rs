@@ -112,7 +112,7 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether the filter is probed with keys, as it was built. Otherwise it is probed only with hashes.
+    /// Whether the filter was built from keys, so probes need keys. Otherwise probes need only hashes.
     by_key: bool,
     keys: Vec<KeyHash>,
 }

@@ -121,7 +121,7 @@ impl Growth {
         }
     }
 
-    /// The values of the closed form of the policy, if the policy has one.
+    /// Adds the expected values from the closed form of the policy, if the policy has a closed form.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;

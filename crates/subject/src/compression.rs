@@ -166,9 +166,9 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// The memory that a codec takes to compress blocks one after the other, without the blocks and their output. The
-    /// result includes the state that the codec keeps between blocks, and its temporary allocations. `None` if
-    /// allocations are not counted.
+    /// Memory in bytes that a codec needs to compress blocks one after the other, without the blocks and the output.
+    /// The result includes state that the codec keeps between blocks, and temporary allocations. `None` if allocations
+    /// are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

@@ -296,7 +296,7 @@ impl Lookups {
         Ok((timing, indexed))
     }
 
-    /// Checks blocks in the way in which a tree checks them when it reads them.
+    /// Checks blocks in the same way as a tree that reads these blocks.
     fn check(
         &self,
         bench: &Bench<'_>,

@@ -192,7 +192,7 @@ impl Data {
         value[..front].copy_from_slice(&number.to_le_bytes()[..front]);
     }
 
-    /// Whether this is the value of the key with this number.
+    /// Whether `value` is the value of the key with this number.
     fn is_value(&self, number: u32, value: &[u8]) -> bool {
         let mut right = vec![b'v'; self.value_bytes];
         Self::write_value(number, &mut right);

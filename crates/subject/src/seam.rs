@@ -22,7 +22,7 @@ pub trait Subject: Send + Sync {
     /// The phases of a trial, in order.
     fn phases(&self) -> &'static [&'static str];
 
-    /// The modes that measure something: `counted` where a count is measured.
+    /// The modes that this subject supports. `counted` is supported if the subject measures a counter.
     fn modes(&self) -> &'static [RunMode];
 
     /// The keys of `[design]` that the subject reads in addition to its own axis.

@@ -1,7 +1,7 @@
-//! The back end under test: appends, durable appends, and random reads of blocks, all on one file.
+//! The storage back end under test: appends, durable appends, and random reads of blocks, all on one file.
 //!
-//! The file is below the results. The file was just written, so back ends that use the page cache find it there. For
-//! these back ends, the path to the cache is timed and not the device.
+//! The file is in the results folder. The file was just written, so the page cache contains the file. For back ends
+//! that use the page cache, times are therefore times of the cache and not of the device.
 
 use std::path::Path;
 

@@ -32,7 +32,8 @@ impl UcsScaling {
         if self.0 > 0 { self.fan() } else { 2 }
     }
 
-    /// The tree with this parameter on all levels: at most one run less than the threshold waits.
+    /// The model of a tree with this parameter on all levels. The number of waiting runs is at most the threshold minus
+    /// one.
     pub fn fluid(self) -> Fluid {
         let runs = f64::from(self.threshold() - 1);
         Fluid { size_ratio: f64::from(self.fan()), upper_runs: runs, largest_runs: runs }

@@ -276,8 +276,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Checks the operations that must work after the error: reads always, writes if durability is not in doubt.
-    /// Returns whether a write was accepted.
+    /// Checks that reads still work after the error, and that writes work unless the error puts durability in doubt.
+    /// Returns whether the store accepted a write.
     fn check_store(&self, player: &Player<'_>, allowed: &[&Content]) -> Result<bool, Violation> {
         let Some(store) = &player.store else { return Ok(false) };
         // While the disk fails, a reader may get an error, but never a wrong answer.

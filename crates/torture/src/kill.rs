@@ -1,4 +1,5 @@
-//! Stores whose process is killed under load: the writers with their reports, and the check of the store that remains.
+//! Stores whose process is killed under load. This module has the writers with their reports, and the check of the
+//! remaining store.
 //!
 //! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits.
 //! The writer reports the start of each commit. After the acknowledgement by the store, it reports the completion. The
@@ -213,7 +214,7 @@ impl Life {
         Self { scripts: seeds.map(|seed| Script::new(seed, ACTIONS)).collect() }
     }
 
-    /// Whether every writer has more than a few commits left.
+    /// Whether every writer still has enough commits for another kill.
     pub fn goes_on(&self, from: Commits) -> bool {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }

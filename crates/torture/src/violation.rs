@@ -44,8 +44,8 @@ pub enum Check {
     CleanAfter,
     /// A recovered store accepts writes, flushes and opens again.
     GoesOn,
-    /// A crash during recovery does not change the recovered content. A crash after it keeps the promises of the
-    /// operations since.
+    /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
+    /// made since the recovery.
     Recovery,
     /// A checkpoint is a complete separate store, or is clearly not a store.
     Checkpoint,

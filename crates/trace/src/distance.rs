@@ -10,7 +10,7 @@ use crate::statistics::{Statistics, capacities};
 pub struct Distances {
     /// The total variation distance of the mixes.
     pub mix: f64,
-    /// The Kolmogorov-Smirnov distance of the sizes of keys.
+    /// Kolmogorov-Smirnov distance between the key sizes of the trace and of the fitted workload.
     pub key_sizes: f64,
     /// The Kolmogorov-Smirnov distance of the sizes of values, if the trace has some.
     pub value_sizes: Option<f64>,

@@ -181,8 +181,8 @@ fn best(
     laws.min_by(|a, b| sizes.distance(&a.histogram).total_cmp(&sizes.distance(&b.histogram)))
 }
 
-/// Returns the distributions that may fit: one size, all sizes equally often, and a generalised Pareto distribution
-/// through the quartiles.
+/// Returns the candidate distributions of sizes: a fixed size, a uniform distribution, and a generalised Pareto
+/// distribution through the quartiles.
 fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     let size = |size: u64| match unit {
         "" => Value::Integer(size.max(1).cast_signed()),

@@ -23,7 +23,7 @@ pub(crate) struct Key {
     position: u32,
     /// The number of its accesses.
     pub(crate) count: u64,
-    /// The number of the access, over all keys, at which it was last accessed.
+    /// Number of the last access to this key, counted over all keys.
     last: u64,
 }
 

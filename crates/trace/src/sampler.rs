@@ -25,8 +25,8 @@ impl Sampler {
         hash_of(record).swap_bytes() <= self.threshold
     }
 
-    /// Returns whether the operation of a record is kept exactly. A scan is not, because it also reads entries of other
-    /// keys.
+    /// Returns whether sampling keeps the operation of a record exactly. A scan is not exact, because it also reads
+    /// entries of keys outside of the sample.
     pub fn is_exact(record: &TraceRecord) -> bool {
         !matches!(record.operation, TraceOperation::Scan | TraceOperation::DeleteRange)
     }

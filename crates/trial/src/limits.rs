@@ -1,4 +1,4 @@
-//! The measured limits of this machine: the speed of its CPUs at counting and copying, and the resolution of its
+//! Measures the limits of this machine: CPU cycles per second, copied bytes per second, and the resolution of the
 //! clock.
 
 use std::hint::black_box;
@@ -61,8 +61,8 @@ impl Derived {
 }
 
 impl Limits {
-    /// Limits of any machine in use: twelve channels of DDR5-6400 transfer 0.6 of these bytes, no CPU has as many
-    /// cycles, and no clock has a finer resolution.
+    /// Limits that no current machine exceeds. Twelve channels of DDR5-6400 transfer 60 % of these bytes. No CPU has
+    /// this many cycles per second, and no clock has this resolution.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
@@ -81,7 +81,7 @@ impl Limits {
         })
     }
 
-    /// Combines two sets of limits: each measured limit, or else the limit of `fallback`.
+    /// Combines two sets of limits. If a limit was not measured, the result has the limit of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };

@@ -26,7 +26,7 @@ struct Facts {
     limits: Limits,
     /// Whether blocks are stored without compression, and no data expires by rule.
     keeps_bytes: bool,
-    /// Whether a component of the design is an ideal bound, to which limits of real components do not apply.
+    /// Whether a component of the design is an ideal bound. The limits of real components do not apply to ideal bounds.
     is_oracle: bool,
     /// The filters.
     filters: FilterFacts,
@@ -437,7 +437,7 @@ mod tests {
         Facts { keeps_bytes: true, filters: EVEN, value_share: Some(0.84), ..Facts::default() }
     }
 
-    /// The names of the rules that a row with these numbers violates.
+    /// Names of the rules that a row with these values violates.
     fn broken(numbers: &str, facts: &Facts) -> Vec<&'static str> {
         let row = row(numbers);
         RULES.iter().filter(|rule| (rule.check)(&row, facts).is_some()).map(|rule| rule.name).collect()
@@ -451,8 +451,8 @@ mod tests {
         assert_eq!(implausible(&Row::new(&Schema::runs::<&str>(&[]).unwrap()), &facts()), None);
     }
 
-    /// Numbers beyond any machine are found on any machine. Numbers beyond this machine are found here, and the message
-    /// names the bound.
+    /// Values beyond the limits of any machine are always detected. Values beyond the limits of this machine are
+    /// detected on this machine, and the message names the limit.
     #[test]
     fn measured_limits_are_tighter_and_named() {
         let derived = Derived { bytes: "this one", cycles: "this one", clock: "this one" };

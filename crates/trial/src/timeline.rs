@@ -6,8 +6,8 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// The latencies of the intervals of one phase, over all threads. Only intervals that some thread has not left yet are
-/// kept as histograms.
+/// Latencies of the intervals of one phase, over all threads. An interval has a histogram only until all threads have
+/// left the interval.
 pub(super) struct Timeline {
     /// The length of an interval, in nanoseconds.
     interval_ns: u64,

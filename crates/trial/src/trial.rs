@@ -240,8 +240,8 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Runs a phase at a rate and checks it. Returns the values that a search needs, and the extent at which the next
-    /// phase starts.
+    /// Runs a phase at one rate and checks the answers. Returns the values that a rate search needs, and the keys and
+    /// versions used up to the end of the phase.
     fn once(
         &mut self,
         number: usize,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// The largest store that a model holds, in key and value bytes. A replay is not checked beyond it.
+/// Maximum size of a modelled store, in key and value bytes. Answers of a replay are not checked after the store
+/// exceeds this size.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The expected content of the store.

@@ -1,4 +1,4 @@
-//! Candidates: designs, and what each layer says about them.
+//! Candidates of the search: designs with their scores in each layer.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use tree::Design;
 /// A layer of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// Closed forms.
+    /// The layer that evaluates closed formulas.
     Theory,
     /// Simulation without data.
     Simulated,
@@ -32,7 +32,7 @@ impl Layer {
     }
 }
 
-/// The numbers of a design in one layer.
+/// The scores of a design in one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
     /// The objective, to be minimised.
@@ -76,7 +76,8 @@ impl Candidate {
 }
 
 impl DesignScore {
-    /// Orders scores: designs within their limits by the objective, then the others by their excess.
+    /// Compares two scores. Designs within their limits come first, sorted by the objective. The other designs follow,
+    /// sorted by their excess over the limits.
     pub fn order(&self, other: &Self) -> Ordering {
         let (own, others) = (self.excess > 0.0, other.excess > 0.0);
         own.cmp(&others)
@@ -124,7 +125,8 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// The candidates that go on to the next layer: the best `most`, with as many of the Pareto set as the half of them.
+/// The candidates for the next layer. The result has at most `most` candidates: the best designs, and designs of the
+/// Pareto set for up to half of the result.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

@@ -31,7 +31,7 @@ pub struct Goal {
 /// A limit of a design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// The limited number.
+    /// The metric that the limit restricts.
     pub goal: Goal,
     /// Whether the bound is the largest value, rather than the smallest.
     pub is_most: bool,

@@ -111,7 +111,7 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// The objective of the layers without time: a device time in place of a measured one.
+    /// The objective of the layers that measure no time. These layers use the device time instead of a measured time.
     fn untimed(&self) -> Objectives {
         let mut objectives = self.objectives.clone();
         if objectives.goal.metric.is_timed() {
@@ -196,7 +196,8 @@ impl Search<'_> {
         Ok(is_done)
     }
 
-    /// Measures the best designs, and then the better half of them, until two are left. Returns whether it finished.
+    /// Measures the best designs, then the better half of these designs, and so on, until two designs remain. Returns
+    /// `false` if the user interrupted the search.
     fn race(&mut self, most: usize) -> Outcome<bool> {
         let objectives = self.objectives.clone();
         let mut chosen = survivors(&self.candidates, Layer::Counted, most);

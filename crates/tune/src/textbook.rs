@@ -1,4 +1,4 @@
-//! The design that a textbook advises: the best of three policies by their closed forms.
+//! The design that a textbook advises, which is the best of three policies by closed formulas.
 
 use experiment::Experiment;
 use theory::KLsm;

@@ -32,7 +32,7 @@ pub(crate) struct Subject {
     pub(crate) directory: PathBuf,
 }
 
-/// Check of one invariant. The check returns the failure.
+/// Check of one invariant. Returns the violation, if any.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
 /// All invariants, by name. Each runs in an empty directory.

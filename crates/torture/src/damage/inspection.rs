@@ -228,7 +228,7 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Retains the contents in `allowed` in which the key has this value.
+    /// Removes from `allowed` all contents in which the key has another value.
     fn narrow(
         &self,
         allowed: &mut Vec<Content>,

@@ -29,7 +29,7 @@ pub(crate) enum Fault {
     RenamesToFreeNamesOnly,
     /// Readers reopen the file for each read.
     ReopensToRead,
-    /// Hard links are copies.
+    /// Fault: a hard link is a copy of the file.
     LinksByCopy,
     /// Names are listed in reverse order.
     ListsBackwards,

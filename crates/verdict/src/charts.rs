@@ -22,9 +22,9 @@ pub struct Charts {
 }
 
 impl Charts {
-    /// Draws charts into a folder and returns the path of each: the PNG file, or the first of its formats if there is
-    /// no PNG. A chart that has nothing to show is left out, with a line that states the reason. Configurations that
-    /// gave a wrong answer in any trial are left out as well.
+    /// Draws charts into a folder and returns one path per chart: the PNG file, or the first format if there is no PNG.
+    /// A chart without data is left out, and a printed line states the reason. Configurations with a wrong answer in
+    /// any trial are also left out.
     pub fn draw_all(
         &self,
         results: &Folder,

@@ -33,7 +33,8 @@ pub struct ExperimentFacts<'a> {
     pub also: Vec<String>,
     /// The name of the baseline, if the experiment names one. Otherwise, the first configuration is the baseline.
     pub baseline: Option<String>,
-    /// The charts. If the experiment names no phase or no metric, the first chart decides them.
+    /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase
+    /// or the metric.
     pub charts: Vec<ChartSpec>,
     /// The last phase, which is judged by default where a whole store is measured.
     pub last_phase: String,
@@ -52,7 +53,7 @@ pub struct CellFacts {
     pub number: u64,
     /// The label.
     pub label: String,
-    /// The name among the cells with which it is compared.
+    /// Name of the configuration within its comparison.
     pub name: String,
     /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,

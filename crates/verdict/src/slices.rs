@@ -1,4 +1,5 @@
-//! The noise that slices show: how much of it is within a restart of the processes, and how much between restarts.
+//! The two parts of the noise in a run with slices: the noise within a restart of the processes, and the noise between
+//! restarts.
 
 use std::collections::BTreeMap;
 

@@ -23,7 +23,7 @@ pub enum ReportFormat {
     Text,
     /// Markdown for the summary of a GitHub step
     Markdown,
-    /// JSON with all numbers
+    /// JSON with all values
     Json,
     /// Input of github-action-benchmark, smaller is better: rates are inverted
     GithubActionBenchmark,
@@ -188,7 +188,8 @@ impl ComparisonReport {
         })
     }
 
-    /// Prints only the new side, because this action stores the history itself.
+    /// The new side in the JSON format of github-action-benchmark. The old side is not included, because this action
+    /// stores the history itself.
     fn github_action_benchmark(&self) -> Value {
         let entry = |difference: &Difference| {
             let (name, unit) = (difference.name(), difference.metric.unit.symbol());
@@ -260,7 +261,8 @@ impl Difference {
         })
     }
 
-    /// The change: `+1 (+0.005%)` of exact numbers, `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)` of others.
+    /// The change as text: `+1 (+0.005%)` for exact values, and `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)`
+    /// for other values.
     fn change(&self) -> String {
         let Some(change) = Change::of(&self.comparison, None) else { return String::new() };
         if self.is_exact || change.is_of_zero() {

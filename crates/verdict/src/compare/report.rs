@@ -37,12 +37,12 @@ pub(crate) struct Difference {
     pub(crate) comparison: Comparison,
     /// Whether both sides are single numbers without noise.
     pub(super) is_exact: bool,
-    /// Whether the trials of two sessions differ by more than trials of one session do.
+    /// Whether the trials of two sessions differ more than the trials of one session.
     differs_within: bool,
 }
 
 impl Difference {
-    /// Whether an exact number differs of which neither direction is better.
+    /// Whether an exact value differs in a metric without a better direction.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -178,7 +178,7 @@ impl ComparisonReport {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
 
-    /// Whether the numbers pass the gate, nothing is missing, no answer was wrong, and no golden number moved.
+    /// Whether the metrics pass the gate, no value is missing, no answer was wrong, and no golden value changed.
     pub fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
@@ -204,7 +204,7 @@ fn adjust_by_metric(differences: &mut [Difference]) {
     }
 }
 
-/// Why too few sessions have no verdict, and the numbers whose trials differ nevertheless.
+/// Note about times without a verdict because of too few sessions. The note names metrics whose trials differ clearly.
 fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let is_undecided = |difference: &&Difference| difference.comparison.doubt == Some(Doubt::FewSessions);
     let undecided: Vec<&Difference> = differences.iter().filter(is_undecided).collect();
@@ -230,7 +230,7 @@ fn is_timed(manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Timed.name()
 }
 
-/// A number without noise: each difference above δ counts.
+/// Compares exact values. Each difference above δ counts.
 fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let (base, new) = (base.median()?, new.median()?);
@@ -246,7 +246,7 @@ fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differenc
     })
 }
 
-/// A number of trials that ran next to each other.
+/// Compares values of trials that ran in pairs.
 fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let criteria = Criteria { delta, ..Criteria::default() };
@@ -346,7 +346,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     Ok(notes)
 }
 
-/// Whether a smaller number of a metric is the better one.
+/// Whether smaller values of a metric are better.
 pub(super) fn is_smaller_better(metric: &Metric) -> bool {
     metric.better == Better::Lower
 }

@@ -132,7 +132,7 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the runs of one folder. `block` is added to the numbers of its trials.
+    /// Adds the runs of one folder. `block` is the offset that is added to the trial numbers.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -178,8 +178,8 @@ fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// The compared columns: the named columns, else all exact columns of `counted` runs and the main metrics of timed
-/// runs.
+/// The compared columns: `metrics` if given. Otherwise the exact columns of `counted` runs, and the main metrics of
+/// timed runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),

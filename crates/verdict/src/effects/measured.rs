@@ -169,7 +169,7 @@ fn twice(sample: &Sample) -> Sample {
     }
 }
 
-/// A measured column of which one direction is better.
+/// Finds a measured column with a better direction.
 fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     let known = match table.column(name)? {
         Column::Fixed(metric) => results::reference::metric(metric.name),

@@ -100,7 +100,7 @@ impl Effects {
         text
     }
 
-    /// The factors whose effects are distinguished from chance, and whether these factors depend on each other.
+    /// A sentence about the factors with significant effects, and about significant interactions.
     fn statement(&self, of: &RankedMetric) -> String {
         let is_found =
             |effect: &&Effect| effect.p_value.is_none_or(|p| p <= SIGNIFICANCE) && effect.share > 0.0;

@@ -14,7 +14,8 @@ use crate::runner::Runner;
 pub struct Goldens<'a> {
     /// The folder of golden files, one per experiment.
     pub folder: &'a Path,
-    /// The experiments and the options of each: `configs/bloom.toml --quick`. If empty, those of the golden files.
+    /// The experiments with their options, such as `configs/bloom.toml --quick`. If the list is empty, the experiments
+    /// and options of the golden files.
     pub commands: Vec<Vec<String>>,
     /// A folder for runs.
     pub work: &'a Path,
@@ -164,7 +165,7 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     golden
 }
 
-/// Adds the values of a golden file to one side.
+/// Adds the values of a golden file to the samples of one side.
 ///
 /// # Errors
 /// A column that is unknown to this version.

@@ -155,7 +155,7 @@ impl GateRule {
     /// The keys of the table.
     pub const KEYS: [&str; 2] = ["tolerance", "fail_on"];
 
-    /// Whether undecided numbers fail the gate.
+    /// Whether undecided comparisons fail the gate.
     pub(crate) fn is_strict(&self) -> bool {
         let by_default = if self.tolerance.is_some() { FailOn::Inconclusive } else { FailOn::Regressed };
         self.fail_on.unwrap_or(by_default) == FailOn::Inconclusive
@@ -193,7 +193,7 @@ impl GateRule {
         })
     }
 
-    /// Whether numbers with these outcomes pass.
+    /// Whether a gate with these counts of outcomes passes.
     pub(crate) fn passes(&self, tally: Tally) -> bool {
         tally.failed == 0 && (tally.undecided == 0 || !self.is_strict())
     }
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(toml::to_string(&rule("5%")).unwrap(), "tolerance = \"5%\"\n");
     }
 
-    /// A number passes only if its interval excludes a regression that is larger than the tolerance.
+    /// A comparison passes only if its confidence interval excludes a regression above the tolerance.
     #[test]
     fn an_interval_decides_by_its_worse_end() {
         let outcome = |verdict, ends, better| rule("5%").outcome(&comparison(verdict, ends), better);

@@ -21,8 +21,8 @@ pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     }
 }
 
-/// Adds the medians of runs to a history. Skips a run that is in it already. Quick runs are added as another
-/// configuration.
+/// Adds the medians of runs to a history. Skips a run that the history already contains. Quick runs count as separate
+/// configurations.
 ///
 /// # Errors
 /// If results cannot be read, or were changed since they were written; if the store cannot be written.

@@ -1,5 +1,5 @@
-//! The notes on what may carry a difference: the counters that differ most, waits for a CPU, and the CPU time if it disagrees
-//! with the metric.
+//! Notes about possible causes of a difference: the counters that differ most, waits for a CPU, and the CPU time if its
+//! verdict disagrees with the metric.
 
 use measure::{Comparison, Criteria, Ranked, Verdict, compare};
 use results::{Better, Unit, columns as c};

@@ -1,4 +1,4 @@
-//! The numbers of a configuration that may carry a difference of times: its CPU time, its waits and its counters.
+//! The values of a configuration that may explain a difference of times: CPU time, waits and counters.
 
 use measure::Sample;
 use results::{Metric, columns as c};
@@ -62,8 +62,7 @@ impl Causes {
         Self { cpu, counters, operations: rows.measured("", &c::OPS), waits }
     }
 
-    /// The factors of the counters of two configurations whose trials do not overlap, the largest first: the counter, and
-    /// candidate / baseline.
+    /// Ratios candidate / baseline of the counters whose trials do not overlap, largest ratio first.
     pub(super) fn factors(&self, baseline: &Self) -> Vec<(&'static Metric, f64)> {
         let per_operation = |sample: &Sample, causes: &Self| -> Option<(f64, f64, f64)> {
             let median = sample.median().filter(|median| *median >= FEWEST_EVENTS)?;

@@ -1,5 +1,5 @@
-//! Small counts, and fractions of them. A percentage of a small count is misleading, because a difference of one is
-//! then many percent. Verdicts on such counts print the counts.
+//! Small counts, and fractions of them. A percentage of a small count is misleading, because a difference of one event
+//! is then many percent. Verdicts therefore print the counts themselves.
 
 use results::Unit;
 

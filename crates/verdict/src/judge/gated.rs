@@ -17,7 +17,7 @@ pub struct Gated {
     tally: Tally,
     /// Configurations that the gate needs and that have no number.
     missing: Vec<String>,
-    /// The comparisons that did not pass, failed ones first: the outcome, and a sentence.
+    /// The comparisons that did not pass, with outcome and sentence. Failed comparisons come first.
     listed: Vec<(GateOutcome, String)>,
 }
 

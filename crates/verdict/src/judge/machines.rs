@@ -32,8 +32,8 @@ pub struct Machines {
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
-    /// Sentences about the machines of a timed run: pooled ratios, the spread between machines, whether
-    /// the best is the same on each, and the machines that differ from the others. Nothing for one machine.
+    /// Sentences about the machines of a timed run: pooled ratios, the spread between machines, whether all machines
+    /// have the same best configuration, and outlying machines. Empty for one machine.
     pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
         let names: BTreeSet<&String> = machines.of_rounds.values().collect();
         if names.len() < 2 {

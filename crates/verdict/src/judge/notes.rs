@@ -1,4 +1,4 @@
-//! The notes on a verdict: everything that holds for several configurations, each once.
+//! The notes below a verdict. A note that is valid for several configurations is printed once.
 
 use measure::{Doubt, Ranked, Verdict};
 

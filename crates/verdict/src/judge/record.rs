@@ -6,8 +6,8 @@ use results::{Row, verdicts as v};
 use super::judged::{Entry, Judged};
 
 impl Judged<'_> {
-    /// The verdict on a candidate, with the reason if it is inconclusive. It is inconclusive if values of either side
-    /// are implausible, or if the candidate is not comparable.
+    /// The verdict on a candidate, with the reason of an inconclusive verdict. The verdict is also inconclusive if
+    /// values of one side are implausible, or if the candidate is not comparable.
     fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
         if let Some(words) = self.implausible(&ranked.name) {
             return (Verdict::Inconclusive, Some(format!("implausible: {words}")));

@@ -37,12 +37,12 @@ const TAG: usize = 0b11_1100;
 /// entry has.
 const GONE: usize = align_of::<Entry>();
 
-/// The minimum number of places of a table.
+/// Minimum number of positions in a table.
 const MIN_PLACES: usize = 64;
 
 const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
 
-/// The tag of a hash: 1 to 15, from bits that select neither the shard nor the place.
+/// The tag of a hash, 1 to 15, from bits that select neither the shard nor the position.
 fn tag(hash: u64) -> usize {
     ((hash >> 60) as usize).max(1) << 2
 }
@@ -87,9 +87,9 @@ struct Books<T> {
     places: Vec<usize>,
     slots: Vec<Slot>,
     vacant: Vec<Slot>,
-    /// The number of places that are not null.
+    /// Number of positions that are not null.
     used: usize,
-    /// The number of places with an entry.
+    /// Number of positions with an entry.
     live: usize,
     garbage: Garbage<Outworn>,
     state: T,
@@ -112,7 +112,7 @@ impl<T> Index<T> {
         Self { table, epochs, writer: Mutex::new(books) }
     }
 
-    /// Shows the block of this name, which hashes to `hash`, to `look`, and counts a use. Takes no lock.
+    /// Calls `look` with the block of this name, whose hash is `hash`, and counts a use of the block. Takes no lock.
     #[inline]
     pub(crate) fn read<R>(&self, hash: u64, id: &BlockId, look: impl FnOnce(&Bytes) -> R) -> Option<R> {
         let _reading: Reading<'_> = self.epochs.read();
@@ -251,7 +251,7 @@ impl<T> Writer<'_, T> {
         slot
     }
 
-    /// Moves all entries to a new table, in which they take 28 to 56 % of the places.
+    /// Moves all entries to a new table, in which 28 to 56 % of the positions have an entry.
     fn rebuild(&mut self) {
         let words = self.table().places.iter().map(|place| place.load(Ordering::Acquire));
         let words: Vec<(Slot, Word)> = self.books.slots.iter().copied().zip(words).collect();
@@ -311,7 +311,7 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees the entry of a word that was removed from its place, as soon as no reader can see the entry.
+    /// Frees a removed entry as soon as no reader can see the entry.
     ///
     /// New readers cannot find the entry: its word was in one place of one table, and is no longer there. An outgrown
     /// table may still contain the word. A reader of that table began before the table was replaced, and therefore

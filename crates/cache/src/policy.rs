@@ -35,7 +35,7 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Sets the shard's share of the capacity to `bytes`. If the share shrank, calls of `victim` follow.
     fn set_share(&mut self, _bytes: u64) {}
 
-    /// Whether the requested block in `slot` is to be treated as absent and removed.
+    /// Whether the cache must remove the requested block in `slot` and report it as absent.
     fn is_expired(&self, _slot: Slot) -> bool {
         false
     }

@@ -136,7 +136,7 @@ mod tests {
         BlockRequest { id: BlockId { tree: 0, table: 0, offset }, bytes: 10 }
     }
 
-    /// Maximum number of hits over all possible eviction choices, found by trying all of them.
+    /// Maximum number of hits, found by a search of all possible evictions.
     fn most_hits(trace: &[BlockRequest], held: &mut Vec<BlockRequest>, capacity: usize) -> u64 {
         let Some((now, later)) = trace.split_first() else { return 0 };
         if held.contains(now) {

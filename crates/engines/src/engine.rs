@@ -58,7 +58,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether its stores have a call that [compacts](Store::compact) the whole store.
+    /// Whether stores of the engine can [compact](Store::compact) the whole store.
     fn compacts_on_request(&self) -> bool {
         false
     }
@@ -118,7 +118,7 @@ pub enum Missing {
     NotThis {
         /// The path of the file.
         path: PathBuf,
-        /// The reason why it cannot be used.
+        /// The reason why the library cannot be used.
         reason: String,
     },
     /// The engine was not compiled in.

@@ -26,7 +26,7 @@ const TERMS: [&[&str]; 11] = [
 pub struct EngineOptions {
     /// Bytes at which a memtable becomes immutable.
     pub memtable_bytes: u64,
-    /// Bytes of the filter in front of each memtable; 0 is none.
+    /// Bytes of the filter of each memtable. 0 means no filter.
     pub memtable_filter_bytes: u64,
     /// Immutable memtables that may wait for their flush before writers wait.
     pub frozen_memtables: u64,
@@ -34,7 +34,7 @@ pub struct EngineOptions {
     pub cache_bytes: u64,
     /// Bits per key of filters; 0 is no filters.
     pub filter_bits_per_key: f64,
-    /// The kind of filters, where an engine has a choice.
+    /// The kind of filters, for engines that support several kinds.
     pub filters: Filters,
     /// Bytes of a block before compression.
     pub block_bytes: u64,

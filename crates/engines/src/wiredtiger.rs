@@ -39,7 +39,7 @@ const SNAPPY: Wanted = Wanted {
     has_fast_checksums: false,
 };
 
-/// The path of that extension, where the terms need it.
+/// The path of the Snappy extension, if the settings need the extension.
 fn snappy(settings: &EngineOptions) -> Option<PathBuf> {
     SNAPPY.find("").ok().filter(|_| settings.codec == Codec::Snappy)
 }

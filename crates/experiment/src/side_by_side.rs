@@ -28,7 +28,8 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     Ok(())
 }
 
-/// Why a phase cannot run in slices with the same operations in each configuration; `None` if it can.
+/// Reason why a phase cannot run in slices with the same operations in each configuration. `None` if the phase can run
+/// in slices.
 fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);

@@ -43,7 +43,7 @@ pub(crate) trait HeadIndex: Send + Sync {
 /// The number of keys in a batch whose searches are interleaved.
 pub(crate) const GROUP: usize = 32;
 
-/// The number of keys below which interleaving costs more than it saves.
+/// Number of keys below which interleaved searches are slower than single searches.
 const FEW: usize = 8;
 
 /// The separators of one table in memory, and an index of their heads.

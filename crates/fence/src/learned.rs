@@ -36,7 +36,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
 
 const TAG: stored::Tag = *b"fpgm";
 
-/// The maximum error in places of the lines over lines.
+/// Maximum error, in positions, of the upper levels of lines, which predict positions of segments.
 const UPPER_EPSILON: u64 = 4;
 
 /// A policy that builds learned fences.
@@ -77,7 +77,7 @@ impl FencePolicy for Learned {
     }
 }
 
-/// Sorted heads, and the levels of lines that predict their places.
+/// Sorted heads, and the levels of lines that predict their positions.
 struct Pgm {
     heads: Vec<u64>,
     epsilon: u64,
@@ -89,14 +89,14 @@ struct Pgm {
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
-    /// The slope of the line, in places per unit of head.
+    /// Slope of the line, in positions per unit of head.
     slope: f64,
     /// Position of the first head.
     place: f64,
 }
 
 impl Segment {
-    /// Predicts the place of a head. The head must be at or above the first head of the segment.
+    /// Predicts the position of a head. The head must be at or above the first head of the segment.
     #[inline]
     fn foretell(&self, head: u64) -> usize {
         // The cast maps values below 0 to 0.
@@ -236,7 +236,8 @@ struct Corridor {
     upper: Vec<Point>,
     /// The lower ends of the ranges that bound a line from below.
     lower: Vec<Point>,
-    /// The flattest line leads from an upper end to a later lower end, the steepest the other way round.
+    /// End points of the flattest line, which goes from the upper limit of one point to the lower limit of a later
+    /// point.
     flattest: [Point; 2],
     steepest: [Point; 2],
 }

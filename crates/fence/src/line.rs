@@ -19,12 +19,12 @@ impl Line {
     /// A line without heads. No head is above its values.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
-    /// Puts `head` at place `at`, below 8.
+    /// Stores `head` at position `at`, which is below 8.
     pub(crate) fn set(&mut self, at: usize, head: u64) {
         self.0[at] = signed(head);
     }
 
-    /// The head at place `at`, modulo 8.
+    /// The head at position `at` modulo 8.
     #[inline(always)]
     pub(crate) fn get(&self, at: usize) -> i64 {
         self.0[at % LINE]

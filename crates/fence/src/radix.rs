@@ -69,7 +69,7 @@ impl Table {
         Self { heads, least, shift, counts }
     }
 
-    /// Returns the number of heads below `head`, and the number of heads among which it was searched.
+    /// Returns the number of heads below `head`, and the number of heads that the search considered.
     #[inline]
     fn search(&self, head: u64) -> (usize, usize) {
         let Some(above) = head.checked_sub(self.least) else { return (0, 0) };

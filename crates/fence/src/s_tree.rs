@@ -144,7 +144,7 @@ impl Tree {
         }
     }
 
-    /// The bound of `head` in the leaf at `place`, which contains it.
+    /// The position of the first head at or above `head`, searched in the leaf at `place`.
     #[inline(always)]
     fn bound<C: Compare>(&self, place: usize, compare: C, head: i64) -> Bound {
         let leaf = line(&self.leaves, place);
@@ -153,7 +153,8 @@ impl Tree {
         Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
     }
 
-    /// Computes the number of heads below each of up to [`GROUP`] others, and a bit for each that may tie.
+    /// For up to [`GROUP`] searched heads, computes the number of smaller stored heads. Also returns a bit per searched
+    /// head that may be equal to a stored head.
     #[inline(always)]
     fn ranks<C: Compare>(&self, unsigned: &[u64], compare: C, ranks: &mut [u32]) -> u32 {
         let (mut heads, mut places) = ([0; GROUP], [0; GROUP]);

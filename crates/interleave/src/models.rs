@@ -114,7 +114,7 @@ fn epochs() {
         slot: AtomicUsize,
         pieces: [Watched<bool>; 3],
     }
-    /// A piece that is freed when it is dropped.
+    /// A freed memory block in a model, which records its release when it is dropped.
     struct Piece(Arc<Shared>, usize);
     impl Drop for Piece {
         fn drop(&mut self) {

@@ -60,7 +60,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A memory fence, left out where its site is weakened.
+/// A memory fence. The fence is left out if its site is weakened.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {

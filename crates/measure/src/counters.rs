@@ -27,7 +27,7 @@ pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// A counter, or the reason why there is none.
+/// A counter, or the reason why the counter is not available.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
@@ -53,7 +53,7 @@ struct Count {
     events: u64,
     /// How long the counter was enabled, over all threads, in nanoseconds.
     enabled_ns: u64,
-    /// How long it was counting, in nanoseconds.
+    /// Time in nanoseconds for which the kernel counted this event.
     running_ns: u64,
 }
 

@@ -14,7 +14,7 @@ const FEWEST_PAIRS: usize = 8;
 /// The spread of the logarithm of a ratio, as standard deviations of one restart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
-    /// The standard deviation between restarts, of whatever origin.
+    /// Total standard deviation between restarts, from all causes.
     pub total: f64,
     /// The part that longer phases would reduce: the standard error of a restart that its slices show.
     pub within: f64,

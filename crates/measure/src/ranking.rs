@@ -9,7 +9,7 @@ use crate::{Comparison, Criteria, Sample, compare};
 pub struct Ranked {
     /// The name of the variant.
     pub name: String,
-    /// How it compares with the baseline.
+    /// The comparison of the candidate with the baseline.
     pub comparison: Comparison,
 }
 

@@ -15,7 +15,7 @@ use crate::{Sample, Verdict};
 /// Each look has this many times the rounds of the one before.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
-/// The chance to decide within the budget below which a comparison is given up.
+/// Minimum probability of a decision within the budget. A comparison with a lower probability is given up.
 const LEAST_CHANCE: f64 = 0.05;
 
 /// The error rate that looks have spent.
@@ -56,7 +56,7 @@ pub fn is_look(rounds: usize) -> bool {
 pub enum Outlook {
     /// The verdict is decided.
     Decided(Verdict),
-    /// More rounds may decide it.
+    /// More rounds may decide the comparison.
     Open,
     /// The rest of the budget is unlikely to decide the comparison.
     Hopeless,

@@ -100,14 +100,15 @@ fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     (freedom > 0).then(|| squares.sum::<f64>() / freedom as f64)
 }
 
-/// The mean over machines and the sum of their weights, for a variance between them.
+/// Weighted mean over machines and sum of the weights, for a given variance between machines.
 fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     let weights = machines.iter().map(|(_, variance)| 1.0 / (variance + between));
     let total: f64 = weights.clone().sum();
     (weights.zip(machines).map(|(weight, (mean, _))| weight * mean).sum::<f64>() / total, total)
 }
 
-/// The weighted squares of the machines about their mean, which fall with the variance between them.
+/// Weighted sum of squared deviations of the machines from their mean. The sum decreases with the assumed variance
+/// between machines.
 fn squares(machines: &[(f64, f64)], between: f64) -> f64 {
     let (center, _) = weighted(machines, between);
     machines.iter().map(|(mean, variance)| (mean - center).powi(2) / (variance + between)).sum()

@@ -7,11 +7,11 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 /// A variant in a ranking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedVariant {
-    /// The number of the variant in the order given.
+    /// Index of the variant in the given order.
     pub variant: usize,
     /// Number of significantly better variants, plus 1. Tied variants may have equal ranks.
     pub rank: usize,
-    /// The variants that beat it, the best first.
+    /// Significantly better variants, best first.
     pub beaten_by: Vec<usize>,
     /// Variants without a significant difference from this variant, best first.
     pub tied_with: Vec<usize>,

@@ -57,7 +57,7 @@ pub(crate) struct RunData {
     pub(crate) warnings: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
-    /// The places of the swept paths in which compared configurations agree.
+    /// Indexes of the swept paths on which compared configurations have equal values.
     pub(crate) within: Vec<usize>,
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
@@ -92,7 +92,7 @@ pub(crate) struct Swept {
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
-    /// The places of its rounds.
+    /// Indexes of the rounds of the machine.
     pub(crate) rounds: Vec<usize>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct CellData {
     pub(crate) has_wrong_answers: bool,
 }
 
-/// A row of `verdicts.csv`, with places instead of names.
+/// A row of `verdicts.csv`, with indexes instead of names.
 #[derive(Clone, Serialize)]
 pub(crate) struct VerdictData {
     pub(crate) group: usize,
@@ -136,7 +136,7 @@ pub(crate) struct VerdictData {
     pub(crate) differs_in: String,
 }
 
-/// A note on the numbers of a configuration in a phase.
+/// A note about the values of a configuration in a phase.
 #[derive(Serialize)]
 pub(crate) struct Mark {
     pub(crate) cell: usize,
@@ -211,12 +211,12 @@ impl RunData {
         }
     }
 
-    /// The numbers of a selection.
+    /// The values of a selection.
     pub(crate) fn matrix(&self, of: Selection) -> Option<&Matrix> {
         find(&self.numbers, of)
     }
 
-    /// The numbers of the second runs of baselines for a selection.
+    /// The values of the second trials of baselines for a selection.
     pub(crate) fn noise_of(&self, of: Selection) -> Option<&Matrix> {
         find(&self.noise, of)
     }
@@ -242,7 +242,7 @@ fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
         .collect()
 }
 
-/// The sentences of the run, or those that its rows give.
+/// The sentences of the verdicts in the manifest. If the manifest has none, sentences from the rows of `verdicts.csv`.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
         return vec![format!("No verdict: {NO_QUICK_VERDICT}")];

@@ -8,9 +8,9 @@ use serde::Serialize;
 pub(crate) struct Group {
     /// The swept values that the group shares, such as `entries = 1000`. Empty if there is only one group.
     pub(crate) heading: String,
-    /// The places of the configurations.
+    /// Indexes of the configurations.
     pub(crate) cells: Vec<usize>,
-    /// The place of the baseline.
+    /// Index of the baseline.
     pub(crate) baseline: usize,
 }
 

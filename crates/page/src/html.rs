@@ -37,7 +37,7 @@ pub(crate) fn page(data: &PageData) -> String {
     )
 }
 
-/// A run as it is without a script.
+/// The part of a page about one run, for browsers without scripts.
 fn section(run: &RunData, number: usize) -> String {
     let mut text = format!(
         "<article class=\"run\" id=\"run-{number}\">\n<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n\

@@ -1,4 +1,4 @@
-//! The numbers of all trials, by phase, kind of operation and metric.
+//! The values of all trials, by phase, kind of operation and metric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,11 +38,11 @@ const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_AN
 pub(crate) struct Matrix {
     /// Index of the phase in the list of phases.
     pub(crate) phase: usize,
-    /// The place of the kind of operation.
+    /// Index of the kind of operation.
     pub(crate) operation: usize,
-    /// The place of the metric.
+    /// Index of the metric.
     pub(crate) metric: usize,
-    /// The numbers of each configuration.
+    /// The values of each configuration.
     pub(crate) cells: Vec<Numbers>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Numbers {
     None,
     /// Every round has this value.
     All(f64),
-    /// A number or none for each round.
+    /// A value or `None` for each round.
     Each(Vec<Option<f64>>),
 }
 
@@ -64,10 +64,10 @@ pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) metrics: Vec<&'static Metric>,
-    /// The numbers of the rounds.
+    /// The round numbers.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,
-    /// The numbers of the second runs of baselines.
+    /// The values of the second trials of baselines.
     pub(crate) noise: Vec<Matrix>,
     /// The metrics that the page leaves out to stay small.
     pub(crate) left_out: Vec<&'static str>,
@@ -77,7 +77,7 @@ pub(crate) struct AllNumbers {
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
-    /// The numbers by round, stored in the shortest way.
+    /// The values by round, in the most compact form.
     fn of(rounds: Vec<Option<f64>>) -> Self {
         match rounds.first() {
             _ if rounds.iter().all(Option::is_none) => Self::None,
@@ -88,7 +88,7 @@ impl Numbers {
         }
     }
 
-    /// The count of stored numbers.
+    /// Number of stored values.
     fn count(&self) -> usize {
         match self {
             Self::Each(rounds) => rounds.len(),
@@ -175,7 +175,7 @@ impl AllNumbers {
         matrices.collect()
     }
 
-    /// The numbers of a phase, kind of operation and metric.
+    /// The values of a phase, kind of operation and metric.
     pub(crate) fn find(&self, (phase, operation, metric): (usize, usize, usize)) -> Option<&Matrix> {
         let is_it = |of: &&Matrix| (of.phase, of.operation, of.metric) == (phase, operation, metric);
         self.matrices.iter().find(is_it)

@@ -78,8 +78,8 @@ pub struct Context {
     pub width: Width,
     /// The meaning of a point, shown instead of the number of trials.
     pub points: Option<String>,
-    /// Swept paths that imply other differences, each with those differences. The caption of a chart does not call such
-    /// a path the only difference.
+    /// Swept paths that imply other differences, each with the text of these differences. The caption of a chart does
+    /// not call such a path the only difference.
     pub brings: Vec<(String, String)>,
     /// Style of the figure.
     pub style: FigureStyle,

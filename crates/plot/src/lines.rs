@@ -190,7 +190,7 @@ fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     })
 }
 
-/// The note on points that have no place on a logarithmic axis.
+/// The note about points that a logarithmic axis cannot show.
 fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     let points = data.series.iter().flat_map(|series| &series.points);
     let off = points.filter(|point| x.at(point.x.median).is_none() || y.at(point.y.median).is_none()).count();
@@ -308,7 +308,7 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// The parts of a line between points without a place on the axes.
+/// The parts of a line between points that the axes cannot show.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

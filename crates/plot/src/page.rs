@@ -37,7 +37,7 @@ pub(crate) struct Captions {
     pub question: String,
     /// The conditions of the values: phase, factors, trials, whiskers.
     pub facts: String,
-    /// The verdict on the numbers.
+    /// The verdict on the drawn values.
     pub verdict: String,
     /// The measured quantity of the vertical axis, or of the colour.
     pub upwards: String,

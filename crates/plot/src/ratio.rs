@@ -45,7 +45,7 @@ pub(crate) struct Ratios {
     y: Column,
     baseline: String,
     comparisons: Vec<PairedRatios>,
-    /// The conditions under which the numbers hold.
+    /// The conditions of the measurement.
     pub facts: Vec<String>,
     pub verdict: Option<String>,
     pub notes: Vec<String>,

@@ -126,7 +126,7 @@ impl Scale {
         }
     }
 
-    /// The ticks at those numbers that are on the scale.
+    /// Ticks at the given values that are within the scale.
     pub(crate) fn label(
         &self,
         numbers: impl IntoIterator<Item = f64>,

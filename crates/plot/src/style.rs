@@ -76,7 +76,7 @@ impl FigureStyle {
     }
 }
 
-/// The extension of the file with the numbers of a chart.
+/// The extension of the file with the drawn values of a chart.
 pub(crate) const DATA_ENDING: &str = "csv";
 
 /// Declares an enumeration whose values have names in TOML and on the command line.

@@ -22,7 +22,7 @@ const LARGE: f64 = 2.0;
 const SIGNS: [(&str, &str); 4] =
     [("improved", "▲"), ("regressed", "▼"), ("equivalent", "="), ("inconclusive", "?")];
 
-/// The verdicts on the numbers of a chart.
+/// The verdicts on the values of a chart.
 pub(crate) struct Judged<'a> {
     rows: Vec<&'a Row>,
     /// The number of candidates that cannot be compared with their baselines.

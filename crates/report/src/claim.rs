@@ -14,7 +14,7 @@ use crate::texts::same;
 pub struct Claim {
     /// Identifier of the claim: `cs265-001`.
     pub id: String,
-    /// The section that states it.
+    /// The section that states the claim.
     pub section: String,
     /// The figure or table with the number; empty for prose, `table` for a table without a number.
     pub figure: String,
@@ -72,7 +72,7 @@ impl Statement {
 }
 
 impl Claim {
-    /// A number that stands for a claim if the document does not make the claim.
+    /// A claim without a name, for a value that the document does not state.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),

@@ -47,7 +47,7 @@ pub struct RunNote {
     pub engines: Vec<EngineNote>,
     /// The parts that were not run, each with the reason.
     pub left_out: Vec<String>,
-    /// The warnings of the run about its numbers.
+    /// The warnings of the run about its measurements.
     pub warnings: Vec<String>,
 }
 

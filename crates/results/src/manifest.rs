@@ -60,7 +60,7 @@ pub struct Manifest {
     pub build: BuildInfo,
     /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// The part of the experiment that this run measured; missing for a whole run and for merged parts.
+    /// The part of the experiment that this run measured; missing for a complete run and for merged parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartInfo>,
     /// The machines of merged parts, with their rounds; missing for other runs.
@@ -73,7 +73,7 @@ pub struct Manifest {
     pub seams: Vec<SeamCost>,
     /// Start of the run, RFC 3339.
     pub started: String,
-    /// End of the run, RFC 3339; `null` if the run still goes on or was killed.
+    /// End of the run, RFC 3339; `null` if the run is still running or was killed.
     pub ended: Option<String>,
     /// Assumptions about replayed traces, because traces do not record everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -107,7 +107,7 @@ pub struct Manifest {
     pub fixtures: Vec<FixtureInfo>,
 }
 
-/// A look at the verdicts before the end of the budget, or at it.
+/// An evaluation of the verdicts (a look) before the end of the budget or at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Look {

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 use types::{Outcome, Problem};
 
-/// Rejects a symbolic link in place of an output file.
+/// Rejects an output file that is a symbolic link.
 pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(

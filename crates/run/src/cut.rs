@@ -16,7 +16,7 @@ pub(super) struct Cut {
     rounds: u64,
     /// Whether one machine must run the whole experiment, because trials run side by side or share a budget of time.
     is_whole: bool,
-    /// The rank of each configuration among those that are no baseline; `None` for a baseline.
+    /// Rank of each configuration among the configurations that are not baselines. `None` for a baseline.
     ranks: Vec<Option<u64>>,
 }
 

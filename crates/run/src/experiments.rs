@@ -41,7 +41,7 @@ pub struct RunOptions {
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
     pub has_page: bool,
-    /// The part of the experiments to run, in place of all. A part has no charts and no verdict.
+    /// The part of the experiments to run. `None` runs the complete experiments. A part has no charts and no verdict.
     pub part: Option<Part>,
     /// Whether to finish an interrupted run.
     pub resume: bool,
@@ -139,8 +139,7 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Records the phases of a configuration with implausible numbers. Returns a message for each new implausible
-    /// phase.
+    /// Records the phases of a configuration with implausible values. Returns a message for each new implausible phase.
     fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -427,7 +426,7 @@ impl<'a> Run<'a> {
         Ok(reason.is_some())
     }
 
-    /// Looks at the verdicts if it is time to. Decided configurations stop. Returns the reason why the run ends.
+    /// Evaluates the verdicts, if a look is due. Decided configurations stop. Returns the reason why the run ends.
     fn look(
         &self,
         rounds: u64,
@@ -589,7 +588,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Rejects a gate with a configuration that cannot run, because the gate would pass without its numbers.
+/// Rejects a gate with a configuration that cannot run, because the gate would pass without the values of this
+/// configuration.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())

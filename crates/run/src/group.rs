@@ -43,7 +43,7 @@ struct Pace {
 
 /// A slice that one side has run.
 pub(super) struct SliceOf {
-    /// The place of the side in the group.
+    /// Index of the side in the group.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,

@@ -26,7 +26,7 @@ const IMAGE: &str = "LSMBENCH_IMAGE";
 /// The variable with the name of this machine.
 const NODE: &str = "LSMBENCH_NODE";
 
-/// The word for a number that a scheduler gives.
+/// The word on the command line for a part number that a scheduler sets.
 const AUTO: &str = "auto";
 
 /// One of several parts of an experiment.

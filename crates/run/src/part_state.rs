@@ -18,9 +18,9 @@ pub struct PartState {
     pub finished: u64,
     /// The number of trials of the part, without second trials of baselines.
     pub trials: u64,
-    /// The machine that runs it or ran it last; `None` if no machine has begun.
+    /// The machine that runs the part or ran it last. `None` if no machine has started the part.
     pub node: Option<String>,
-    /// Whether it ran to its end.
+    /// Whether the part is complete.
     pub is_done: bool,
 }
 

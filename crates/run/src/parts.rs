@@ -145,7 +145,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Checks that no part is missing and none is unfinished.
+    /// Checks that no part is missing or unfinished.
     fn check_whole(&self) -> Outcome<()> {
         let count = self.of[0].info.count;
         let there: BTreeMap<u64, &ReadPart> = self.of.iter().map(|part| (part.info.number, part)).collect();
@@ -204,7 +204,7 @@ impl ReadPart {
         Part::new(number, count).ok_or_else(|| wrong(self, &format!("no such part; there are {count} parts")))
     }
 
-    /// Checks that the rows are those of the part.
+    /// Checks that all rows belong to the part.
     fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         let part = self.part()?;
         for row in self.runs.rows().iter().chain(self.noise.rows()) {

@@ -15,7 +15,7 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 /// The state of a side.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
-    /// It opens its store, or prepares a phase or checks its answers, off the clock.
+    /// The process does untimed work: it opens its store, prepares a phase, or checks answers.
     Working,
     /// Its next turn is the first slice of a phase.
     Ready {
@@ -26,7 +26,7 @@ pub(super) enum State {
     },
     /// A slice is over.
     Ran(Slice),
-    /// It is in a call without operations, such as waiting for compactions.
+    /// The process is in a call without operations, such as waiting for compactions.
     Calling,
     /// The process has ended.
     Over,
@@ -36,7 +36,7 @@ pub(super) enum State {
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,
-    /// The report, or the reason why there is none.
+    /// The report of the trial, or the error.
     outcome: Option<Outcome<TrialReport>>,
     /// Total time so far for which the process was stopped in the middle of calls, in nanoseconds.
     stopped_ns: u64,
@@ -59,13 +59,13 @@ impl Side {
         })
     }
 
-    /// The report, or the reason why there is none, after the end.
+    /// After the end of the process, returns the report of the trial, or the error.
     pub(super) fn into_outcome(self) -> Outcome<TrialReport> {
         self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
     }
 
-    /// Lets the process run until it waits for its next turn, and in a call for at most `slice`. Then stops it. Returns
-    /// `false` if the user has interrupted the run.
+    /// Lets the process run until it waits for its next turn. If the process is in a call, it runs for at most `slice`.
+    /// Then stops it. Returns `false` if the user has interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,

@@ -83,7 +83,7 @@ struct Connection<'s> {
     output: Vec<u8>,
 }
 
-/// Talks with a client until it leaves, is disconnected, or the server ends.
+/// Serves a client until the client leaves, the server disconnects it, or the server ends.
 ///
 /// # Errors
 /// If the connection breaks.

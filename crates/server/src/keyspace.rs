@@ -13,7 +13,7 @@ use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
-/// Keys that are deleted in one batch where a whole keyspace is deleted.
+/// Number of keys per batch during the deletion of a whole keyspace.
 const DELETED_AT_ONCE: usize = 10_000;
 
 /// Keys that are looked up together before the size of their values is known.
@@ -22,7 +22,7 @@ const FIRST_GROUP: usize = 8;
 /// Keys that are looked up together at most.
 const LARGEST_GROUP: usize = 256;
 
-/// Bytes of the values that are looked up together, if those before were typical.
+/// Target size in bytes of the values of one group of lookups, estimated from earlier values.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// The strings and hashes of one tree.
@@ -75,7 +75,7 @@ impl Keyspace {
         &self.cursors
     }
 
-    /// Records that a batch, which still holds its locks, has created or removed hashes.
+    /// Records that a batch has created or removed hashes. The batch must still hold its locks.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);

@@ -150,7 +150,7 @@ fn device_read_ns(stats: &Stats) -> u64 {
     stats.device.map_or(0, |device| device.read_ns)
 }
 
-/// The device time of reading one data block, the mean over gets of present keys.
+/// Mean device time to read one data block, over gets of present keys.
 fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f64> {
     let before = tree.stats();
     for (key, _) in entries.iter().step_by((entries.len() / GETS).max(1)) {

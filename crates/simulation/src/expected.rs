@@ -11,7 +11,7 @@ use crate::costs::Costs;
 use crate::phases::{added_keys, key_distribution, operations};
 use crate::readings::{Counts, readings};
 
-/// The most flushes of a simulation, about half a minute of them.
+/// Maximum number of flushes in a simulation. The simulation of this number takes about half a minute.
 const MOST_FLUSHES: f64 = 3e7;
 
 /// The most SSTables of a simulation with a policy that picks single SSTables. Each pick looks at all of them.
@@ -21,7 +21,7 @@ const MOST_TABLES: f64 = 30_000.0;
 /// not possible, because the formulas of expected numbers need draws that miss the class.
 const HEAD: u64 = 2;
 
-/// A tree of expected numbers.
+/// A simulated tree with expected numbers of entries.
 pub(crate) struct ExpectedTree<'a> {
     simulator: Simulator<'a, Spread>,
     classes: Vec<KeyClass>,

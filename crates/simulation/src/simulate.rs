@@ -49,7 +49,7 @@ pub struct Simulation<'a> {
     pub base: &'a Path,
     /// The picture of the tree.
     pub picture: Picture,
-    /// The device of storage `simulated` that gives the times.
+    /// The device class of storage `simulated` whose times are used.
     pub device: &'a str,
     /// The cost of entries, if it is known already.
     pub costs: Option<Costs>,

@@ -96,9 +96,9 @@ impl FileOperation {
 /// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
-    /// Position of the first call that it may hit.
+    /// Index of the first call to which the fault may apply.
     pub at: usize,
-    /// Number of calls that it hits.
+    /// Number of calls that fail.
     pub extent: FaultExtent,
     /// Error that the call returns.
     pub error: DiskError,
@@ -285,7 +285,7 @@ struct State {
 }
 
 impl Script {
-    /// Records a call and returns the fault that hits it.
+    /// Records a call, and returns the fault that applies to this call.
     fn enter(&self, call: Call) -> Option<InjectedFault> {
         let mut state = self.state.lock();
         let (position, operation) = (state.calls.len(), call.operation);

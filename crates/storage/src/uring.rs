@@ -173,7 +173,7 @@ struct Part {
     offset: u64,
     /// Number of bytes that are read before the requested bytes.
     before: usize,
-    /// Number of bytes to read, including those before.
+    /// Number of bytes to read, including the bytes before the requested range.
     needed: usize,
     /// Start of the part in the ring's memory.
     start: usize,

@@ -80,7 +80,7 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` on as many bytes of the first blocks as it requests.
+    /// Trains `codec` on the first blocks. The codec determines the number of bytes.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;

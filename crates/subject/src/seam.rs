@@ -30,7 +30,7 @@ pub trait Subject: Send + Sync {
         &[]
     }
 
-    /// The phase and the column of the verdict, where the experiment does not set them.
+    /// The default phase and the default column of the verdict.
     fn verdict(&self) -> (&'static str, &'static Metric);
 
     /// The column of a variant's cost other than time: memory, in most cases.

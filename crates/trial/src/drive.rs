@@ -130,7 +130,7 @@ struct Shared<'a> {
     timeline: Timeline,
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
-    /// The turns of the process, and the slice that it is in. `None` if it runs by itself.
+    /// The turns of the process. `None` if the process has no turns. `None` if it runs by itself.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
@@ -475,7 +475,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Runs one operation when it is due. Times the operation if it is sampled.
+    /// Waits until one operation is due, and executes it. Times the operation if it is sampled.
     #[inline]
     fn operate(
         &mut self,

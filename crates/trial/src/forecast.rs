@@ -207,7 +207,7 @@ impl Forecast {
     }
 }
 
-/// The requests of gets for data blocks, if nearly all of them went to the block of the key.
+/// The requests of gets for data blocks. `None` if many requests were for other blocks than the block of the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;

@@ -66,7 +66,7 @@ impl PhaseRows {
         }
     }
 
-    /// The row of a phase in a trial with a wrong answer, without numbers.
+    /// The row of a phase in a trial with a wrong answer. The row has no measured values.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -267,7 +267,7 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
-    /// Sets the conditions of the phase, and whether they lasted.
+    /// Sets the columns of the phase's conditions, including its steadiness.
     fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);

@@ -22,7 +22,7 @@ const CHECKPOINT: &str = "checkpoint";
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
-    /// The turns of the process; `None` if it runs by itself.
+    /// The turns of the process. `None` if the process does not run side by side with others.
     pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
@@ -90,7 +90,7 @@ impl StepContext<'_> {
         }
     }
 
-    /// Makes a call in slices of time, where the process takes turns.
+    /// Makes a call. In a process with turns, the call runs in slices of time.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }

@@ -145,7 +145,7 @@ struct Trial {
     done: Vec<Vec<u64>>,
     /// The receiver of progress messages.
     tell: fn(&Message),
-    /// The turns of this process; `None` if it runs by itself.
+    /// The turns of this process. `None` if the process does not run side by side with others.
     turns: Option<Turns>,
 }
 
@@ -373,7 +373,7 @@ impl Trial {
         }
     }
 
-    /// Touches the free memory that the experiment asks for.
+    /// Writes to free memory, as `trials.warm_memory` requests.
     fn prepare_memory(&self) -> TrialResult<()> {
         let Some(bytes) = self.spec.warm_memory else { return Ok(()) };
         let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");

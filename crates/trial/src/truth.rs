@@ -30,7 +30,7 @@ pub(super) struct Checked {
     pub(super) dropped: Option<u64>,
     /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// The extent at which the next phase starts.
+    /// The keys and versions used before the next phase.
     pub(super) extent: Extent,
     /// Key and value bytes of all live data, if known.
     pub(super) live_bytes: Option<u64>,

@@ -105,7 +105,7 @@ impl Turns {
     }
 }
 
-/// Makes a call that runs in slices of time where the process takes turns.
+/// Makes a call. In a process with turns, the call runs in slices of time.
 pub(super) fn call<T>(turns: Option<&Turns>, clock: &Clock, work: impl FnOnce() -> T) -> T {
     let Some(turns) = turns else { return work() };
     turns.begin_call();

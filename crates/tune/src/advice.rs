@@ -17,7 +17,7 @@ use crate::goal::{GoalMetric, Objectives};
 /// The share of a bound from which a limit is said to bind.
 const BINDS: f64 = 0.9;
 
-/// The largest drift that is tried, as Endure's experiments have it.
+/// Largest drift that the search tries, as in the experiments of Endure.
 const MOST_DRIFT: f64 = 4.0;
 
 /// The designs that the answer lists besides the winner.
@@ -147,7 +147,7 @@ impl Advice {
         format_value(self.objectives.sign(objective), self.objectives.goal.metric.unit())
     }
 
-    /// The limits, and those that bind.
+    /// Appends the limits with their values, and whether a limit is nearly reached.
     fn limits(&self, text: &mut String) {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
@@ -166,7 +166,7 @@ impl Advice {
         }
     }
 
-    /// The next best designs, and what they cost more.
+    /// Appends the next best designs with their additional cost.
     fn others(&self, text: &mut String) {
         let Some(own) = self.design().score(self.layer) else { return };
         let best = ranked(&self.candidates, self.layer);

@@ -37,9 +37,9 @@ impl Layer {
 pub struct DesignScore {
     /// The objective, to be minimised.
     pub objective: f64,
-    /// The second axis of the Pareto set, to be minimised; `None` where the layer does not have it.
+    /// The second metric of the Pareto set, where smaller is better. `None` if the layer cannot compute the metric.
     pub also: Option<f64>,
-    /// The value of each limited number; `None` where the layer does not have it.
+    /// The value of each limited metric. `None` if the layer cannot compute the metric.
     pub limited: Vec<Option<f64>>,
     /// How far the design is beyond its limits, the sum of relative excesses.
     pub excess: f64,
@@ -54,7 +54,7 @@ pub struct Candidate {
     pub label: String,
     /// The design.
     pub design: Design,
-    /// The score of each layer that it reached.
+    /// The score of the candidate in each layer that it reached.
     pub scores: [Option<DesignScore>; 4],
 }
 

@@ -75,7 +75,7 @@ impl GoalMetric {
         }
     }
 
-    /// Whether only a measured run has it.
+    /// Whether only timed runs measure this metric.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Column(metric) if !metric.exact)
     }

@@ -12,7 +12,7 @@ const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 /// Filter bits per entry, as Monkey and Dostoevsky assume them.
 const BITS: f64 = 10.0;
 
-/// The operations of a workload that a closed form tells apart, and its size.
+/// The size of a workload, and its operations by the kinds that closed formulas distinguish.
 struct Mix {
     writes: f64,
     absent: f64,

@@ -23,11 +23,11 @@ pub struct ExperimentFacts<'a> {
     pub cells: Vec<CellFacts>,
     /// The difference between the baseline, the cell of the first number, and the cell of the second number.
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
-    /// The phase that is judged, where the experiment names one.
+    /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
     /// The kind of operation that is judged, if the experiment names one. Otherwise, all operations together.
     pub operation: Option<String>,
-    /// The column that decides, where the experiment names one.
+    /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
     /// Further columns that are judged.
     pub also: Vec<String>,

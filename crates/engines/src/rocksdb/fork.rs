@@ -11,7 +11,7 @@ pub(super) trait RocksDbFork: Send + Sync + 'static {
     const WANTED: Wanted;
     /// Whether a memtable can have a whole-key Bloom filter, as in `RocksDB` since 6.0.
     const FILTERS_MEMTABLES: bool = true;
-    /// Whether it has ribbon filters, as `RocksDB` since 6.15.
+    /// Whether the fork has ribbon filters, as `RocksDB` since 6.15.
     const HAS_RIBBONS: bool = true;
 }
 

@@ -132,9 +132,10 @@ fn table_factory(settings: &EngineOptions) -> String {
     format!("block_based_table_factory={{{}}}", options.join(";"))
 }
 
-/// The number of Bloom filter bits for which `RocksDB` makes a ribbon filter of about the bits in the settings. A
-/// ribbon filter takes three tenths fewer bits. The −1 that follows in its options means that no level has Bloom
-/// filters. Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// Bits per key to request from `RocksDB`, so that its ribbon filter has about the bits per key of the settings.
+/// `RocksDB` expects the bits of a Bloom filter with the same false-positive rate. A ribbon filter takes three tenths
+/// fewer bits. The −1 that follows in its options means that no level has Bloom filters. Source: its header
+/// `filter_policy.h`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }

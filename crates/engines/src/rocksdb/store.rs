@@ -83,7 +83,7 @@ pub(super) struct RocksDbStore {
     directory: PathBuf,
     /// The version of the library, if known.
     library_version: Option<String>,
-    /// Keeps the library loaded, where the functions are not in this program.
+    /// Handle that keeps the library loaded. `None` if the functions are linked into this program.
     _library: Option<Loaded>,
 }
 

@@ -163,7 +163,7 @@ fn name_of(table: &Table) -> &str {
     table.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The keys of a table, without those that ask for nothing.
+/// The keys of a table, without keys whose value has no effect.
 fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
     table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
 }

@@ -64,7 +64,7 @@ fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
     Ok(format!("{before}{BEGIN}{shown}{END}{after}"))
 }
 
-/// The files in the order given; of a folder by name.
+/// The experiment files in the given order. The files of a folder are sorted by name.
 fn files(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -123,7 +123,7 @@ fn link(page: &Path, file: &Path) -> Outcome<String> {
     Ok(up.chain(down).collect::<Vec<_>>().join("/"))
 }
 
-/// A part of a path in the destination of a link: characters with a meaning there are percent-encoded.
+/// Encodes a part of a path for the destination of a link. Special characters are percent-encoded.
 fn destination(part: &str) -> String {
     let mut text = String::new();
     for c in part.chars() {

@@ -16,7 +16,7 @@ use crate::output::{line, print};
 /// The column of the number of keys.
 const ENTRIES: &str = "entries";
 
-/// The printed columns, and those that have a chart.
+/// The columns that are printed and drawn as charts.
 const SHOWN: [&results::Metric; 6] = [
     &c::WRITE_AMP_SETTLED,
     &c::SPACE_AMP_SETTLED,
@@ -116,7 +116,7 @@ fn of_cell(
     Ok(Some(rows))
 }
 
-/// Writes the rows in place of those of an earlier simulation.
+/// Writes the rows, and replaces the rows of an earlier simulation.
 fn write(folder: &Folder, schema: &Schema, rows: &[Row]) -> Outcome<()> {
     create_folder(folder.root())?;
     match std::fs::remove_file(folder.runs()) {

@@ -19,7 +19,7 @@ pub(crate) struct Client {
     pub(crate) number: u64,
     /// The name of the client, which the client may set.
     pub(crate) name: Vec<u8>,
-    /// Whether it may execute all commands.
+    /// Whether the client may execute all commands, because it has authenticated or there is no password.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
     /// The requests between `MULTI` and `EXEC`.

@@ -15,7 +15,7 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// The number of arguments with the name; negative where there may be more.
     pub(crate) arity: i32,
-    /// The places of the names among the arguments.
+    /// The positions of the names among the arguments.
     pub(crate) names: Names,
     pub(crate) run: Run,
 }

@@ -112,7 +112,7 @@ impl<'a> Replies<'a> {
         self.number(b':', number);
     }
 
-    /// A count, which is at most that of the keys in a store.
+    /// Writes a count, which is at most the number of keys in a store.
     pub(crate) fn count(&mut self, count: u64) {
         self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }

@@ -15,10 +15,10 @@ use crate::view::{View, fields_of, kind_of};
 /// Size in bytes at which a batch is written to the tree before the pipeline ends.
 const FULL_BYTES: usize = 4 << 20;
 
-/// Bytes that an operation of a batch takes beyond its key and value.
+/// Bytes that an operation needs in a batch, in addition to its key and value.
 const OPERATION_BYTES: usize = 16;
 
-/// Fields that are deleted in one batch, where a hash has more.
+/// Maximum number of fields that one batch deletes.
 const DELETED_AT_ONCE: usize = 100_000;
 
 /// The writes of a pipeline while the locks of their names are held. Later requests see the writes of earlier requests.
@@ -76,7 +76,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Sets a string, in place of any value.
+    /// Sets a string, and replaces any existing value.
     pub(crate) fn set_string(&mut self, name: &[u8], value: &[u8]) -> Result<(), Failure> {
         if fields_of(self, name)?.is_some() {
             self.remove_hash(name)?;
@@ -183,7 +183,7 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// A batch that only sets names runs where there is none.
+    /// A batch that only sets names does not depend on hashes, so this returns `false` without a lock.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }

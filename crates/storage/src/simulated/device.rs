@@ -141,7 +141,7 @@ impl Device {
         }
     }
 
-    /// Number of requests that it serves at a time.
+    /// Number of requests that the device serves at the same time.
     pub(super) fn queue_depth(&self) -> usize {
         self.profile.queue_depth as usize
     }

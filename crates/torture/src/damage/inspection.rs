@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
     Nothing,
     /// `verify` reports the corruption, and no answer is wrong.
     Told,
-    /// The corruption is not reported, and it is harmless for the reason of its class.
+    /// The store does not report the corruption, and the class gives the reason why the corruption is harmless.
     Harmless(Class),
 }
 

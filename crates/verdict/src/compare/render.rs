@@ -43,7 +43,7 @@ impl ComparisonReport {
         }
     }
 
-    /// `PASS` or `FAIL`, and how many numbers had which outcome.
+    /// `PASS` or `FAIL`, and the number of metrics per outcome.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
@@ -115,7 +115,7 @@ impl ComparisonReport {
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
-    /// The outcome of a listed number where it is not the regression that every other line is.
+    /// The outcome of a listed difference. Empty for a regression, because most listed differences are regressions.
     fn word(&self, difference: &Difference) -> String {
         let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
         match (self.outcome(difference), difference.comparison.doubt) {

@@ -12,7 +12,7 @@ use super::settings::{DifferentSetting, DifferentSettings};
 use crate::gate::{GateOutcome, GateRule, Tally};
 use crate::words::and_more;
 
-/// The most settings and numbers that a sentence names.
+/// Maximum number of settings or values that a sentence names.
 const MOST_NAMED: usize = 5;
 
 /// How the trials of the two sides are paired.
@@ -35,7 +35,7 @@ pub(crate) struct Difference {
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
-    /// Whether both sides are single numbers without noise.
+    /// Whether both sides are single values without noise.
     pub(super) is_exact: bool,
     /// Whether the trials of two sessions differ more than the trials of one session.
     differs_within: bool,
@@ -137,7 +137,7 @@ impl ComparisonReport {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }
 
-    /// How many numbers have each outcome at the gate.
+    /// Number of differences per outcome of the gate.
     pub(super) fn tally(&self) -> Tally {
         self.differences.iter().filter_map(|difference| self.outcome(difference)).collect()
     }
@@ -162,13 +162,13 @@ impl ComparisonReport {
         self.tally().failed > 0
     }
 
-    /// How many numbers have no verdict because they are implausible.
+    /// Number of values without a verdict because they are implausible.
     pub(super) fn implausible(&self) -> usize {
         let doubts = self.differences.iter().map(|difference| difference.comparison.doubt);
         doubts.filter(|doubt| *doubt == Some(Doubt::Implausible)).count()
     }
 
-    /// The name of the numbers that are compared.
+    /// The noun for the compared values.
     pub(super) fn noun(&self) -> &'static str {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
@@ -294,7 +294,7 @@ fn listed(settings: &[DifferentSetting]) -> String {
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
-/// Notes on differences between the two sides other than their numbers.
+/// Notes about differences between the two sides other than their values.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));

@@ -69,7 +69,7 @@ impl Samples {
         self.implausible.get(&key.place()).map(String::as_str)
     }
 
-    /// The relative precision of the search that found a rate; 0 for other numbers.
+    /// Relative precision of the rate search that found this value. 0 for other values.
     pub(crate) fn resolution(&self, key: &Key) -> f64 {
         let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
         let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());

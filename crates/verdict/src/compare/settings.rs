@@ -6,7 +6,7 @@ use std::path::Path;
 use results::{Manifest, RunMode};
 use toml::{Table, Value};
 
-/// The settings of a trial that change its numbers.
+/// The settings of trials that change measured values.
 const OF_TRIALS: [&str; 5] =
     ["trials.seed", "trials.sampling", "trials.fixture", "trials.memory_limit", "trials.warm_memory"];
 

@@ -28,7 +28,7 @@ pub struct Effects {
     /// The labels of the configurations, in the order of the sweep.
     pub(super) labels: Vec<String>,
     pub(super) factors: Vec<Factor>,
-    /// Why factors have no effects, if they have none.
+    /// Reason why the effects of factors cannot be computed, if so.
     pub(super) hindrance: Option<String>,
     pub(super) metrics: Vec<RankedMetric>,
     /// For each configuration, a configuration that dominates it. `None` on the Pareto front.
@@ -128,7 +128,7 @@ impl Effects {
         Ok(found)
     }
 
-    /// Adds a metric with the numbers of all configurations.
+    /// Adds a metric with the values of all configurations.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
             let message =

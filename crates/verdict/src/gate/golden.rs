@@ -140,7 +140,7 @@ fn options(arguments: &[String]) -> Vec<&String> {
     options
 }
 
-/// The exact numbers of a run.
+/// The exact values of a run as a golden file.
 fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     let mut golden = Golden {
         experiment: manifest.experiment.clone(),

@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 
 use crate::compare::Samples;
 
-/// The numbers of a history, oldest first.
+/// The entries of a history, oldest first.
 ///
 /// # Errors
 /// If there is no such file, or it cannot be read.

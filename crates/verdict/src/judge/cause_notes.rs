@@ -8,7 +8,7 @@ use super::causes::in_words;
 use super::judged::{Entry, Judged};
 use crate::words::{percent, quoted};
 
-/// The share of the time of threads in waits for a CPU from which it is named.
+/// Minimum share of time in waits for a CPU for a note about these waits.
 const LEAST_WAITS: f64 = 0.05;
 
 /// The most counters that are named.

@@ -34,7 +34,7 @@ const LEAST_FACTOR: f64 = 1.1;
 /// The fewest events of a trial from which a counter is named.
 const FEWEST_EVENTS: f64 = 100.0;
 
-/// The numbers of a configuration that explain its times.
+/// The values of a configuration that may explain its times.
 pub(super) struct Causes {
     /// CPU time per operation, by trial.
     pub(super) cpu: Sample,
@@ -47,7 +47,7 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// The numbers in the rows of a configuration about all operations of a phase.
+    /// The values in the `all` rows of a configuration for a phase.
     pub(super) fn of(rows: &TrialRows<'_>) -> Self {
         let cpu = rows.sample("", |row| {
             let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;

@@ -99,7 +99,8 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 
-    /// An experiment with the setting of a place in `features.csv`; a list is swept.
+    /// Creates an experiment with the setting that an entry of `features.csv` names. If the setting is a list, the
+    /// experiment sweeps the list.
     fn experiment(path: &str, value: Value) -> String {
         let phase: Table =
             "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.125, batch = 0.125 }"

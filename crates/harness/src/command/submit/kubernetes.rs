@@ -77,7 +77,7 @@ fn name_of_job(name: &str) -> String {
     name.trim_matches('-').to_owned()
 }
 
-/// A text of YAML in quotes, which are those of JSON.
+/// Formats a text for YAML, in the quotes of JSON.
 fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

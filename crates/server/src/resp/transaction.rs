@@ -183,7 +183,7 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// A batch that only sets names does not depend on hashes, so this returns `false` without a lock.
+    /// Whether the store may have hashes. `false` for a batch that only sets names, because such a batch reads no hashes.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }

@@ -113,7 +113,7 @@ fn warnings(run: &RunData) -> String {
 fn table(run: &RunData) -> String {
     let of = run.first;
     let (Some(metric), Some(phase)) = (run.metrics.get(of.metric), run.phases.get(of.phase)) else {
-        return "<p class=\"plain\">No configuration has a number.</p>\n".to_owned();
+        return "<p class=\"plain\">No configuration has a value.</p>\n".to_owned();
     };
     let operation = match run.operations[of.operation].as_str() {
         results::columns::ALL => String::new(),

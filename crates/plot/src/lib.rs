@@ -395,8 +395,8 @@ mod tests {
         let facts = ["mixed phase", "only engine differs"].map(str::to_owned);
         let told = |context: &Context| conditions(&facts, context, "1 trial");
         assert_eq!(told(&Context::default()), "mixed phase · only engine differs · 1 trial");
-        let brings = vec![("engine".to_owned(), "mismatched settings of engines".to_owned())];
+        let brings = vec![("engine".to_owned(), "terms that cannot be made equal".to_owned())];
         let told = told(&Context { brings, ..Context::default() });
-        assert_eq!(told, "mixed phase · engine differs, and mismatched settings of engines · 1 trial");
+        assert_eq!(told, "mixed phase · engine differs, and terms that cannot be made equal · 1 trial");
     }
 }

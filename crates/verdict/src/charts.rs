@@ -138,5 +138,5 @@ impl Charts {
 /// The mismatches of engines. No engine has an equal of every setting of a design.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
-    swept.map(|path| (path.clone(), "mismatched settings of engines".to_owned())).collect()
+    swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()
 }

@@ -85,7 +85,7 @@ impl WithHasher for WithShards {
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,
-    /// Locked during a change, so that concurrent changes leave the same capacity in all shards.
+    /// The capacity in bytes. The lock is held during a change of the capacity, so all shards get the same change.
     capacity: Mutex<u64>,
 }
 

@@ -111,7 +111,7 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,
-    /// Locked during a change, so that concurrent changes leave the same capacity in all shards.
+    /// The capacity in bytes. The lock is held during a change of the capacity, so all shards get the same change.
     capacity: Mutex<u64>,
 }
 

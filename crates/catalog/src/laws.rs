@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
-/// An invariant of an axis: its name, and a check that describes a violation.
+/// An invariant of an axis, with its name and its check. The check returns the description of a violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
 /// Whether a test with many cases runs case `number`. Only one of `every` cases runs. If the environment variable

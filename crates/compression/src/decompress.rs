@@ -39,7 +39,7 @@ pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptB
 /// The decompressor of one table's blocks, with the dictionaries that the table stores.
 #[derive(Default)]
 pub struct Decompressor {
-    /// The tag of each dictionary and the function that decompresses its blocks, by number.
+    /// For each dictionary number, the tag of the codec and the function that decompresses its blocks.
     learnt: Vec<(u8, Decode)>,
 }
 

@@ -43,7 +43,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Limits of its stores. An engine that reads the complete design has the limits of the design.
+    /// Limits of stores of the engine. An engine that reads the complete design has the limits of the design.
     fn limits(&self, _: &Design) -> Vec<Limit> {
         Vec::new()
     }
@@ -68,7 +68,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether its stores have a call that [deletes a range](workload::Target::delete_range) of keys.
+    /// Whether stores of the engine can [delete a range](workload::Target::delete_range) of keys.
     fn deletes_ranges(&self) -> bool {
         false
     }

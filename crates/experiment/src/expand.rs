@@ -24,8 +24,8 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether unavailable engines are left out instead of rejected. A claim of a document about an unavailable engine
-    /// cannot be judged, but the others can.
+    /// Whether the expansion leaves out unavailable engines instead of rejecting the experiment. The report uses this,
+    /// because claims about available engines can still be judged.
     pub(super) goes_as_far: bool,
 }
 

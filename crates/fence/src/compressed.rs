@@ -204,7 +204,7 @@ impl CompressedFence {
         self.stored.get(self.coded + self.group_start(group)?..)
     }
 
-    /// The number of separators at or below `key`; `None` if the search leaves the bytes.
+    /// Number of separators at or below `key`. `None` if the stored bytes are corrupt.
     fn rank(&self, key: &[u8]) -> Option<u32> {
         let (mut low, mut high) = (0, self.count.div_ceil(self.interval));
         while low < high {

@@ -232,9 +232,9 @@ struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// The upper ends of the ranges that bound a line from above: a convex chain.
+    /// Convex chain of the upper limits of points, which bound a line from above.
     upper: Vec<Point>,
-    /// The lower ends of the ranges that bound a line from below.
+    /// Convex chain of the lower limits of points, which bound a line from below.
     lower: Vec<Point>,
     /// End points of the flattest line, which goes from the upper limit of one point to the lower limit of a later
     /// point.

@@ -16,7 +16,7 @@ pub(crate) const LINE: usize = 8;
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A line without heads. No head is above its values.
+    /// A cache line without heads. No head is above its values.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
     /// Stores `head` at position `at`, which is below 8.
@@ -37,7 +37,7 @@ pub(crate) fn signed(head: u64) -> i64 {
     (head ^ (1 << 63)).cast_signed()
 }
 
-/// A method to compare a head with a line. A value proves that the CPU supports it.
+/// A method to compare a head with all heads of a cache line. A value proves that the CPU supports it.
 pub(crate) trait Compare: Copy + Send + Sync + 'static {
     /// The number of heads in `line` that are below `head`.
     fn below(self, line: &Line, head: i64) -> usize;

@@ -36,7 +36,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// The bytes of the top for each page, without its first separator.
+/// Bytes per page in the top of the fence, without the first separator of the page.
 const TOP_BYTES: usize = 12;
 
 /// A policy that builds partitioned fences.

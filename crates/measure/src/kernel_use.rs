@@ -38,7 +38,7 @@ impl KernelUse {
         }
     }
 
-    /// The events from `before` until this point.
+    /// The difference between these counts and the earlier counts `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         // The waits of threads that have ended are missing now, so a difference may be negative.

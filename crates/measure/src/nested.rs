@@ -16,7 +16,8 @@ const FEWEST_PAIRS: usize = 8;
 pub struct RestartSpread {
     /// Total standard deviation between restarts, from all causes.
     pub total: f64,
-    /// The part that longer phases would reduce: the standard error of a restart that its slices show.
+    /// The part of the noise that longer phases would reduce: the standard error within a restart, computed from its
+    /// slices.
     pub within: f64,
     /// The part that only more restarts reduce.
     pub between: f64,

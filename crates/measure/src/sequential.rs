@@ -12,13 +12,13 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Sample, Verdict};
 
-/// Each look has this many times the rounds of the one before.
+/// Factor between the numbers of rounds of two successive looks.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
 /// Minimum probability of a decision within the budget. A comparison with a lower probability is given up.
 const LEAST_CHANCE: f64 = 0.05;
 
-/// The error rate that looks have spent.
+/// The part of the error rate that earlier looks have used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spending {
     /// The error rate of all looks together.
@@ -28,12 +28,12 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// No look so far, with an error rate for all looks together.
+    /// Creates the state before the first look. `alpha` is the error rate of all looks together.
     pub fn new(alpha: f64) -> Self {
         Self { alpha, share: 0.0 }
     }
 
-    /// The level of a look at a share of the budget.
+    /// The significance level of a look when `share` of the budget is used.
     pub fn look(&mut self, share: f64) -> f64 {
         let share = share.clamp(self.share, 1.0);
         let level = self.alpha * (share.powi(2) - self.share.powi(2));

@@ -47,7 +47,7 @@ impl SteadyRule {
     }
 }
 
-/// How far the least-squares line through equidistant values rises from the first to the last.
+/// Rise of the least-squares line from the first to the last of equidistant values.
 fn rise(values: &[f64]) -> f64 {
     let last = (values.len() - 1) as f64;
     let mean = values.iter().sum::<f64>() / values.len() as f64;

@@ -11,7 +11,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use crate::significance::mean_and_error;
 use crate::{Criteria, Interval};
 
-/// The fewest other machines that show whether one with a single number is outlying.
+/// Minimum number of other machines for a decision whether a machine is outlying.
 const FEWEST_OTHERS: usize = 3;
 
 /// Minimum variance of the mean of a machine. Without this minimum, a machine with equal rounds would have variance 0
@@ -26,7 +26,7 @@ const MOST_VARIANCE: f64 = 100.0;
 pub struct Pooled {
     /// The ratio of candidate to baseline, pooled over machines.
     pub ratio: f64,
-    /// Its confidence interval.
+    /// Confidence interval of the ratio.
     pub interval: Interval,
     /// The spread between machines; `None` if no machine ran two rounds, because the noise of rounds is then unknown.
     pub spread: Option<MachineSpread>,
@@ -35,9 +35,9 @@ pub struct Pooled {
 /// The standard deviation of a ratio between machines, without the noise of rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineSpread {
-    /// As a relative difference: 0.03 for 3 %.
+    /// The standard deviation as a relative difference: 0.03 means 3 %.
     pub relative: f64,
-    /// Its confidence interval.
+    /// Confidence interval of the standard deviation.
     pub interval: Interval,
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum Drawing {
     Steps,
     Points,
     Bars,
-    /// Fields whose colour shows their value.
+    /// Fields of a heat map, whose colours show their values.
     Fields,
 }
 

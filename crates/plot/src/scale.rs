@@ -11,7 +11,7 @@ pub(crate) enum Scale {
     Linear { low: f64, high: f64 },
     /// Equal factors are equal distances; both ends are positive.
     Log { low: f64, high: f64 },
-    /// Fractions below 1 by their nines: 90 %, 99 % and 99.9 % have equal distances.
+    /// A scale for fractions below 1 on which the distances from 90 % to 99 % and from 99 % to 99.9 % are equal.
     Nines { most: f64 },
     /// `count` categories in equal slots. A category is in the middle of its slot.
     Slots { count: usize },

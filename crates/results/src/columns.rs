@@ -507,7 +507,7 @@ mod tests {
     use super::*;
     use crate::levels::LEVEL_OWN;
 
-    /// The names that the design fixes, in its order.
+    /// Names of the columns that must exist, in this order.
     const CONTRACT: &str = "experiment, cell, label, trial, phase, operation, mode, seed, \
         ops, seconds, ops_per_second, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, found, missing, \
         user_bytes_written, wal_bytes, flush_bytes, compaction_bytes_read, compaction_bytes_written, write_amp, \

@@ -21,7 +21,7 @@ pub const MANIFEST_VERSION: u64 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The version of this layout: [`MANIFEST_VERSION`].
+    /// The version of the manifest format: [`MANIFEST_VERSION`].
     pub version: u64,
     /// The name of the experiment: the name of its file without `.toml`.
     pub experiment: String,

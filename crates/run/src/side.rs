@@ -12,7 +12,7 @@ use crate::interrupt;
 /// The period of checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The state of a side.
+/// The state of a trial process that runs side by side with others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
     /// The process does untimed work: it opens its store, prepares a phase, or checks answers.

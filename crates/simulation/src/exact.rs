@@ -80,7 +80,7 @@ impl<'a> SimulatedTree<'a> {
         readings(&state.simulator.report(), &state.counts, &self.costs)
     }
 
-    /// The writes so far, in charged bytes.
+    /// The bytes written by flushes and compactions so far, as charged bytes.
     pub fn report(&self) -> SimulatedWrites {
         self.state.lock().simulator.report()
     }

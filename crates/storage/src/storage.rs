@@ -51,8 +51,8 @@ pub trait Storage: Send + Sync {
     /// process or another process, is an error of kind [`io::ErrorKind::WouldBlock`].
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError>;
 
-    /// Like [`lock`](Self::lock) for an existing file, but changes nothing; `None` if the file is missing. Back ends
-    /// that can lock without write access do so, which works in read-only directories.
+    /// Locks an existing file like [`lock`](Self::lock), but creates no file. `None` if the file is missing. If
+    /// possible, back ends lock without write access, which also works in read-only directories.
     fn lock_existing(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>, StorageError> {
         match self.open(path, Purpose::Manifest) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -10,7 +10,7 @@
 pub struct FilterLevel {
     /// Entries of all its runs.
     pub entries: f64,
-    /// Number of its runs; a lookup of an absent key probes each.
+    /// Number of runs in the level. A lookup of an absent key probes the filter of each run.
     pub runs: f64,
 }
 

@@ -39,7 +39,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Creates the statistics of no records, which keep at most `most_keys` keys.
+    /// Creates empty statistics, which keep at most `most_keys` keys in memory.
     pub fn new(most_keys: usize) -> Self {
         Self {
             operations: [0; TraceOperation::ALL.len()],

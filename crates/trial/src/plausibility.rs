@@ -16,7 +16,7 @@ const SIGMAS: f64 = 5.0;
 /// number of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
-/// The relative allowance above exact counts: rounding, trailers, histograms of three digits.
+/// Allowed relative deviation from exact limits, because of rounding, trailers, and histograms with three digits.
 const SLACK: f64 = 0.02;
 
 /// The facts that bounds need in addition to the row.
@@ -181,7 +181,7 @@ fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// Shares are between 0 and 1.
+/// Rule: a share is between 0 and 1.
 fn share(row: &Row, _: &Facts) -> Option<String> {
     let outside = |metric: &&Metric| {
         let value = row.get(metric).number();
@@ -191,7 +191,7 @@ fn share(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} {} is not between 0 and 1", metric.name, shown(row, metric)?))
 }
 
-/// Only a residual may be negative, and no number is infinite.
+/// Rule: only a residual may be negative, and no value is infinite.
 fn sign(row: &Row, _: &Facts) -> Option<String> {
     let wrong = |metric: &&Metric| {
         let value = row.get(metric).number();

@@ -41,7 +41,7 @@ pub struct DesignScore {
     pub also: Option<f64>,
     /// The value of each limited metric. `None` if the layer cannot compute the metric.
     pub limited: Vec<Option<f64>>,
-    /// How far the design is beyond its limits, the sum of relative excesses.
+    /// Sum of the relative excesses of the design over its limits. 0 if the design meets all limits.
     pub excess: f64,
     /// The share and the cost of each kind of operation, if the objective is `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,

@@ -141,7 +141,7 @@ impl Objectives {
     /// Reads the objectives of an experiment.
     ///
     /// # Errors
-    /// A metric, operation, phase or limit that is not known; no objective, or two.
+    /// An unknown metric, operation, phase or limit; a missing objective, or two objectives.
     pub fn read(experiment: &Experiment, spec: &TuneSpec) -> Outcome<Self> {
         let phases = experiment.task.phases();
         let judged = experiment.facts().phase.unwrap_or_else(|| phases.last().cloned().unwrap_or_default());

@@ -188,7 +188,7 @@ impl EngineTables {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// The speedup of the baseline over a line.
+    /// The speedup of the baseline over the engine of a line.
     fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));

@@ -79,7 +79,7 @@ pub struct Contrast {
 pub struct ComponentFacts {
     /// The phase that is judged by default.
     pub phase: &'static str,
-    /// The column that decides by default.
+    /// The default column that decides the verdict.
     pub metric: &'static Metric,
     /// The column with the cost of the component.
     pub price: &'static Metric,

@@ -45,7 +45,7 @@ impl Build<dyn Engine> for Resp {
 }
 
 impl Resp {
-    /// The program that is started; `None` where a server is named by its address.
+    /// The program that starts a server. `None` if the parameters name the address of a running server.
     fn program(&self) -> Option<String> {
         self.0
             .address

@@ -26,10 +26,10 @@ const START_PATIENCE: Duration = Duration::from_mins(1);
 /// The time that a server has to end.
 const END_PATIENCE: Duration = Duration::from_mins(1);
 
-/// The time between two looks at a server.
+/// Time between two checks of a server.
 const LOOK_PERIOD: Duration = Duration::from_millis(5);
 
-/// A server in a process of its own.
+/// A server in a separate process.
 pub(super) struct ServerProcess {
     shell: Child,
     port: u16,

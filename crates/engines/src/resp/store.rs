@@ -19,7 +19,7 @@ use crate::store::Store;
 /// The sorted set of all names, on a server without the command `RANGE`.
 const NAMES: &[u8] = b"\0lsmbench:names";
 
-/// Reads the names of a range from the sorted set, with their values, at one moment.
+/// Script that atomically reads the names of a range from the sorted set, with the values of these names.
 const SCAN: &str = "local names = redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
 local found = {}
 for place, name in ipairs(names) do

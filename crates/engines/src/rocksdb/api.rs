@@ -10,7 +10,7 @@ use super::options::bloom_equivalent_bits;
 use crate::options::{EngineOptions, Filters};
 use crate::symbols::{bytes_at, functions};
 
-/// The functions called here, all of which every version has.
+/// Names of the called functions, which all supported versions have.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
 /// An opaque object of the library; only the library dereferences the pointer.
@@ -122,7 +122,7 @@ pub(super) type BatchedMultiGet = unsafe extern "C" fn(
 );
 
 impl Api {
-    /// Calls a function that may leave an error message.
+    /// Calls a function that returns an error through a message pointer.
     pub(super) fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);

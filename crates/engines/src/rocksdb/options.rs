@@ -17,7 +17,7 @@ pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOpti
     options.join(";")
 }
 
-/// The option that each term becomes, one per line.
+/// The option of the engine for each setting, one per line.
 pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
     let terms = terms(params, settings);
     let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();

@@ -10,12 +10,12 @@ pub trait Culling: Send + Sync {
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
 }
 
-/// The form of a level. The files of each of its runs never overlap.
+/// Whether the files of a level overlap. The files of each of its runs never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelForm {
     /// The level has one run, so no two files of the level overlap.
     Disjoint,
-    /// Several runs, or level 0, where each flush leaves a run.
+    /// A level with several runs, or level 0, to which each flush adds a run.
     Overlapping,
 }
 

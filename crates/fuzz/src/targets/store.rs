@@ -44,7 +44,7 @@ const STORE_BYTES: usize = 16 << 20;
 /// The directory of every store.
 const DIRECTORY: &str = "store";
 
-/// A small tree, in which a few entries reach every part.
+/// Design of a small tree, in which a few entries use all components.
 const SMALL: &str = r#"
     memtable = { capacity = "64KiB" }
     table = { capacity = "64KiB" }
@@ -86,7 +86,7 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// The index of the replaced file.
     replaced: usize,
-    /// The seal of the replaced file, with which its checksums begin. 0 in the manifest.
+    /// The seal of the replaced file, which its checksums include. 0 in the manifest.
     seal: u64,
 }
 
@@ -133,7 +133,7 @@ impl Host {
         Self::of(design, &*storage, ".table")
     }
 
-    /// A store with writes in its log, which is replaced.
+    /// A store with writes in its WAL. The fuzz input replaces the WAL.
     fn with_log(toml: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..20);

@@ -16,7 +16,7 @@ use crate::output::{line, print};
 /// The column of the charts with the number of a run.
 const RUN: &str = "run";
 
-/// The ratio between values of one chart from which on its scale is logarithmic.
+/// Minimum ratio between values of a chart for a logarithmic scale.
 const FAR_APART: f64 = 20.0;
 
 /// Adds the named results, prints the changes, newest last, and draws the series that are shown.

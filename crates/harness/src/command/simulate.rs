@@ -26,7 +26,7 @@ const SHOWN: [&results::Metric; 6] = [
     &c::DEVICE_SECONDS,
 ];
 
-/// Simulates all configurations, writes their rows, prints a table and draws charts against the size.
+/// Simulates all configurations, writes their rows, prints a table, and draws charts over the number of keys.
 pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> Outcome<()> {
     let experiment = Experiment::load(&arguments.config, overrides)?;
     check_folder(&arguments.out)?;

@@ -156,7 +156,8 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Leaves room for a head whose number of elements is known later. Returns the position of the head.
+    /// Reserves space for the head of an array whose number of elements is not known yet. Returns the position of the
+    /// head.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }

@@ -37,7 +37,7 @@ pub(super) struct Judged<'a> {
     pub(super) operation: String,
     /// The swept values that all cells share.
     pub(super) within: String,
-    /// The first is the baseline.
+    /// The compared configurations with their samples. The first entry is the baseline.
     pub(super) entries: Vec<Entry<'a>>,
     /// The others against the baseline, best first.
     pub(super) ranked: Vec<Ranked>,
@@ -231,7 +231,7 @@ impl<'a> Judged<'a> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
     }
 
-    /// Why the numbers of a cell or of the baseline are implausible, so that they have no verdict.
+    /// Reason why values of a configuration or of the baseline are implausible, so they have no verdict.
     pub(super) fn implausible(&self, name: &str) -> Option<&str> {
         let (baseline, entry) = self.both(name)?;
         let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
@@ -343,7 +343,7 @@ fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
 }
 
-/// The phase that the first chart is about.
+/// The phase that the first chart shows.
 fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     let filter = experiment.charts.first()?.filter.get(c::PHASE.name)?;
     match &filter.texts()[..] {

@@ -22,7 +22,7 @@ pub(super) const FOLDER: &str = "results/published";
 const INDEX: &str = "experiments.csv";
 /// Columns of the file.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// The tables of an experiment that do not change its results, and are therefore not part of its recipe.
+/// Tables of an experiment file that do not change results, so the hash of the experiment excludes these tables.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
 /// A folder of copied results.

@@ -10,7 +10,7 @@ use types::Outcome;
 
 use crate::output::line;
 
-/// The time between two looks at the folder of the parts.
+/// Time between two reads of the folder of the parts.
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// Prints a table of the parts whenever it changes, until all parts are done.

@@ -20,7 +20,7 @@ const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 /// The columns of the table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
-/// Sizes at which a few thousand operations flush, compact and evict, and threads still contend.
+/// Small sizes, so that a few thousand operations cause flushes, compactions and evictions while threads contend.
 const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
 
 /// Races on every selected design, and prints a line for each. Returns whether no violation was found.

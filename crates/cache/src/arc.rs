@@ -41,7 +41,7 @@ pub(crate) struct Arc {
 enum GhostHit {
     #[default]
     Nowhere,
-    /// In neither ghost list, and T1 fills the capacity without ghosts (case IV.A of the paper).
+    /// The block is in neither ghost list, and T1 without ghosts fills the capacity (case IV.A of the paper).
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,

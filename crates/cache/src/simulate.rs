@@ -111,7 +111,8 @@ pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     score
 }
 
-/// For every request, the number of the next request for the same block. If there is none, the length of the trace.
+/// For every request, the index of the next request for the same block, or the length of the trace if there is no next
+/// request.
 fn next_requests(trace: &[BlockRequest]) -> Vec<usize> {
     let mut next = vec![trace.len(); trace.len()];
     let mut later: HashMap<BlockId, usize> = HashMap::new();

@@ -30,7 +30,7 @@ impl KeyEntry {
         Self { key, values, default: "", about }
     }
 
-    /// The same entry with a default, in TOML.
+    /// Returns this entry with a default, in TOML.
     #[must_use]
     pub const fn or(self, default: &'static str) -> Self {
         Self { default, ..self }

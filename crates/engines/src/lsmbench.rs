@@ -26,7 +26,7 @@ impl Engine for Lsmbench {
         Ok(Identity { version: Some(env!("CARGO_PKG_VERSION").to_owned()), ..Identity::default() })
     }
 
-    /// Nothing is mapped, because the tree reads the design itself.
+    /// Returns no lines, because the tree reads the design itself.
     fn mapping(&self, _: &EngineOptions) -> Vec<String> {
         Vec::new()
     }

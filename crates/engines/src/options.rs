@@ -62,7 +62,7 @@ pub enum Filters {
 /// Read method for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// By system calls that copy from the kernel's page cache.
+    /// Reads are system calls that copy from the page cache of the kernel.
     Copied,
     /// Through memory maps.
     Mapped,

@@ -77,7 +77,7 @@ impl Readings {
         Self { counters, gauges: self.gauges.clone() }
     }
 
-    /// The same metrics with all values 0, for a level that does not exist.
+    /// Returns these metrics with all values 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),

@@ -157,7 +157,8 @@ mod tests {
         }
     }
 
-    /// Where engines differ, settings that only our own tree reads are part of that one difference.
+    /// If two configurations have different engines, this counts as one difference, including all settings that only
+    /// lsmbench's own tree reads.
     #[test]
     fn another_engine_is_one_factor_and_each_term_another() {
         let rocksdb = |design: &str| Cell {

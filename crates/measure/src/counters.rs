@@ -34,10 +34,10 @@ struct Named {
     opened: io::Result<(Counter, CounterScope)>,
 }
 
-/// Where events are counted.
+/// The scope in which events are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterScope {
-    /// In user space and in the kernel.
+    /// Events are counted in user space and in the kernel.
     Everywhere,
     /// Events are counted only in user space, because the kernel does not permit counting of its own events.
     UserSpace,

@@ -104,7 +104,7 @@ fn fits(ticks: &[Tick], width: f64) -> bool {
     })
 }
 
-/// As many of the ticks as fit without overlap, starting with the first tick.
+/// Returns as many ticks as fit without overlap, starting with the first tick.
 fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {

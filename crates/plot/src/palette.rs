@@ -194,7 +194,7 @@ impl Style {
         }
     }
 
-    /// This style in another colour.
+    /// Returns this style with another colour.
     pub(crate) fn recolored(self, color: Color) -> Self {
         Self { color, fill: color, dashes: &[], ..self }
     }

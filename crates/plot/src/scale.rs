@@ -59,7 +59,8 @@ impl Scale {
         })
     }
 
-    /// This scale with some room at its ends. The ends of a linear scale are round numbers in the unit of the axis.
+    /// Returns this scale with some space at its ends. The ends of a linear scale are round numbers in the unit of the
+    /// axis.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {

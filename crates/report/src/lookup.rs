@@ -70,7 +70,7 @@ impl Lookup {
         self
     }
 
-    /// This lookup without the condition on a column.
+    /// Returns this lookup without the condition on a column.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);

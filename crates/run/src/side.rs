@@ -17,7 +17,7 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 pub(super) enum State {
     /// The process does untimed work: it opens its store, prepares a phase, or checks answers.
     Working,
-    /// Its next turn is the first slice of a phase.
+    /// The process waits for its next turn, which is the first slice of a phase.
     Ready {
         /// The name of the phase.
         phase: String,

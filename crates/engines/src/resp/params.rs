@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// In a command: the file with the design.
+/// Placeholder in a command for the file with the design.
 pub(super) const DESIGN: &str = "{design}";
 
-/// In a command: the folder of the store.
+/// Placeholder in a command for the folder of the store.
 pub(super) const FOLDER: &str = "{dir}";
 
-/// In a command: the port to listen on.
+/// Placeholder in a command for the port of the server.
 pub(super) const PORT: &str = "{port}";
 
-/// As a command: the running program.
+/// Placeholder in a command for the path of the running program.
 pub(super) const THIS_PROGRAM: &str = "{lsmbench}";
 
 /// Default command, which starts Redis. The options of the WAL mode follow.

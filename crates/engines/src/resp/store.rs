@@ -36,7 +36,7 @@ const MARK: &str = "resp-store";
 enum Order {
     /// By `RANGE`, of `lsmbench serve`.
     Range,
-    /// By a sorted set that every write updates.
+    /// A sorted set, which every write updates, keeps the names in order.
     SortedSet,
     /// Not at all.
     None,

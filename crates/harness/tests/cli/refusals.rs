@@ -169,7 +169,7 @@ fn a_disk_that_is_full_from_the_start_is_named() {
     assert!(error.contains("cannot write to standard output: No space left on device"), "{error}");
 }
 
-/// With every number of descriptors a command succeeds, or names the file that it could not open.
+/// With any limit on file descriptors, a command either succeeds, or names the file that it could not open.
 #[test]
 fn too_few_descriptors_are_an_error_and_no_panic() {
     let bench = stored();

@@ -100,7 +100,7 @@ fn seeds_are_replicates_that_all_configurations_share() {
     }
 }
 
-/// With few false positives, the filter that wins is that of the seed.
+/// With few false positives, the seed decides which filter wins.
 #[test]
 fn one_seed_names_no_winner_that_chance_may_have_chosen() {
     let bench = Bench::new();

@@ -49,7 +49,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// Other configurations of some back ends, and the decorators.
+/// Back ends with other parameters, and decorated back ends.
 fn forms() -> Vec<(String, Arc<dyn Storage>)> {
     let labels = [
         "pread(log=\"write\")",

@@ -16,7 +16,7 @@ use tree::{MultiGetValues, Result};
 
 use crate::design;
 
-/// One of this many calls misbehaves.
+/// Period of the fault: one call in this number of calls is faulty.
 const PERIOD: usize = 37;
 
 /// Number of races within which a bug must be caught.

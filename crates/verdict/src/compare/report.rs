@@ -26,7 +26,7 @@ pub enum Pairing {
     Exact,
 }
 
-/// One value that both sides have.
+/// The difference of one value that both sides have.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) key: Key,

@@ -7,7 +7,7 @@ use results::ConfigPath;
 /// Operations that write, by their names in the results.
 const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
 
-/// One column: a phase under swept values of the workload.
+/// The heading of one column: a phase with the swept values of the workload.
 pub(super) struct Heading {
     pub(super) phase: String,
     /// The swept paths of the workload and their values.

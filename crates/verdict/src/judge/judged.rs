@@ -39,7 +39,7 @@ pub(super) struct Judged<'a> {
     pub(super) within: String,
     /// The compared configurations with their samples. The first entry is the baseline.
     pub(super) entries: Vec<Entry<'a>>,
-    /// The others against the baseline, best first.
+    /// All configurations except the baseline, compared with the baseline, best first.
     pub(super) ranked: Vec<Ranked>,
     /// The baseline against itself, where it ran twice.
     pub(super) noise: Option<Noise>,

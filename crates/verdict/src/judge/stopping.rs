@@ -57,7 +57,7 @@ impl Judged<'_> {
         self.ranked.iter().filter_map(of).collect()
     }
 
-    /// When the run looked at its verdicts, and which configurations stopped before the others.
+    /// A note about the looks of the run, and about configurations that stopped early.
     pub(super) fn looks_note(&self) -> Option<String> {
         let looks: Vec<String> = self.looks.iter().map(|look| look.rounds.to_string()).collect();
         if looks.is_empty() {

@@ -179,7 +179,8 @@ impl Case<'_> {
         Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
-    /// The claim and its measurement in one form, or the reason why there is no measurement.
+    /// Converts the claim and its measurement to the same form of comparison. Returns the reason if there is no
+    /// measurement.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {

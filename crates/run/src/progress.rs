@@ -45,7 +45,7 @@ pub(super) struct Progress {
 /// The running trial.
 #[derive(Default)]
 struct RunningTrial {
-    /// The label of its configuration.
+    /// The label of the configuration of the running trial.
     label: String,
     /// The number of its round, from 1.
     round: u64,

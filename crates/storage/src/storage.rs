@@ -73,7 +73,7 @@ pub trait Storage: Send + Sync {
 /// Time charged by a modelled device, as the sum over isolated calls, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceTime {
-    /// Reads.
+    /// Total device time of reads, in nanoseconds.
     pub read_ns: u64,
     /// Writes and syncs.
     pub write_ns: u64,

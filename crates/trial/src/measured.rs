@@ -28,7 +28,7 @@ pub(super) struct Measured {
     pub(super) disk_bytes: Option<u64>,
     /// The share of the store's files in the page cache at the start of the phase, if known.
     pub(super) page_cache_share: Option<f64>,
-    /// Whether the store's files are on storage of the operating system.
+    /// Whether the store has files on a file system, so that the kernel counts its reads and writes.
     pub(super) is_stored: bool,
     /// Whether the engine's allocations are counted by this program.
     pub(super) allocates_in_program: bool,

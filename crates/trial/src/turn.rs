@@ -46,7 +46,7 @@ pub(super) struct Used {
 }
 
 impl Used {
-    /// The use until now.
+    /// Reads the CPU time of this process and the clock.
     fn read(clock: &Clock) -> Self {
         let cpu_ns = probe::cpu_ns();
         Self { cpu_ns, at: clock.now() }

@@ -66,7 +66,7 @@ impl GoalMetric {
         }
     }
 
-    /// The unit of its values.
+    /// The unit of the metric.
     pub fn unit(self) -> Unit {
         match self {
             Self::Column(metric) => metric.unit,

@@ -5,7 +5,7 @@ use std::path::Path;
 use results::Folder;
 use types::Outcome;
 
-/// Runs experiments for a check or a calibration, and prints how far it is.
+/// Runs experiments for a check or a calibration, and prints the progress.
 pub trait Runner {
     /// Runs one experiment into the empty folder `out`. Returns the folder of its results. `program` is another build
     /// of lsmbench. `None` means this build. `arguments` are the experiment file and its options.

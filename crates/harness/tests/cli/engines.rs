@@ -85,7 +85,7 @@ fn make(bench: &Bench, name: &str) -> PathBuf {
     root
 }
 
-/// A page with a place for each of some experiments.
+/// A page with a place for the tables of each named experiment.
 fn page(names: &[&str]) -> String {
     let place = |name: &&str| format!("<!-- engines {name} -->\nold\n<!-- /engines -->\n");
     format!("# Page\n{}end\n", names.iter().map(place).collect::<String>())

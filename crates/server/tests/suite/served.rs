@@ -235,7 +235,7 @@ impl Socket {
         String::from_utf8_lossy(&rest).into_owned()
     }
 
-    /// Says that nothing more is sent.
+    /// Closes the sending side of the connection.
     pub(crate) fn finish(&mut self) {
         self.reader.get_mut().shutdown(Shutdown::Write).unwrap();
     }

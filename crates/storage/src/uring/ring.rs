@@ -142,7 +142,8 @@ fn inside(room: usize, start: usize, len: usize) -> usize {
     start
 }
 
-/// A length in the kernel's type; the excess is left for the next step.
+/// Converts a length to the type of the kernel. If the length is too large, the result is the maximum, and the next
+/// step reads the rest.
 fn length(len: usize) -> u32 {
     /// Maximum number of bytes that one call moves, in whole pages; see read(2).
     const MOST: usize = 0x7fff_f000;

@@ -83,7 +83,7 @@ impl FileChange {
 pub(crate) struct Corruption {
     /// Index of the file.
     pub(crate) file: usize,
-    /// Change of that file.
+    /// The change of the corrupt file.
     pub(crate) change: FileChange,
 }
 

@@ -201,7 +201,7 @@ impl Judged<'_> {
         Statement::verdict(format!("no difference. {who} within {within} of {baseline}{how}."))
     }
 
-    /// The verdict where nothing beats the baseline and not everything is worse or equal.
+    /// The statement for the case that no candidate is better than the baseline, and some candidates are undecided.
     fn undecided(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
         let comparison = &best.comparison;
         let name = quoted(&best.name);

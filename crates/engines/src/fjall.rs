@@ -23,8 +23,9 @@ impl Engine for Fjall {
         bundled::identify(env!("PEERS_FJALL"))
     }
 
-    /// When a flush or compaction of lsm-tree 3.1.10 finishes, it raises the visible sequence number past a batch that
-    /// is still being applied (`upgrade_version_with_seqno`). A snapshot can therefore see half of the batch.
+    /// Returns `false`, because a snapshot can see a part of a batch. When a flush or compaction of lsm-tree 3.1.10
+    /// finishes, it raises the visible sequence number past a batch that is still being applied
+    /// (`upgrade_version_with_seqno`).
     fn ranges_are_of_one_moment(&self) -> bool {
         false
     }

@@ -351,7 +351,7 @@ pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     counts.into_iter().filter(|count| *count >= FEWEST_BLOCKS).map(|count| (count, table(count))).collect()
 }
 
-/// The rounds in which a configuration has a number.
+/// The rounds in which a configuration has a value.
 fn present(numbers: &Numbers, rounds: usize) -> Vec<bool> {
     match numbers {
         Numbers::None => vec![false; rounds],

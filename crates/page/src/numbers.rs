@@ -30,7 +30,7 @@ const MAIN: [Metric; 14] = [
     c::RSS_PEAK_BYTES,
 ];
 
-/// The metrics that no reader compares, because they are only markers or equal other metrics.
+/// Metrics that the page omits, because they are only markers or equal to other metrics.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
 /// The values of one phase, kind of operation and metric.

@@ -76,7 +76,7 @@ pub struct Context {
     pub order: LabelOrder,
     /// The width of the page, unless the style has one.
     pub width: Width,
-    /// The meaning of a point, shown instead of the number of trials.
+    /// Text about the meaning of a point. The caption shows this text instead of the number of trials.
     pub points: Option<String>,
     /// Swept paths that imply other differences, each with the text of these differences. The caption of a chart does
     /// not call such a path the only difference.
@@ -210,7 +210,7 @@ impl Chart {
         self.typeface.using(|| render::png(&self.scene, path, self.width.per_inch().is_some()))
     }
 
-    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, and the drawn numbers to
+    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, and the drawn values to
     /// `<stem>.csv`. A missing folder is created. Returns the paths of the figures, in the order of the formats.
     ///
     /// # Errors

@@ -79,7 +79,7 @@ pub enum Scalar {
     Integer(i64),
     /// A number.
     Number(f64),
-    /// Yes or no.
+    /// A boolean value.
     Flag(bool),
     /// A word.
     Text(String),

@@ -15,7 +15,7 @@ pub enum Finding {
     DirectionOnly,
     /// The measurement or the computation contradicts the claim.
     NotReproduced,
-    /// Beyond a bound whose derivation is shown, or at odds with the arithmetic of the document's own quantities.
+    /// The claim exceeds a bound whose derivation the report shows, or contradicts other values of the document.
     Impossible,
     /// The claim was not tested, and the reason is given.
     NotTestable,

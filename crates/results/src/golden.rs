@@ -32,7 +32,7 @@ pub struct GoldenNumber {
     pub operation: String,
     /// The name of the column.
     pub metric: String,
-    /// The number, to its last digit.
+    /// The value with all its digits.
     pub value: String,
 }
 

@@ -195,7 +195,7 @@ impl ReadPart {
         Ok(Self { info, manifest, runs: runs?, noise: noise?, folder })
     }
 
-    /// The number of the part among all.
+    /// Parses the number of the part and the number of all parts.
     ///
     /// # Errors
     /// A number beyond that of all parts.

@@ -75,7 +75,7 @@ pub trait Storage: Send + Sync {
 pub struct DeviceTime {
     /// Total device time of reads, in nanoseconds.
     pub read_ns: u64,
-    /// Writes and syncs.
+    /// Total device time of writes and syncs, in nanoseconds.
     pub write_ns: u64,
 }
 

@@ -130,7 +130,8 @@ impl Writer {
         !self.has_others && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
-    /// Rewrites the pairs so far in the layout of other entries, because the next entry does not fit.
+    /// Rewrites all earlier pairs in the layout for entries of different sizes, because the next entry has another
+    /// size.
     fn move_to_others(&mut self, draft: &mut Draft) {
         self.has_others = true;
         for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {

@@ -385,7 +385,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The column of time by which subjects are compared.
+/// The column with the time by which components are compared.
 pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
 
 #[cfg(test)]

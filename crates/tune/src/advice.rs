@@ -179,7 +179,8 @@ impl Advice {
         }
     }
 
-    /// The largest drift up to which the winner has the least robust cost; `None` without costs per operation.
+    /// Largest drift up to which the best design has the lowest robust cost. `None` if there are no costs per
+    /// operation.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;

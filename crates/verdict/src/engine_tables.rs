@@ -173,7 +173,7 @@ impl EngineTables {
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
     }
 
-    /// The results of `value` on the rows of a line in a column, trial by trial.
+    /// The values of an engine in a column, trial by trial. `value` computes a value from a row.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         self.rows(line, heading).sample(&line.label, value)
     }

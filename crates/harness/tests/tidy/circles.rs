@@ -198,7 +198,7 @@ impl Crate {
 mod tests {
     use super::*;
 
-    /// The circles of a crate with these files.
+    /// The dependency cycles of a crate with these files.
     fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
         let read = |path: &Path| {
             let found = files.iter().find(|(name, _)| Path::new(name) == path);

@@ -69,7 +69,7 @@ enum Bug {
     LeftOutInSilence,
     /// Quarantined files are not reported.
     QuarantineInSilence,
-    /// Errors lose their file name.
+    /// Fault: errors do not name the file.
     FileNotNamed,
     /// Corruption causes a panic.
     Panics,

@@ -35,7 +35,7 @@ pub struct Effects {
     pub(super) dominated: Vec<Option<usize>>,
 }
 
-/// A swept path with two values or more.
+/// A swept path with at least two values.
 pub(super) struct Factor {
     pub(super) path: String,
     pub(super) levels: Vec<String>,

@@ -188,7 +188,11 @@ impl CompressedFence {
             last.truncate(shared);
             last.extend(suffix);
         }
-        if rest.is_empty() { Ok(()) } else { Err(corrupt(format!("{} bytes too many", rest.len()))) }
+        if rest.is_empty() {
+            Ok(())
+        } else {
+            Err(corrupt(format!("{} additional bytes at the end", rest.len())))
+        }
     }
 
     /// The offset of a group among the separators.
@@ -245,7 +249,7 @@ fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
 
 impl Fence for CompressedFence {
     fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
-        let rank = self.rank(key).ok_or_else(|| corrupt("a group leads out of the fence"))?;
+        let rank = self.rank(key).ok_or_else(|| corrupt("a group ends outside of the stored bytes"))?;
         Ok(rank.saturating_sub(1))
     }
 

@@ -158,13 +158,17 @@ fn read_top(
         && starts[0] == 0
         && starts[starts.len() - 1] < blocks;
     if !is_possible {
-        return Err(corrupt("the pages do not follow each other from the first block on"));
+        return Err(corrupt("the pages do not cover all blocks in order"));
     }
     let mut firsts = Separators::default();
     for length in lengths {
         stored::push_above(&mut firsts, take(&mut top, length as usize)?)?;
     }
-    if top.is_empty() { Ok((ends, firsts)) } else { Err(corrupt(format!("{} bytes too many", top.len()))) }
+    if top.is_empty() {
+        Ok((ends, firsts))
+    } else {
+        Err(corrupt(format!("{} additional bytes at the end", top.len())))
+    }
 }
 
 impl Fence for TwoLevelFence {
@@ -173,7 +177,10 @@ impl Fence for TwoLevelFence {
         let page = Page::parse(&bytes)?;
         let block = page.block(page.child_of(key)?);
         if page.kind != Kind::Leaf || block >= table.block_count() {
-            return Err(corrupt(format!("a page leads to block {block} of {}", table.block_count())));
+            return Err(corrupt(format!(
+                "a page refers to block {block}, but there are only {} blocks",
+                table.block_count()
+            )));
         }
         Ok(block)
     }

@@ -97,7 +97,7 @@ fn visible() {
                 yield_now();
             }
             let seen = visible.last();
-            assert!([0, 2, 3].contains(&seen), "a part of a commit can be seen");
+            assert!([0, 2, 3].contains(&seen), "a reader sees a part of a commit");
             assert!((0..seen).all(|number| *written[number as usize].get()));
         }
     };
@@ -132,7 +132,7 @@ fn epochs() {
             for _ in 0..2 {
                 let reading = shared.epochs.read();
                 let piece = shared.slot.load(Ordering::Acquire);
-                assert!(*shared.pieces[piece].get(), "a reader sees a piece that was freed");
+                assert!(*shared.pieces[piece].get(), "a reader sees freed memory");
                 drop(reading);
             }
         })
@@ -183,11 +183,11 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
     let writers = [insert(names[0], 20), insert(names[1], 21)];
     for name in names {
         let found = value_of(&**memtable, name);
-        assert!(found.is_none_or(|found| found == name), "a key has the value of another");
+        assert!(found.is_none_or(|found| found == name), "a key has the value of another key");
     }
     before
         .iter()
-        .for_each(|name| assert!(value_of(&**memtable, name).is_some(), "a key is gone for a while"));
+        .for_each(|name| assert!(value_of(&**memtable, name).is_some(), "a key is temporarily missing"));
     writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
     for name in before.iter().chain(&names) {
         assert_eq!(value_of(&**memtable, name).as_deref(), Some(*name), "an insert is lost");
@@ -223,7 +223,7 @@ fn bplus_walk(direction: Direction) {
     if direction == Direction::Backward {
         seen.reverse();
     }
-    assert!(seen.is_sorted(), "a walk goes back, or stays");
+    assert!(seen.is_sorted(), "a scan does not advance");
     seen.retain(|key| key != b"e");
     assert_eq!(seen, before, "a scan omits entries that existed before it, or repeats them");
 }
@@ -240,7 +240,7 @@ fn bplus_versions() {
     };
     memtable.insert(key(b"b"), 20, Some(b"b"));
     let seen = walker.join().expect("a model ends where a thread fails");
-    assert_eq!(seen, [b"b", b"d"], "a walk gives each key once");
+    assert_eq!(seen, [b"b", b"d"], "a scan returns each key once");
 }
 
 /// The keys of a scan that reads one entry at a time.
@@ -267,7 +267,7 @@ fn bplus_several() {
     });
     for name in [b"b", b"c", b"d"] {
         let found = value_of(&*memtable, name);
-        assert!(found.is_none_or(|found| found == name), "a key has the value of another");
+        assert!(found.is_none_or(|found| found == name), "a key has the value of another key");
     }
     writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
     for name in [b"a", b"b", b"c", b"d"] {

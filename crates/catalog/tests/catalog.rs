@@ -93,7 +93,7 @@ fn a_reference_that_differs_from_the_defaults_breaks_a_law() {
         "bits_per_key = 12",
         "two variants have this name",
         "lower-case words",
-        "Not_A_Name: the reference has",
+        "Not_A_Name: the reference contains",
     ] {
         assert!(broken.contains(law), "{law} is not among\n{broken}");
     }

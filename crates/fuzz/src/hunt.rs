@@ -76,8 +76,10 @@ impl Hunt {
                     continue;
                 }
                 Ok(News::Ended(ended)) => return ended,
-                Err(RecvTimeoutError::Timeout) => format!("it does not end within {:?}", self.patience),
-                Err(RecvTimeoutError::Disconnected) => "making the corpus panics".to_owned(),
+                Err(RecvTimeoutError::Timeout) => {
+                    format!("the target does not end within {:?}", self.patience)
+                }
+                Err(RecvTimeoutError::Disconnected) => "a panic while the corpus is built".to_owned(),
             };
             return Err(Failure { input: fed, message });
         }

@@ -138,7 +138,10 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     };
     let steps = life.steps.len();
     if place.cut.0 > steps {
-        return Err(format!("the history of seed {} has {steps} steps, not {}", place.seed, place.cut.0));
+        return Err(format!(
+            "the history of seed {} has only {steps} steps, so step {} does not exist",
+            place.seed, place.cut.0
+        ));
     }
     let disk = disk_of(place.seed);
     let mut leader = StorageReplay::new(&life.steps, &disk);
@@ -302,14 +305,14 @@ impl<'a> Exploration<'a> {
         let promise = first.marks.promise(self.subject.wal, cut, number == states.kept());
         let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
             let what = if copies != first.copies {
-                format!("checkpoints were {:?}, and are {copies:?}", first.copies)
+                format!("the checkpoints were {:?} before, but are {copies:?} now", first.copies)
             } else if first.digests[promise.clone()].contains(&digest) {
                 return Ok(());
             } else {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
                 let (before, after) = (commits(first.digest), commits(digest));
                 format!(
-                    "it held {before:?} commits, now {after:?}, and {promise:?} of the later commits were promised"
+                    "the store had {before:?} commits before and has {after:?} now; {promise:?} of the later commits were promised"
                 )
             };
             Err(Violation::new(Check::Recovery, what))
@@ -324,10 +327,12 @@ impl<'a> Exploration<'a> {
             let what = match copy {
                 Copy::Whole(digest) => match self.life.script.commits_with(*digest, *commits..=*commits) {
                     Some(found) if found == *commits => continue,
-                    found => format!("checkpoint {number} holds {found:?} commits, not {commits}"),
+                    found => format!("checkpoint {number} has {found:?} commits, expected {commits}"),
                 },
-                Copy::Absent if is_done => format!("checkpoint {number} was completed, and is missing"),
-                Copy::Refused(error) if is_done => format!("checkpoint {number} was completed: {error}"),
+                Copy::Absent if is_done => format!("checkpoint {number} was completed, but is missing"),
+                Copy::Refused(error) if is_done => {
+                    format!("checkpoint {number} was completed, but cannot be opened: {error}")
+                }
                 Copy::Absent | Copy::Refused(_) => continue,
             };
             return Err(Violation::new(Check::Checkpoint, what));

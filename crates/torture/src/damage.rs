@@ -129,7 +129,7 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     let images = images_of(subject, place.seed, store_image);
     let Some(corruptions) = images.get(place.image) else {
         let count = images.len();
-        return Err(format!("the {} store of seed {} has {count} images", place.ending, place.seed));
+        return Err(format!("the {} store of seed {} has only {count} images", place.ending, place.seed));
     };
     one(subject, store_image, corruptions, place, &mut tally);
     Ok(tally)

@@ -191,8 +191,8 @@ impl Ledger {
             let Some(before) = newest.and_then(|newest| self.before[writer].get(newest)) else { continue };
             if let Some(other) = (0..WRITERS).find(|other| most[*other] < before[*other]) {
                 let what = format!(
-                    "commit {commits} of writer {writer} is there; before it began, writer {other} had {} \
-                     acknowledged, of which {} are there",
+                    "commit {commits} of writer {writer} is present. Before this commit began, writer \
+                     {other} had {} acknowledged commits, but only {} are present",
                     before[other], most[other]
                 );
                 return Err(Violation::new(Check::Order, what));

@@ -36,7 +36,7 @@ fn a_place_is_found_again() {
     let out = replay("3:20:0").expect(0).out;
     let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(counts[3..], ["1", "1", "0", "0"], "{out}");
-    assert!(replay("3:99999:0").refusal().contains(" steps, not 99999"));
+    assert!(replay("3:99999:0").refusal().contains(" steps, so step 99999 does not exist"));
     assert!(replay("3:x").refusal().contains("SEED:CUT:STATE"));
 }
 

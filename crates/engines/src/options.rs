@@ -105,7 +105,7 @@ pub enum Log {
     Buffered,
     /// A write survives a power failure, because it is synced before it is acknowledged.
     Sync,
-    /// A power failure, except for the last writes: records are synced at intervals.
+    /// Records are synced at intervals, so all writes except the last ones survive a power failure.
     Interval {
         /// The interval between syncs, in nanoseconds.
         period_ns: u64,

@@ -129,7 +129,7 @@ pub enum FenceError {
     /// The stored bytes are corrupt.
     #[error("corrupt fence: {0}")]
     Corrupt(String),
-    /// The table could not read.
+    /// A read of the table failed.
     #[error(transparent)]
     Read(#[from] TableReadError),
 }

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use run::Console;
 use types::{Outcome, Problem};
 
-/// The two streams, as a run prints to them.
+/// Standard output and standard error, to which a run prints.
 pub(crate) const CONSOLE: Console = Console { line, print };
 
 /// Writes an answer to standard output. A closed pipe is not an error.

@@ -18,9 +18,9 @@ use crate::{Doubt, Sample, Verdict, bootstrap};
 /// A range of ratios of candidate to baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower end.
+    /// The lower end of the range.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the range.
     pub high: f64,
 }
 

@@ -15,8 +15,7 @@ use crate::significance::{holm, mean_and_error};
 pub struct Effect {
     /// Indexes of the factors: one index for a main effect, two for an interaction.
     pub factors: Vec<usize>,
-    /// The levels of the factors. Each has the ratio of its measured value to the value that the overall mean and the
-    /// main effects give.
+    /// The effect at each level, or at each pair of levels.
     pub levels: Vec<LevelEffect>,
     /// The fraction of the variation between combinations that the effect explains, 0 to 1.
     pub share: f64,
@@ -24,7 +23,7 @@ pub struct Effect {
     pub p_value: Option<f64>,
 }
 
-/// The ratio of a level, or of a pair of levels.
+/// The effect at one level of a factor, or at a pair of levels of two factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelEffect {
     /// The number of the level of each factor in the effect.

@@ -330,7 +330,7 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// The drawn medians of every number of rounds that two configurations can have in common.
+/// The drawn medians for each number of rounds. Only the numbers of rounds that two configurations can share occur.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();

@@ -91,7 +91,7 @@ pub(crate) struct Point {
     pub y: Spread,
     /// The expectation of theory for `y`.
     pub theory: Option<f64>,
-    /// The ideal bound of `y`.
+    /// The ideal bound of `y`; no design can be better.
     pub bound: Option<f64>,
     /// The sign of the verdict on `y`.
     pub sign: Option<&'static str>,
@@ -143,9 +143,9 @@ pub(crate) struct Data {
 /// The two lines of expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// The expectation of theory.
+    /// The line of the expectation of theory.
     Theory,
-    /// The ideal bound.
+    /// The line of the ideal bound.
     Bound,
 }
 

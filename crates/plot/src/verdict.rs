@@ -149,8 +149,9 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Whether a name in a verdict means the configuration of a row. The name is its label, or its swept values if all
-/// other swept values are as in the verdict. A name that is the label of a configuration means only that configuration.
+/// Whether a name in a verdict means the configuration of a row. The name is the label of the configuration. If all
+/// other swept values are as in the verdict, a swept value of the configuration also counts as its name. A name that is
+/// the label of a configuration means only that configuration.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;

@@ -98,7 +98,7 @@ pub enum Claimed {
 pub struct Checked {
     /// The statement that is checked, and its subject.
     pub side: String,
-    /// The claimed number, as a claim.
+    /// The claim with the number of the side.
     pub claim: Claim,
     /// The result of the computation.
     pub computed: f64,

@@ -67,7 +67,7 @@ pub struct EngineNote {
 /// The answer of one experiment file to one figure.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The figure.
+    /// The figure in its source.
     pub source: FigureSource,
     /// The file, as a path in this repository.
     pub file: String,

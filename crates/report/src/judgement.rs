@@ -9,7 +9,7 @@ use crate::{Compare, Expected};
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
-    /// Measured, or computed, within the tolerance.
+    /// The measured or computed number is within the tolerance of the claim.
     Reproduced,
     /// The direction is as claimed, but the size is not.
     DirectionOnly,

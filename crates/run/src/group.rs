@@ -29,12 +29,12 @@ pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The slices of the phase that all sides are in.
+/// The slices of the phase that all sides currently run.
 struct Pace {
     phase: String,
     /// The number of the next slice.
     number: u64,
-    /// The number of its operations.
+    /// The number of operations of the next slice.
     operations: u64,
     /// The most operations of a slice of this phase.
     most: u64,
@@ -106,7 +106,7 @@ fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Ste
 struct Group {
     sides: Vec<Side>,
     slices: Vec<SliceOf>,
-    /// The slices of the phase that all sides are in; `None` before the first phase.
+    /// The slices of the phase that all sides currently run; `None` before the first phase.
     pace: Option<Pace>,
     /// Whether the next pass begins with the last configuration. Passes alternate their order (ABBA), so drift affects
     /// all configurations equally.
@@ -131,7 +131,7 @@ impl Group {
         self.pace.as_ref().map_or(0, |pace| pace.operations)
     }
 
-    /// Runs one turn of each of these sides, one after the other.
+    /// Runs one turn of each side in `movers`, one after the other.
     fn in_turn(
         &mut self,
         movers: &[usize],

@@ -53,7 +53,7 @@ pub struct Memory {
 pub enum Unsynced {
     /// All unsynced bytes and names are lost.
     Dropped,
-    /// All survive, as after a process death on a running machine.
+    /// All unsynced bytes and names survive, as after a process death on a running machine.
     Kept,
     /// For each change, a random generator with this seed decides whether the change is lost, kept, or partially kept.
     Torn {

@@ -39,7 +39,7 @@ pub struct Bench<'a> {
     pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
-    /// Called when a phase begins.
+    /// The function that is called when a phase begins.
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
     /// The results that apply to all phases.

@@ -37,7 +37,7 @@ const ACTIONS: usize = 6000;
 const OPENINGS: f64 = 0.2;
 const OPENING: Duration = Duration::from_millis(20);
 
-/// Maximum number of reports before a kill, and the longest delay after them.
+/// Maximum number of reports before a kill, and the longest delay between the last report and the kill.
 const MOST_EVENTS: f64 = 1500.0;
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 

@@ -12,12 +12,12 @@ const HEADROOM: f64 = 2.0;
 /// The bytes of one copy. Source and target together fit into the first-level cache of any CPU in use.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// Copies and steps in one measurement. Copies and steps take some ten microseconds, so that most measurements have no
-/// interruption.
+/// The numbers of copies and of steps in one measurement. A measurement takes some ten microseconds, so most
+/// measurements have no interruption.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
-/// The number of measurements, of which the best counts, because disturbances only add time.
+/// The number of measurements. The best one counts, because disturbances only add time.
 const REPEATS: usize = 200;
 
 /// The limits that no measurement can exceed.

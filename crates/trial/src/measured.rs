@@ -41,9 +41,9 @@ pub(super) struct Measured {
 /// The state after the flushes and compactions of a phase have finished.
 pub(super) struct Settled {
     pub(super) stats: EngineStats,
-    /// The time until then, in nanoseconds.
+    /// The time until all flushes and compactions had finished, in nanoseconds.
     pub(super) ns: u64,
-    /// The resources that the process had used by then.
+    /// The resources that the process had used at that time.
     pub(super) usage: Usage,
 }
 

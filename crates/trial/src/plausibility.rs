@@ -12,8 +12,8 @@ use super::limits::Limits;
 /// The standard deviations of the allowance for chance.
 const SIGMAS: f64 = 5.0;
 
-/// The error of the popularity of blocks, as a fraction of requests. The error exists because blocks differ in their
-/// number of keys.
+/// The error of the assumed popularity of blocks, as a fraction of requests. The error exists because blocks differ in
+/// their number of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
 /// Allowed relative deviation from exact limits, because of rounding, trailers, and histograms with three digits.

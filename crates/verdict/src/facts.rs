@@ -49,9 +49,9 @@ pub struct ExperimentFacts<'a> {
 /// The facts of one configuration that verdicts depend on.
 #[derive(Clone, Debug, Default)]
 pub struct CellFacts {
-    /// The number.
+    /// The number of the configuration in the order of the sweep.
     pub number: u64,
-    /// The label.
+    /// The label of the configuration.
     pub label: String,
     /// Name of the configuration within its comparison.
     pub name: String,

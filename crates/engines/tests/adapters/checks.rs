@@ -19,7 +19,7 @@ const WITHOUT: &str = "without ";
 pub(crate) enum Outcome {
     /// The engine keeps every invariant.
     Kept(Report),
-    /// The output of the process.
+    /// The engine breaks an invariant. Contains the output of the process.
     Broken(String),
 }
 

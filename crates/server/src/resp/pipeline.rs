@@ -56,7 +56,7 @@ pub enum ProtocolError {
     /// The number of arguments is no number, or above the limit.
     #[error("invalid multibulk length: {0}")]
     Arguments(String),
-    /// The length of an argument is no number, negative or above the limit.
+    /// The length of an argument is negative, above the limit, or not a number.
     #[error("invalid bulk length: {0}")]
     Length(String),
     /// An argument does not begin with its length.

@@ -253,7 +253,7 @@ pub(crate) fn info(client: &mut Client, name: &str) -> u64 {
     value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }
 
-/// Waits until something is true.
+/// Waits until `is_true` returns true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();

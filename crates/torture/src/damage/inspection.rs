@@ -20,7 +20,7 @@ use crate::violation::{Check, Violation};
 /// Outcome of a corruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The bytes are unchanged.
+    /// The corruption left the bytes unchanged.
     Nothing,
     /// `verify` reports the corruption, and no answer is wrong.
     Told,

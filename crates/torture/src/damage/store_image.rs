@@ -30,7 +30,7 @@ const OTHER_DIRECTORY: &str = "other";
 /// Directory to which a store moves corrupted files.
 const QUARANTINE: &str = "quarantine";
 
-/// Ending of a history.
+/// The way in which a history ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The store was closed.

@@ -57,7 +57,7 @@ fn the_same_seed_gives_the_same_numbers() {
 enum Bug {
     /// `verify` stops at the first corruption.
     VerifyStopsEarly,
-    /// `verify` skips WALs.
+    /// Fault: `verify` skips WALs.
     VerifySkipsLogs,
     /// `verify` leaves a lock file.
     VerifyLocks,

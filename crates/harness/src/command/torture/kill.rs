@@ -62,7 +62,7 @@ struct Orders {
 struct Tally {
     stores: u64,
     kills: u64,
-    /// The kills before the first commit was acknowledged.
+    /// The number of kills before the first commit was acknowledged.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,

@@ -1,4 +1,4 @@
-//! The interface of compression: from a block to fewer bytes, and back.
+//! The interface of compression: compresses a block, and decompresses it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Decompression by the stored tag only: any table can be read under any design.
+//! Decompression by the stored tag alone, so that any table can be read under any design.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Helpers shared by the engines that are crates and are either compiled into a build or not.
+//! Helpers shared by the engines that are crates. A build contains such an engine only if its feature is enabled.
 
 use types::quantity::format_bytes;
 

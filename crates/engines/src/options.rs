@@ -1,4 +1,4 @@
-//! Settings of a design that other engines have options for, as plain data.
+//! The settings of a design for which other engines have options, as plain data.
 
 use std::fmt;
 

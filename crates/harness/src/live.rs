@@ -1,4 +1,4 @@
-//! A page of results on a loopback address, which fills while the results grow.
+//! A page of results on a loopback address. The page updates while a run adds results.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

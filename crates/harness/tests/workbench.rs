@@ -1,5 +1,5 @@
-//! A filter of another crate in the whole program: listed, swept together with built-in filters, driven in trial
-//! processes.
+//! A filter of another crate in the complete program. The filter is listed, swept together with built-in filters, and
+//! used in trial processes.
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Output};

@@ -1,4 +1,4 @@
-//! The events of the kernel that this process has caused or suffered so far.
+//! The kernel events of this process so far, such as page faults and context switches.
 
 use nix::sys::resource::{UsageWho, getrusage};
 

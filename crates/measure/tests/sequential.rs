@@ -1,4 +1,5 @@
-//! Looks before the end cost no false alarms, and intervals over restarts cover the truth where those over slices do not.
+//! Tests that looks before the end cause no additional false alarms, and that intervals over restarts contain the true
+//! value where intervals over slices do not.
 
 #![allow(clippy::print_stdout)] // simulated shares are worth reading in the output of a test
 

@@ -1,4 +1,4 @@
-//! The order of labels, and the style of each label in all charts.
+//! The order of labels, and the style that each label has in all charts.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};

@@ -1,5 +1,5 @@
-//! Every kind of chart over plain and hostile results: drawn, readable, deterministic, and rejected with advice if
-//! empty.
+//! Tests of every kind of chart with plain and hostile results. Charts are drawn, readable and deterministic, and empty
+//! charts are rejected with advice.
 
 use std::collections::{BTreeMap, HashSet};
 

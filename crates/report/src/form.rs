@@ -1,4 +1,4 @@
-//! The forms of a comparison: how a measurement and its other side are combined into one number.
+//! The forms of a comparison: how a measurement and the value that it is compared with are combined into one number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;

@@ -1,4 +1,4 @@
-//! One or several values, as a CSV file writes them.
+//! One or several values, in the notation of the CSV files.
 
 use plot::SelectedValues;
 use schemars::JsonSchema;

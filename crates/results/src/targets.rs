@@ -1,4 +1,4 @@
-//! Checks of output paths, before the work whose results go there.
+//! Checks of output paths, before the work that writes to them.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The cut of an experiment into parts: which trials belong to each.
+//! The division of an experiment into parts: which trials belong to which part.
 
 use experiment::Experiment;
 use results::{Interleaving, RunMode};

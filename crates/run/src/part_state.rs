@@ -1,4 +1,4 @@
-//! The state of the parts of an experiment in a folder: how far each has run.
+//! The state of the parts of an experiment in a folder: how much of each part has run.
 
 use std::path::Path;
 

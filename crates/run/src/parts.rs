@@ -1,4 +1,4 @@
-//! The parts of an experiment in a folder, and whether they belong together.
+//! The parts of an experiment in a folder, and the check that they belong together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The positions of scans that clients go on with later.
+//! The positions of scans that clients continue later.
 
 use std::collections::VecDeque;
 

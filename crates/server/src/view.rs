@@ -1,4 +1,4 @@
-//! Reading names: in the tree, or in the tree with the writes of a batch on top.
+//! Reads names in the tree, or in the tree together with the uncommitted writes of a batch.
 
 use tree::Result;
 

@@ -1,4 +1,4 @@
-//! Rejects all writes to a file after the first failed one.
+//! Rejects all writes to a file after the first failed write.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Spatially hashed samples: all records of a part of the keys.
+//! Samples that contain all records of some of the keys. The hash of a key decides whether the sample contains the key.
 
 use workload::{TraceOperation, TraceRecord};
 

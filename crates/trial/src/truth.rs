@@ -1,4 +1,4 @@
-//! The expected content of a trial's store, which answers are checked against outside of the timed path.
+//! The expected content of a trial's store. Answers are checked against it outside of the timed path.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tests that codecs keep the invariants also with other parameters, and that the check detects a codec that breaks an
+//! Tests that codecs also keep the invariants with other parameters, and that the check detects a codec that breaks an
 //! invariant.
 
 mod c;

@@ -1,4 +1,4 @@
-//! A server that is started for one store, and ends with it.
+//! A server that is started for one store, and that ends when the store is closed.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,7 +1,7 @@
-//! The names of a design's terms in `RocksDB`'s options files.
+//! The names of a design's settings in `RocksDB`'s options files.
 //!
-//! Options are given as text, and not by one function each. Text has the same meaning in all versions, while functions
-//! change: `rocksdb_filterpolicy_create_bloom_full` takes another type in older versions.
+//! Options are passed as text, and not by one function per option. Text has the same meaning in all versions, while
+//! functions change: `rocksdb_filterpolicy_create_bloom_full` takes another type in older versions.
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};

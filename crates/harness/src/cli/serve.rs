@@ -1,4 +1,4 @@
-//! The command line of `lsmbench serve`, and that of a store which a command opens.
+//! The command line of `lsmbench serve`, and the options of every command that opens a store.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

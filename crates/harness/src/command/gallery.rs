@@ -1,4 +1,4 @@
-//! `lsmbench gallery`: the questions of the README, each with a chart and a verdict.
+//! `lsmbench gallery`: writes the questions in the README, each with a chart and a verdict.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The verdict for a whole sweep: effects of factors, a ranking with ties, and the Pareto front.
+//! Tests of the verdict for a whole sweep: effects of factors, a ranking with ties, and the Pareto front.
 
 use crate::bench::{Bench, SMALL};
 

@@ -1,4 +1,5 @@
-//! Tables of engines: copied without paths of the machine, written into a page, and compared with the copy.
+//! Tests of tables of engines. They are copied without paths of the machine, written into a page, and compared with the
+//! copy.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

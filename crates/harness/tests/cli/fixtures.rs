@@ -1,4 +1,4 @@
-//! Fixtures: stores that are built once, cloned for every trial, and never changed by one.
+//! Tests of fixtures, which are stores that are built once and cloned for every trial. No trial changes a fixture.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Gates: two folders of results, counters against goldens, times against another build.
+//! Tests of gates that compare two folders of results, counters with golden files, and times with another build.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

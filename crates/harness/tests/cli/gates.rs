@@ -1,4 +1,4 @@
-//! Gates that decide: tolerances, sessions, other settings, and configurations of one run.
+//! Tests of the decisions of gates: tolerances, sessions, other settings, and configurations of one run.
 
 use results::columns as c;
 

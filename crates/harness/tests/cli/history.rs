@@ -1,4 +1,4 @@
-//! Metrics across runs: a file to which results are added, and the changes in it.
+//! Tests of metrics across runs: a file to which results are added, and the change points in this file.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Results that `lsmbench report --keep` copies for git: their engines, and their life without the original machine.
+//! Tests of the results that `lsmbench report --keep` copies for git: their engines, and their use on another machine.
 
 use std::fs;
 

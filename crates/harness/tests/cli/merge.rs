@@ -1,4 +1,4 @@
-//! Experiments in parts, and their merge: the same results as those of one run, and the parts that are rejected.
+//! Tests of experiments in parts. The merged results equal the results of one run, and invalid parts are rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Crates with components of a user: their files, and requests that are rejected. `.ci/new` compiles and runs the crate of
-//! every axis.
+//! Tests of crates with components of a user: their files, and rejected requests. `.ci/new` compiles and runs the crate
+//! of every axis.
 
 use std::path::Path;
 

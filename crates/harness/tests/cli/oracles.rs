@@ -1,4 +1,4 @@
-//! Expected values of theory next to measured ones, and implausible rows.
+//! Tests of the theoretical values next to measured values, and of implausible rows.
 
 use results::{Table, columns as c};
 

@@ -1,4 +1,4 @@
-//! Tests of tree components that documents describe, selected in an experiment file. Answers stay right, and counters
+//! Tests of tree components that documents describe, selected in an experiment file. Answers stay correct, and counters
 //! show the work of the component.
 
 use results::{Metric, columns as c};

@@ -1,4 +1,5 @@
-//! Other engines next to our own tree: they run together if they are installed, and are reported if not.
+//! Tests of other engines next to our own tree. Installed engines run together with it, and missing engines are
+//! reported.
 
 use results::{Row, columns as c};
 

@@ -1,5 +1,6 @@
-//! Requests that the operating system rejects: folders without write permission, full disks, too few descriptors,
-//! and links that lead elsewhere. One error names the file and the cause, exit code 2, and nothing is lost.
+//! Requests that the operating system rejects: folders without write permission, full disks, too few descriptors, and
+//! links that lead elsewhere. The program prints one error with the file and the cause, exits with code 2, and loses no
+//! data.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Runs that are killed and resumed.
+//! Tests of runs that are killed and resumed.
 
 use std::collections::BTreeMap;
 use std::fs;

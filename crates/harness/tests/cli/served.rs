@@ -1,4 +1,4 @@
-//! A design behind `lsmbench serve`, and Redis, as engines of an experiment.
+//! Tests of two engines of an experiment: a design behind `lsmbench serve`, and Redis.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! Trials that run side by side: in slices, and as a duet.
+//! Tests of trials that run side by side, in slices or as a duet.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Timed runs: the clock in a closed and in an open loop, and intended next to realized operations.
+//! Tests of timed runs: the clock in a closed and in an open loop, and the intended operations next to the realized
+//! ones.
 
 use results::{ProfileRecord, columns as c};
 

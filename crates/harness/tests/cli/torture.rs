@@ -1,4 +1,4 @@
-//! `torture`: explorations are reproducible, and an invalid request is rejected.
+//! Tests of `torture`: explorations are reproducible, and invalid requests are rejected.
 
 use crate::bench::Bench;
 

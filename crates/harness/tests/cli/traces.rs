@@ -1,4 +1,4 @@
-//! Traces of recorded operations: replays of them, and what `lsmbench trace` makes of them.
+//! Tests of traces of recorded operations: their replay, and the output of `lsmbench trace`.
 
 use results::columns as c;
 

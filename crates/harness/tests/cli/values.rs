@@ -1,5 +1,5 @@
-//! Values that need all memory or all storage, or are meaningless. With any value of a parameter, a run ends soon,
-//! with success or an error, within little memory.
+//! Tests of values that need all memory or all storage, or that are meaningless. With any value of a parameter, a run
+//! ends soon and needs little memory. It ends with success or with an error.
 
 use std::process::{Command, Stdio};
 use std::sync::Mutex;

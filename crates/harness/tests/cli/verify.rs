@@ -1,4 +1,4 @@
-//! `verify`: the corruption of a store and its place; nothing is changed.
+//! Tests of `verify`: it reports the corruption of a store with its place, and changes nothing.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;

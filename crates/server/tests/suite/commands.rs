@@ -1,4 +1,4 @@
-//! The replies of single commands, and of the connection.
+//! Tests of the replies to single commands, and to commands about the connection.
 
 use std::path::Path;
 

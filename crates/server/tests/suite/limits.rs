@@ -1,4 +1,4 @@
-//! What clients may cost: connections, memory, and clients that do not read.
+//! Tests of the limits for clients: connections, memory, and clients that do not read.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! The text language over a socket.
+//! Tests of the text language over a socket.
 
 use lsmbench_server::Protocol;
 

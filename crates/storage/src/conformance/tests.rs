@@ -1,4 +1,5 @@
-//! Other configurations of back ends, and every decorator, keep the invariants of storage; faulty storage is caught.
+//! Tests that other configurations of back ends and every decorator keep the invariants of storage, and that the check
+//! detects faulty storage.
 
 mod canary;
 

@@ -1,4 +1,4 @@
-//! Maps a violation to a check, based on the operation that detected the violation.
+//! Assigns a violation to a check, based on the operation that detected the violation.
 
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};

@@ -1,4 +1,4 @@
-//! A store with one wrong answer gets no measured values.
+//! Tests that a store with one wrong answer gets no measured values.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Times against another build: both run alternately, round by round. A regression counts if a second batch of rounds
-//! confirms it.
+//! Compares times with another build. Both builds run alternately, round by round. A regression counts if a second
+//! batch of rounds confirms it.
 
 use std::path::Path;
 

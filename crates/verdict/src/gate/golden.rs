@@ -1,4 +1,4 @@
-//! Counters against golden files: equal to the last digit on every machine.
+//! Compares counters with golden files. Counters are equal to the last digit on every machine.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
 //! Small counts, and fractions of them. A percentage of a small count is misleading, because a difference of one event
-//! is then many percent. Verdicts therefore print the counts themselves.
+//! is already many percent. Verdicts therefore print the counts themselves.
 
 use results::Unit;
 

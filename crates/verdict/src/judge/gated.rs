@@ -1,4 +1,4 @@
-//! The verdicts of a run at a gate, and as Markdown for the summary page of a CI run.
+//! The verdicts of a run at a gate, also as Markdown for the summary page of a CI run.
 
 use measure::Ranked;
 

@@ -1,4 +1,4 @@
-//! A verdict as programs read it.
+//! A verdict in the form that programs read.
 
 use measure::{Ranked, Verdict};
 use results::{Row, verdicts as v};

@@ -1,4 +1,4 @@
-//! The jobs of one experiment, and words for a shell.
+//! The jobs of one experiment, and the quoting of words for a shell.
 
 use crate::cli::SubmitArguments;
 

@@ -137,7 +137,7 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Writes no memory that threads share.
+    /// Reads a block without writing to memory that several threads use.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];

@@ -144,7 +144,7 @@ impl Side {
         }
     }
 
-    /// Ends a call that ended at this time. It may have ended just before the process was stopped.
+    /// Records that a call ended at this time. The call may have ended just before the process was stopped.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

@@ -31,7 +31,7 @@ pub struct Keyspace {
     stripes: Stripes,
     /// The number of hashes. If there are no hashes, the type of a name need not be checked.
     hashes: AtomicI64,
-    /// The number of names as of a sequence number.
+    /// The number of names, and the sequence number at which the names were counted.
     size: Mutex<Option<(SequenceNumber, u64)>>,
     cursors: Mutex<Cursors>,
 }

@@ -33,7 +33,7 @@ pub struct Limits {
     pub derived: Derived,
 }
 
-/// The origin of limits, as text for messages about numbers beyond them.
+/// The origin of each limit, as text for messages about numbers that exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// The origin of the limit on bytes per second.

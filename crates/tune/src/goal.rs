@@ -33,7 +33,7 @@ pub struct Goal {
 pub struct Constraint {
     /// The metric that the limit restricts.
     pub goal: Goal,
-    /// Whether the bound is the largest value, rather than the smallest.
+    /// Whether the bound is the largest permitted value. Otherwise it is the smallest permitted value.
     pub is_most: bool,
     /// The bound.
     pub bound: f64,

@@ -118,9 +118,9 @@ pub(crate) fn check_at(
     if out == block { Ok(()) } else { Err("invariant 1: decompression returned other bytes".to_owned()) }
 }
 
-/// Checks invariant 3. The stored bytes cut at every length, extended, with every bit flipped, and decompressed with
-/// other lengths give an error or bytes, and no panic. A codec must reject a block that is decompressed with another
-/// length than its own, or cut short.
+/// Checks invariant 3. The stored bytes are cut at every length, extended, changed in every bit, and decompressed with
+/// other lengths. The result is an error or bytes, but no panic. A codec must reject a block that is decompressed with
+/// another length than its own, or cut short.
 pub(crate) fn check_corruption(
     codec: &dyn Compression,
     decompress: Decompress<'_>,

@@ -214,8 +214,8 @@ fn table_seeds() -> Vec<Vec<u8>> {
     designs.map(table).collect()
 }
 
-/// Reads an input unchanged and with corrected checksums, with the seal of each host. Returns whether any store accepts
-/// the input.
+/// Feeds an input to every store, unchanged and with corrected checksums. `reseal` corrects the checksums for a host.
+/// Returns whether any store accepts the input.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {

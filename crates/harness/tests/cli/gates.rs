@@ -137,7 +137,7 @@ fn a_tolerance_decides_a_comparison_of_results() {
     assert!(error.contains("--tolerance and --fail-on need --against"), "{error}");
 }
 
-/// The numbers of other operations are no regressions.
+/// Rule: sides with different operations are not compared, and the error names the differing keys.
 #[test]
 fn other_sizes_are_refused_with_their_keys() {
     let bench = Bench::small();

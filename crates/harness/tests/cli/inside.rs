@@ -120,8 +120,8 @@ fn shards_tell_how_even_they_are() {
     assert!((2.0..4.5).contains(&(most / fewest)), "{most} to {fewest}, not 3 to 1");
 }
 
-/// A filter that cannot grow is skipped, and so is one that several threads would have to build at once. Whether the
-/// grown filter equals the built one is an answer.
+/// Filters that cannot grow are skipped, and also filters that several threads would have to build together. The test
+/// also checks that a grown filter equals a filter that was built at once.
 #[test]
 fn filters_take_keys_in_batches_by_several_threads() {
     let sweep = "[sweep]\n\"design.bloom\" = [\"double-probe\", \"ribbon\"]\n\

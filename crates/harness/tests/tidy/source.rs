@@ -56,7 +56,7 @@ enum Token {
     Sign(char),
 }
 
-/// Cuts a text into tokens; comments, lifetimes and character literals give none.
+/// Cuts a text into tokens. Comments, lifetimes and character literals are skipped.
 fn tokens(text: &str) -> Vec<Token> {
     let characters: Vec<char> = text.chars().collect();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';

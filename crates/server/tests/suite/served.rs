@@ -245,7 +245,7 @@ impl Socket {
     }
 }
 
-/// The number of a line of `INFO`.
+/// The number in the line `name` of the reply to `INFO`.
 pub(crate) fn info(client: &mut Client, name: &str) -> u64 {
     let Value::Text(text) = client.call(&[b"INFO"]) else { panic!("INFO is no text") };
     let text = String::from_utf8(text).unwrap();

@@ -23,7 +23,7 @@ pub(crate) struct Incoming {
 /// [`admit`](Self::admit). The papers use this order: first evict and then insert. Targets that papers state in entries
 /// are kept in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// The parameters of the policy, without those of the sharded cache.
+    /// The parameters of the policy, without the parameters of the sharded cache.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
     /// Creates the policy of an empty shard that has no capacity yet. `shards` policies share the requests.

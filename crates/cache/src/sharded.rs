@@ -22,7 +22,7 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::policy::{Incoming, Policy, Slot};
 
-/// The reference text of a variant: the parameters of every sharded cache, followed by those of its policy.
+/// The reference text of a variant: the parameters of every sharded cache, followed by the parameters of its policy.
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(

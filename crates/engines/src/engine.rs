@@ -27,7 +27,8 @@ pub trait Engine: Send + Sync {
     /// engine cannot match come last, in lines that begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
-    /// Opens the store in the directory of `opening`, which exists. Creates the store where the directory has none.
+    /// Opens the store in the directory of `opening`, which exists. If the directory contains no store, creates a
+    /// store.
     ///
     /// # Errors
     /// The error of the engine.

@@ -178,7 +178,7 @@ mod tests {
     }
 
     /// Two builds of one engine differ only in the library. The labels of the two builds are only names. Settings that
-    /// neither build can match are no difference.
+    /// neither build can match do not count as differences.
     #[test]
     fn two_builds_of_one_engine_differ_in_one_factor() {
         use super::super::fits::mismatches;

@@ -30,7 +30,7 @@ pub struct Overrides {
     /// Whether to reduce all sizes, either as the `[quick]` table of the experiment sets, or to a tenth of counts and
     /// times.
     pub quick: bool,
-    /// A design file that replaces that of the experiment.
+    /// A design file that replaces the design file of the experiment.
     pub design: Option<PathBuf>,
 }
 

@@ -83,7 +83,8 @@ impl LoomModel {
     }
 }
 
-/// Two commits, of two writes and of one, end in any order. A thread that sees a number sees all writes up to it.
+/// Two commits end in any order. One has two writes, and the other has one write. A thread that sees a number sees all
+/// writes up to it.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));

@@ -24,7 +24,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The result of comparing the trials of a candidate with those of a baseline.
+/// The result of comparing the trials of a candidate with the trials of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// The verdict on the difference.
@@ -77,7 +77,7 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
 }
 
 /// Compares the runs of two sessions, which share no rounds. Any difference between the sessions is part of the ratio
-/// of their medians. The p-value is that of a rank test.
+/// of their medians. The p-value comes from a rank test.
 pub fn compare_unpaired(
     baseline: &Sample,
     candidate: &Sample,

@@ -179,8 +179,8 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// The first written entries of a plan with different keys, in key order, at most those of both samples. Each sample is a
-/// part of the key range, so that both are as dense.
+/// The first written entries of a plan with different keys, in key order, and at most as many as both samples need.
+/// Each sample covers a part of the key range, so that both samples have the same density.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();

@@ -17,8 +17,8 @@ const MOST_FLUSHES: f64 = 3e7;
 /// The most SSTables of a simulation with a policy that picks single SSTables. Each pick looks at all of them.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// Number of keys in the first class. Each further class doubles the total number of keys. A first class of one key is
-/// not possible, because the formulas of expected numbers need draws that miss the class.
+/// Number of keys in the first class. Each further class doubles the total number of keys. The first class cannot have
+/// only one key, because the formulas for expected numbers require that some draws miss the class.
 const HEAD: u64 = 2;
 
 /// A simulated tree with expected numbers of entries.

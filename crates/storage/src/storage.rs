@@ -37,7 +37,7 @@ pub trait Storage: Send + Sync {
     /// [`io::ErrorKind::AlreadyExists`].
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError>;
 
-    /// Names of the files in a directory, sorted. Directories are omitted, and so are names that are not UTF-8,
+    /// Names of the files in a directory, sorted. Directories are omitted. Names that are not UTF-8 are also omitted,
     /// because no store writes such names.
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError>;
 

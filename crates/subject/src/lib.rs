@@ -56,8 +56,8 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     ],
 );
 
-/// The catalogs for parameters of subjects, in addition to those of workloads: the contents of blocks, and the requests
-/// to a cache.
+/// The catalogs for parameters of subjects, in addition to the catalogs of workloads: the contents of blocks, and the
+/// requests to a cache.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
 /// The key that names the subject of an experiment.

@@ -191,8 +191,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Buffers that the compactions of a multi-level policy write: those of [`leveled`], without the last arrival of each
-/// cycle, which passes through.
+/// Buffers that the compactions of a multi-level policy write. They are the buffers of [`leveled`], without the last
+/// arrival of each cycle, which passes through.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);
     let mut moved_first = u64::from(level0_runs == 1);

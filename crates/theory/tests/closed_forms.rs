@@ -18,7 +18,7 @@ const LOAD: SimulatedLoad = SimulatedLoad {
     distinct_keys: None,
 };
 
-/// Numbers of flushed buffers: those of the source documents, and some thousand.
+/// Numbers of flushed buffers: the numbers in the source documents, and some larger numbers.
 const FLUSHES: [u64; 5] = [64, 100, 1000, 4096, 10_000];
 
 /// A policy with its parameters.

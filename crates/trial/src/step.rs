@@ -15,7 +15,7 @@ use super::failure::TrialResult;
 use super::truth::Truth;
 use super::turn::{self, Turns};
 
-/// The folder of a checkpoint, next to that of the store.
+/// The folder of a checkpoint, next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
 /// The parts of a trial that a step needs, in addition to the store.

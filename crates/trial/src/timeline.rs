@@ -32,7 +32,7 @@ struct OpenInterval {
 /// One interval of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interval {
-    /// The start, relative to that of the phase.
+    /// The start of the interval, relative to the start of the phase.
     pub(super) start_ns: u64,
     /// End of the interval, unless the phase ends earlier.
     pub(super) end_ns: u64,

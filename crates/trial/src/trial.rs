@@ -297,7 +297,7 @@ impl Trial {
     }
 
     /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
-    /// compaction has finished. The rows are those of the highest rate that the store sustains.
+    /// compaction has finished. The rows describe the run at the highest rate that the store sustains.
     fn search(
         &mut self,
         number: usize,

@@ -197,8 +197,8 @@ impl Advice {
         steps.skip_while(|drift| *drift < self.objectives.drift).take_while(|drift| is_best(*drift)).last()
     }
 
-    /// Draws all designs of the deciding layer, those of the Pareto set by name. Nothing is drawn if the objective is no
-    /// column.
+    /// Draws all designs of the deciding layer, with names for the designs of the Pareto set. Draws nothing if the
+    /// objective is not a column.
     fn draw(&self, experiment: &str) -> Outcome<()> {
         let (goal, also) = (self.objectives.goal.metric, self.objectives.also.metric);
         let (GoalMetric::Column(up), false) = (goal, goal == also) else { return Ok(()) };

@@ -15,7 +15,7 @@ use crate::trial_rows::TrialRows;
 pub struct Charts {
     /// The order of the variants of each axis, for every column that an axis fills.
     pub order: LabelOrder,
-    /// The style of the charts. The keys of this style take precedence over those of a redrawn experiment.
+    /// The style of the charts. The keys of this style take precedence over the style keys of a redrawn experiment.
     pub style: FigureStyle,
     /// Prints a line, such as a note on a chart or the reason why a chart was skipped.
     pub tell: fn(&str),

@@ -144,7 +144,7 @@ fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Res
     }
 }
 
-/// Compares a scan of the store with that of the model.
+/// Compares a scan of the store with the same scan of the model.
 fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), String> {
     let ask = |target: &dyn Target| {
         let mut entries = Vec::new();

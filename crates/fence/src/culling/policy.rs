@@ -6,7 +6,8 @@ use super::ranges::FileRanges;
 
 /// A method to find the files of a run that a read needs.
 pub trait Culling: Send + Sync {
-    /// Builds the index of one run of a level. The index contains all it needs; the files are not read again.
+    /// Builds the index of one run of a level. The index contains all data that searches need, so the files are not
+    /// read again.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
 }
 

@@ -178,8 +178,8 @@ fn engines_that_are_there_run_in_one_run() {
     }
 }
 
-/// Block reads of other engines include all their work, so they equal those of gets only in phases of gets. Without
-/// RocksDB only the own tree is checked.
+/// Other engines count the block reads of all operations together. So the count belongs to gets only in phases that
+/// contain only gets. Without RocksDB, the test checks only our own tree.
 #[test]
 fn blocks_per_get_are_of_phases_that_only_get() {
     let bench = Bench::new();

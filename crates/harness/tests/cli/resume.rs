@@ -102,7 +102,7 @@ fn a_killed_run_goes_on_and_ends_with_the_rows_of_an_unbroken_one() {
     goes_on_as_if_unbroken(&bench);
 }
 
-/// The exit code is that of Ctrl-C for every signal.
+/// Rule: the exit code is the same for every signal as for Ctrl-C.
 #[test]
 fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -194,7 +194,7 @@ fn two_runs_do_not_write_to_one_folder() {
     assert_eq!(bench.rows("x").len(), TRIALS * ROWS_PER_TRIAL);
 }
 
-/// The limit is one of the system on the length of files: writing beyond it is an error like that of a full disk.
+/// The operating system limits the length of files here. A write beyond the limit fails like a write to a full disk.
 #[test]
 fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
     let bench = Bench::new();

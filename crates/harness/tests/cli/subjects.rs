@@ -408,7 +408,7 @@ fn shipped_experiments_on_components_can_be_described() {
     assert_eq!(names, subjects, "one for each subject");
 }
 
-/// Every row of a run has the same columns filled, so that a chart of one phase leaves no cell out.
+/// Rule: all rows of a run have values in the same columns, so that a chart of one phase omits no configuration.
 #[test]
 fn rows_of_a_phase_are_alike() {
     let bench = Bench::new();

@@ -38,7 +38,7 @@ const MOST_KIB: u64 = 6 << 20;
 /// Time limit of a run, on a busy machine.
 const MOST_TIME: Duration = Duration::from_mins(1);
 
-/// Whole numbers that are too much, the largest first, and those that are too little.
+/// Whole numbers that are too large, in descending order, and whole numbers that are too small.
 const INTEGERS: [&[&str]; 2] =
     [&["9223372036854775807", "1_000_000_000_000", "4294967295", "1_000_000_000"], &["0", "-1"]];
 

@@ -240,7 +240,7 @@ impl Storage for Healing {
     }
 }
 
-/// A file with other bytes than those on the disk.
+/// A file whose bytes differ from the bytes on the disk.
 struct Healed(Vec<u8>);
 
 impl ReadFile for Healed {

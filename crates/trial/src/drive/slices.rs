@@ -93,7 +93,7 @@ impl Shared<'_> {
     }
 }
 
-/// Generates the next batch of a stream, of at most `most` operations and at most those that are left.
+/// Generates the next batch of a stream. The batch has at most `most` operations, and not more than remain.
 fn fill_some(stream: &mut Stream, batch: &mut Batch, left: &mut u64, most: u64) -> usize {
     let mut some = most.min(*left);
     let filled = fill(stream, batch, &mut some);

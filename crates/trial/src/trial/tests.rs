@@ -42,7 +42,7 @@ enum Lie {
     Opening,
 }
 
-/// An engine whose stores give one wrong answer. All other behaviour is that of lsmbench's own tree.
+/// An engine whose stores give one wrong answer. Otherwise the engine behaves like lsmbench's own tree.
 struct LyingEngine(Box<dyn Engine>, Lie);
 
 impl Engine for LyingEngine {

@@ -82,8 +82,8 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of the runs in a folder of one experiment, or of several. Several folders of one experiment
-    /// are its sessions.
+    /// Reads the samples of the runs in a folder, which contains one experiment or several. Several folders of one
+    /// experiment are its sessions.
     ///
     /// # Errors
     /// If there are none, a file cannot be read, or two folders have the same experiment with other settings.

@@ -105,7 +105,8 @@ impl Goldens<'_> {
         files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
 
-    /// Rejects options that differ from those of a golden file, because its counters belong to other operations.
+    /// Rejects options that differ from the options in a golden file, because the counters in this file belong to other
+    /// operations.
     fn check_options(&self, command: &[String]) -> Outcome<()> {
         let Some((config, given)) = command.split_first() else { return Ok(()) };
         let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();

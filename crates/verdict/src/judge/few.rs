@@ -7,7 +7,7 @@ use super::counter::counter;
 use super::judged::Judged;
 use crate::words::{quoted, shown};
 
-/// The count from which on a difference of one is 1 % or less.
+/// The smallest count for which a difference of one is 1 % or less.
 const MANY: f64 = 100.0;
 
 impl Judged<'_> {

@@ -320,7 +320,7 @@ pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// The phase that is judged: the phase that the experiment names, else that of the first chart, else the default.
+/// The phase that is judged: the phase that the experiment names, else the phase of the first chart, else the default.
 pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))

@@ -151,7 +151,7 @@ impl Judged<'_> {
         ))
     }
 
-    /// The machines whose baseline or ratios differ from those of the others.
+    /// The machines whose baseline or ratios differ from the other machines.
     fn outlying(
         &self,
         machines: &Machines,

@@ -109,7 +109,7 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
     by_bytes.min(design.memtable_entries.unwrap_or(u64::MAX)).max(1)
 }
 
-/// The sorted runs after so many flushes, by the simulator of compaction.
+/// The number of sorted runs after `flushes` flushes, according to the compaction simulator.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

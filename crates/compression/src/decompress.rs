@@ -47,7 +47,7 @@ impl Decompressor {
     /// Creates the decompressor of a table that stores these dictionaries.
     ///
     /// # Errors
-    /// If the bytes are no dictionaries of known codecs.
+    /// If the bytes are not dictionaries of known codecs.
     pub fn open(dictionaries: &[u8]) -> Result<Self, CorruptBlock> {
         let corrupt = || CorruptBlock("the dictionaries of the SSTable cannot be read".to_owned());
         let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(corrupt)?;

@@ -1,5 +1,5 @@
-//! LZ4 HC: LZ4 with more effort in the search for matches. The format is that of LZ4, decompression is as fast, and
-//! compression is several times slower.
+//! LZ4 HC: LZ4 with more effort in the search for matches. The format is the LZ4 format. Decompression is as fast as
+//! with LZ4, and compression is several times slower.
 //!
 //! Uses the reference C library. Source: Collet, LZ4, `lz4hc.c`.
 

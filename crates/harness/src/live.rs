@@ -26,7 +26,7 @@ const RELOAD: &str = "<script>(() => { let known = null; setInterval(async () =>
     const now = await (await fetch('state')).text(); if (known !== null && now !== known) location.reload(); known = now; \
     } catch {} }, 1000); })();</script>\n</body>";
 
-/// The page while there are no results.
+/// The page that is shown before there are results.
 const EMPTY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <link rel=\"icon\" href=\"data:,\">\n<title>lsmbench</title>\n</head>\n<body>\n<p>No trial has finished yet.</p>\n</body>\n</html>\n";
 
@@ -59,7 +59,7 @@ impl Live {
         }
     }
 
-    /// Serves the page from a thread of its own until the program ends.
+    /// Serves the page from a separate thread until the program ends.
     pub(crate) fn serve_behind(self) {
         thread::spawn(move || self.serve());
     }

@@ -24,7 +24,7 @@ pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
     }
 }
 
-/// Writes a line to standard error. An error is ignored, because there is no stream for it.
+/// Writes a line to standard error. An error is ignored, because no stream remains to print it.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

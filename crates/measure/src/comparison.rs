@@ -207,7 +207,7 @@ pub fn compare_counts(
 }
 
 /// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979). Withdraws verdicts that chance
-/// among so many comparisons would explain.
+/// would explain, given the number of comparisons.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();

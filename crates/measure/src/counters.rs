@@ -39,7 +39,7 @@ struct Named {
 pub enum CounterScope {
     /// Events are counted in user space and in the kernel.
     Everywhere,
-    /// Events are counted only in user space, because the kernel does not permit counting of its own events.
+    /// Events are counted only in user space, because the kernel does not permit counting events inside the kernel.
     UserSpace,
 }
 

@@ -37,7 +37,7 @@ pub struct LevelEffect {
 /// The main effects of all factors, followed by the interactions of all pairs.
 ///
 /// `counts` are the numbers of levels of the factors. Each round has the logarithm of the metric for every combination,
-/// and the last factor changes fastest. The p-values are those of the analysis of variance with rounds as blocks. The
+/// and the last factor changes fastest. The p-values come from the analysis of variance with rounds as blocks. The
 /// p-values use the fewest degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of
 /// Mathematical Statistics* 29, 1958).
 ///

@@ -67,7 +67,7 @@ pub enum Doubt {
     /// The two variants differ, but by no more than the smallest difference that counts: δ, or the noise of the
     /// machine.
     TooSmall,
-    /// The difference would count in a single comparison, but among so many comparisons chance produces such a
+    /// The difference would count in a single comparison, but with this number of comparisons chance produces such a
     /// difference.
     OneOfMany {
         /// Number of comparisons.

@@ -242,7 +242,8 @@ fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
         .collect()
 }
 
-/// The sentences of the verdicts in the manifest. If the manifest has none, sentences from the rows of `verdicts.csv`.
+/// The sentences of the verdicts in the manifest. If the manifest has no sentences, they are made from the rows of
+/// `verdicts.csv`.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
         return vec![format!("No verdict: {NO_QUICK_VERDICT}")];

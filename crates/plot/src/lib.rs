@@ -247,7 +247,7 @@ impl Chart {
         &self.title
     }
 
-    /// Texts that leave the page or overlap other text, for tests. A chart should have none.
+    /// Texts that leave the page or overlap other text, for tests. A chart should have no such texts.
     pub fn flaws(&self) -> Vec<String> {
         self.typeface.using(|| self.scene.flaws())
     }

@@ -10,7 +10,7 @@ use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 
-/// The name of a series whose configurations have none of the settings that name series.
+/// The name of a series whose configurations lack all settings that name series.
 const NOT_SET: &str = "not set";
 
 /// The largest number of series that readers can distinguish.

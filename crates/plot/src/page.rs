@@ -83,7 +83,7 @@ impl Width {
         matches!(self, Self::Print(_)).then_some(PER_INCH)
     }
 
-    /// The white margin. A page for print has none, because the paper has a margin.
+    /// The white margin. A page for print has no margin, because the paper has a margin.
     pub(crate) fn margin(self) -> f64 {
         match self {
             Self::Full | Self::Phone => MARGIN,

@@ -51,8 +51,8 @@ pub(crate) struct Ratios {
     pub notes: Vec<String>,
 }
 
-/// Pairs the rows of candidates with those of their baselines, round by round. The pairs and their confidence intervals
-/// come from `verdicts.csv`. Without this file, all configurations are compared with the first.
+/// Pairs the rows of candidates with the rows of their baselines, round by round. The pairs and their confidence
+/// intervals come from `verdicts.csv`. Without this file, all configurations are compared with the first.
 pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, mut notes } = pick(table, spec)?;
     let y = spec.y.as_deref();

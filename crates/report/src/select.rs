@@ -51,9 +51,9 @@ impl TryFrom<String> for Quantity {
     expecting = "expected a column, or { column = \"…\", values = { theirs = \"ours\" } }"
 )]
 pub enum ParamColumn {
-    /// A column whose values are those of the parameter.
+    /// A column whose values equal the values of the parameter.
     Same(String),
-    /// A column whose values differ from those of the parameter.
+    /// A column whose values differ from the values of the parameter.
     Translated {
         /// The column.
         column: String,

@@ -210,7 +210,7 @@ pub struct StreamRecord {
     pub hash: Option<String>,
     /// Requested operations of the phase.
     pub intended: ProfileRecord,
-    /// Executed operations in the first trial of the configuration. `runs.csv` has those of every trial.
+    /// Executed operations in the first trial of the configuration. `runs.csv` contains the operations of every trial.
     pub realised: ProfileRecord,
 }
 

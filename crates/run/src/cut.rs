@@ -34,8 +34,8 @@ impl Cut {
     /// Checks that the experiment can be cut into this many parts.
     ///
     /// # Errors
-    /// More parts than rounds that are no multiple of them, more slices than configurations, or an experiment that runs
-    /// as a whole.
+    /// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
+    /// configurations, or the experiment only runs as a whole.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
@@ -92,7 +92,8 @@ impl Cut {
         trial * slices..(trial + 1) * slices
     }
 
-    /// The merged round of a round in a part. Each slice is a round of its own, because its pairs are inside it.
+    /// The merged round of a round in a part. Each slice becomes a separate round, because a slice contains complete
+    /// pairs.
     pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
         let slices = self.slices(part.count());
         trial * slices + (part.number() - 1) % slices

@@ -255,7 +255,7 @@ fn free_space(subject: &Subject) -> MachineFinding {
 }
 
 impl Subject {
-    /// A property of the queue of the device. If the device is a partition, the property is that of its disk.
+    /// A property of the queue of the device. If the device is a partition, the property of its disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));

@@ -34,7 +34,8 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be cut into this many parts.
 ///
 /// # Errors
-/// More parts than rounds that are no multiple of them, or more slices than configurations.
+/// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
+/// configurations.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))

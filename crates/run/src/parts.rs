@@ -198,7 +198,7 @@ impl ReadPart {
     /// Parses the number of the part and the number of all parts.
     ///
     /// # Errors
-    /// A number beyond that of all parts.
+    /// The number of the part exceeds the number of all parts.
     pub(super) fn part(&self) -> Outcome<Part> {
         let PartInfo { number, count, .. } = self.info;
         Part::new(number, count).ok_or_else(|| wrong(self, &format!("no such part; there are {count} parts")))

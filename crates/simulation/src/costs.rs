@@ -16,7 +16,7 @@ const SAMPLES: [usize; 2] = [2_000, 14_000];
 /// The gets of the sample.
 const GETS: usize = 500;
 
-/// What entries cost in files, memory and device time, each in a part per SSTable and a part per charged byte.
+/// The cost of entries in files, memory and device time. Each cost has a part per SSTable and a part per charged byte.
 ///
 /// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts are those of two SSTables of
 /// the design, one of 2,000 and one of 14,000 entries of the workload, on a modelled device.

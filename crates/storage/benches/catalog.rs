@@ -23,7 +23,7 @@ fn table_bytes() -> usize {
     if told("--bench") && !told("--test") { 64 << 20 } else { PIECE_BYTES }
 }
 
-/// Every back end that the file system of `directory` takes, in a directory of its own.
+/// Every back end that works on the file system of `directory`, each in a separate directory.
 fn back_ends(directory: &Path) -> impl Iterator<Item = (&'static str, Box<dyn Storage>)> {
     let build = |kind| CATALOG.build(&CATALOG.variant(kind).expect("it is listed").default_choice());
     let back_ends = CATALOG.kinds().map(move |kind| (kind, build(kind).expect("defaults build")));

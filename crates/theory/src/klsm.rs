@@ -1,9 +1,9 @@
 //! A tree with its own number of runs in each level, whose last level is filled to any share.
 //!
-//! The form is that of Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018) and Huynh
-//! et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without rounding. The last
-//! level counts by its share `1 − ⌈L⌉ + L`, so costs have no steps where a level is added. False-positive rates are
-//! those of [`monkey`](crate::monkey::allocate), which never exceed 1.
+//! The formulas come from Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018) and
+//! Huynh et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without rounding.
+//! The last level counts by its share `1 − ⌈L⌉ + L`, so costs have no steps where a level is added. False-positive
+//! rates are those of [`monkey`](crate::monkey::allocate), which never exceed 1.
 //!
 //! All sizes are in entries. Costs are data blocks per operation.
 

@@ -1,8 +1,8 @@
 //! Cassandra's scaling parameters of unified compaction (UCS), as size ratio and runs.
 //!
-//! Source: Apache Cassandra, "Unified Compaction Strategy". One number W describes a level. Below 0 it is leveled: a fan
-//! of 2 − W, and two runs are merged. Above 0 it is tiered: a fan of 2 + W, and so many runs are merged. It is also written
-//! as `L` or `T` with the fan, `N` for 0: `L10` is −8, `T4` is 2.
+//! Source: Apache Cassandra, "Unified Compaction Strategy". One number W describes a level. Below 0 it is leveled: a
+//! fan of 2 − W, and two runs are merged. Above 0 it is tiered: a fan of 2 + W, and the same number of runs is merged.
+//! It is also written as `L` or `T` with the fan, `N` for 0: `L10` is −8, `T4` is 2.
 
 use crate::Fluid;
 

@@ -45,7 +45,7 @@ impl Histogram {
         found.map_or(0, |(size, _)| (*size).min(self.largest))
     }
 
-    /// Returns the mean size; 0 if there is none.
+    /// Returns the mean size; 0 if there are no sizes.
     pub(crate) fn mean(&self) -> f64 {
         if self.total == 0 { 0.0 } else { self.sum / self.total as f64 }
     }

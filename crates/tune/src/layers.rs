@@ -222,7 +222,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Runs some candidates as an experiment of its own.
+    /// Runs some candidates as a separate experiment.
     fn run(&self, name: &str, chosen: &[usize], trials: Table) -> Outcome<(Vec<Row>, bool)> {
         let designs: Vec<Design> = chosen.iter().map(|at| self.candidates[*at].design.clone()).collect();
         let derived = Derived {

@@ -43,7 +43,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Checks an engine in a process of its own.
+/// Checks an engine in a separate process.
 pub(crate) fn check_apart(choice: &Choice, identity: Identity) -> Outcome {
     let program = std::env::current_exe().unwrap();
     let ended = Command::new(program).env(ONE, choice.label()).output().unwrap();

@@ -1,6 +1,6 @@
 //! The invariants of a store, checked for every engine of the catalog, including our own tree.
 //!
-//! Each engine is checked in a process of its own, because libraries of `RocksDB` and its forks share C++ names that a
+//! Each engine is checked in a separate process, because libraries of `RocksDB` and its forks share C++ names that a
 //! process can load only once. A requested engine must be present: a feature that builds it in requests it, or the
 //! variable that names its library, or `LSMBENCH_PEERS`, a list of choices separated by semicolons. With
 //! `LSMBENCH_PEERS`, only the listed engines are checked:

@@ -355,7 +355,7 @@ fn is_html(page: &ReportPage) -> bool {
     Path::new(&page.name).extension().is_some_and(|ending| ending == "html")
 }
 
-/// Writes the pages into a folder, and removes figures that are no longer among them.
+/// Writes the pages into a folder, and removes figures that no page uses any more.
 fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     for path in stray_figures(folder, pages) {
         std::fs::remove_file(&path)

@@ -108,7 +108,7 @@ fn times_and_shares_fit_together() {
 }
 
 /// The hardware events that a machine counts depend on its CPU and its kernel. Events that the manifest calls counted
-/// have numbers, and others have none.
+/// have numbers, and other events have no numbers.
 #[test]
 fn events_of_the_processor_are_counted_or_the_manifest_says_why_not() {
     let bench = run();

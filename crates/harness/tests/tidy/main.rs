@@ -178,7 +178,7 @@ fn is_root(path: &Path) -> bool {
     }
 }
 
-/// The module that a line declares in a file of its own.
+/// The module in a separate file that a line declares.
 fn module_of(line: &str) -> Option<&str> {
     let line = line.trim().strip_suffix(';')?;
     let (before, name) = line.rsplit_once("mod ")?;

@@ -16,7 +16,7 @@ pub(crate) struct Import {
 /// The contents of one module, as far as they are in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// The modules in files of their own, each with the value of its `path` attribute.
+    /// The modules in separate files, each with the value of its `path` attribute.
     pub(crate) files: Vec<(String, Option<String>)>,
     /// The modules inside of this one, in braces.
     pub(crate) inline: Vec<(String, Module)>,

@@ -120,7 +120,7 @@ pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(each("last_seconds", "last_operations")? / each("first_seconds", "first_operations")?)
 }
 
-/// The percentage by which the rate of the last run is below that of the first.
+/// The percentage by which the rate of the last run is below the rate of the first run.
 pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let rate = |operations: &str, seconds: &str| -> Result<f64, String> {
         Ok(with.number(operations)? / with.number(seconds)?)

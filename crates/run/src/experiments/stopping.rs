@@ -51,7 +51,7 @@ impl Stopping {
         self.stopped.contains(&cell)
     }
 
-    /// The next step after so many rounds.
+    /// The next step after `rounds` rounds.
     pub(super) fn next(&mut self, rounds: u64) -> Next {
         let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();

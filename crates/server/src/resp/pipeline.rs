@@ -50,7 +50,7 @@ impl RequestLimits {
     }
 }
 
-/// The reason why bytes are no request. The rest of the stream is then without meaning.
+/// The reason why bytes are not a request. The rest of the stream then has no meaning.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProtocolError {
     /// The number of arguments is no number, or above the limit.
@@ -106,8 +106,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Reads the requests of `input` as far as they are complete. `input` is that of the last call, with further bytes
-    /// at its end.
+    /// Reads the requests of `input` as far as they are complete. `input` is the input of the last call, with further
+    /// bytes at the end.
     ///
     /// Returns an error only once all requests before it were removed.
     ///

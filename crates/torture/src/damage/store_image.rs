@@ -21,7 +21,7 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 90;
 
-/// This number is added to a seed to generate the other store, whose files replace those of this store.
+/// This number is added to a seed to generate the other store, whose files replace the files of this store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
 /// Directory of the other store.

@@ -250,8 +250,8 @@ impl<'a> Judged<'a> {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)
     }
 
-    /// Whether a configuration has an ideal variant where the baseline has none. The value of an ideal variant is then
-    /// a bound for all others.
+    /// Whether a configuration has an ideal variant on an axis on which the baseline has an ordinary variant. The value
+    /// of an ideal variant is then a bound for all others.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }

@@ -1,4 +1,4 @@
-//! Tests of the codec in `examples/codec-c` against the invariants, and of libraries that are no valid codec.
+//! Tests of the codec in `examples/codec-c` against the invariants, and of libraries that are not valid codecs.
 
 use std::path::{Path, PathBuf};
 

@@ -208,7 +208,7 @@ fn table_seeds() -> Vec<Vec<u8>> {
     let designs = variants.chain(TABLE_DESIGNS.map(str::to_owned));
     let table = |design: String| {
         let host = Host::with_table(&design);
-        assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files otherwise");
+        assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files differently");
         host.content().to_vec()
     };
     designs.map(table).collect()

@@ -183,7 +183,8 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// Whether the store may have hashes. `false` for a batch that only sets names, because such a batch reads no hashes.
+    /// Whether the store may have hashes. `false` for a batch that only sets names, because such a batch reads no
+    /// hashes.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }

@@ -48,7 +48,7 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("links share their content", links_share_their_content),
     ("names are listed in order", names_are_listed_in_order),
     ("missing files are errors", what_is_missing_is_an_error),
-    ("a lock is held once", a_lock_is_held_once),
+    ("a lock has at most one holder", a_lock_is_held_once),
     ("concurrent readers do not disturb each other", readers_do_not_disturb_each_other),
     ("a read of several parts equals single reads", parts_read_together),
     ("mapped bytes equal read bytes", what_is_mapped_is_read),

@@ -75,7 +75,8 @@ fn places(text: &str) -> Result<Vec<Place>, (usize, String)> {
     while let Some(found) = text[at..].find(BEGIN) {
         let begin = at + found;
         let wrong = |message: String| (text[..begin].lines().count() + 1, message);
-        let unended = || wrong(format!("a place for tables is `{BEGIN}NAME -->`, and ends with `{END}`"));
+        let unended =
+            || wrong(format!("a place for tables begins with `{BEGIN}NAME -->` and ends with `{END}`"));
         let after = &text[begin + BEGIN.len()..];
         let (name, rest) =
             after.split_once(NAMED).filter(|(name, _)| !name.contains('\n')).ok_or_else(unended)?;

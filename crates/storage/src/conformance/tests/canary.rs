@@ -61,7 +61,7 @@ impl Fault {
         (Self::LinksByCopy, "links share their content"),
         (Self::ListsBackwards, "names are listed in order"),
         (Self::OpensWhatIsMissing, "missing files are errors"),
-        (Self::LocksTwice, "a lock is held once"),
+        (Self::LocksTwice, "a lock has at most one holder"),
         (Self::SharesACursor, "concurrent readers do not disturb each other"),
         (Self::SortsAnswers, "a read of several parts equals single reads"),
         (Self::GivesUpAtAnError, "a read of several parts equals single reads"),

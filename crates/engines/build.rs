@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::{env, fs};
 
-/// Packages, the prefixes of their versions where there are several, and the variables that receive the version.
+/// Packages of engines. Each tuple has the package, a version prefix (if there are several versions), and the variable
+/// that receives the version.
 const ENGINES: [(&str, &str, &str); 7] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),

@@ -7,7 +7,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The crates that decide the bytes of a store: operations, their driver, and everything that writes.
+/// The crates that determine the bytes of a store. These crates generate operations, execute operations, or write
+/// files.
 const CRATES: [&str; 14] = [
     "types",
     "catalog",

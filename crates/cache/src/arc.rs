@@ -41,15 +41,15 @@ pub(crate) struct Arc {
 enum GhostHit {
     #[default]
     Nowhere,
-    /// In neither ghost list, and T1 fills the capacity without ghosts (case IV.A of the paper).
+    /// The block is in neither ghost list, and T1 without ghosts fills the capacity (case IV.A of the paper).
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,
 }
 
 impl Arc {
-    /// Case IV of the paper: T1 with B1, and T2 with B2, stay within the capacity, and all four lists stay within twice
-    /// the capacity.
+    /// Case IV of the paper. T1 and B1 together have at most the capacity, and so have T2 and B2. All four lists
+    /// together have at most twice the capacity.
     fn make_room_to_remember(&mut self, weight: u64) {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
         while over(self.once.weight() + self.once_ghosts.weight(), self.share) {

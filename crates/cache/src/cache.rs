@@ -25,8 +25,8 @@ pub trait Cache: Send + Sync {
     /// Returns the block if it is cached. Counts as a use of the block.
     fn get(&self, id: &BlockId) -> Option<Bytes>;
 
-    /// Passes the block to `look` if it is cached, and returns whether it was cached. The call counts as a use of the
-    /// block.
+    /// If the block is cached, calls `look` with its bytes. Returns whether the block was cached. The call counts as a
+    /// use of the block.
     ///
     /// `look` must be short, because a cache may defer freeing memory until `look` returns. In exchange, the cache may
     /// skip the reference count that [`get`](Self::get) increments. All readers of a block write that word.

@@ -18,8 +18,8 @@ use crate::{CATALOG, Cache};
 /// The capacities at which a cache is checked, in addition to its default.
 const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 
-/// Checks every invariant of [`Cache`] for a cache. For example, a block is returned as it was inserted, the weight
-/// stays within the capacity, and equal calls give equal hits.
+/// Checks every invariant of [`Cache`] for one variant. For example, a get returns the inserted bytes, the weight stays
+/// within the capacity, and equal calls give equal hits.
 ///
 /// The cache has its default parameters. A cache with a parameter `capacity` is checked at several capacities.
 ///
@@ -42,7 +42,7 @@ fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice>
     variant.choose(CATALOG.axis, given, &[]).ok()
 }
 
-/// Builds caches of this choice. The choice must be valid.
+/// Returns a function that builds caches of this variant with these parameters. The parameters must be valid.
 fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
     let build = move || variant.build_of(CATALOG.axis, &choice).expect("a choice builds again");
     invariants::Subject(Box::new(build))

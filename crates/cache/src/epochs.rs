@@ -1,13 +1,14 @@
 //! Epoch-based reclamation: an object that was removed from a shared structure is freed after all lock-free readers
 //! that began before its removal have finished.
 //!
-//! When a reader begins, it writes the current epoch into a cell of its thread; when it ends, it writes zero. Both
-//! writes are plain stores, without an atomic instruction and without a word that threads share. A writer collects the
-//! removed objects. With [`COLLECTED`] objects it ends the epoch, and frees objects whose epoch is older than every
-//! epoch in the cells. A reader's loads must not overtake its store. The writer ensures this by a barrier in all
-//! threads of the process (`membarrier(2)`), so that readers pay nothing. If the kernel has no such barrier, each
-//! reader pays with a fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et
-//! al., "User-Level Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
+//! At the start of a read, a reader writes the current epoch into a cell of its thread. At the end of the read, the
+//! reader writes zero. Both writes are plain stores to a word that no other thread writes. A writer collects removed
+//! objects. After [`COLLECTED`] objects, the writer ends the epoch, and frees objects whose epoch is older than every
+//! epoch in the cells. The loads of a reader must not be reordered before its store. The writer ensures this order by a
+//! barrier in all threads of the process (`membarrier(2)`), so readers have no cost. If the kernel has no such barrier,
+//! each reader executes a fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers
+//! et al., "User-Level Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's
+//! side.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -49,7 +50,7 @@ impl<G> Default for Garbage<G> {
 /// ends first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// The previous content of the cell: the epoch of the enclosing read of this thread, or [`IDLE`].
+    /// Previous content of the cell: the epoch of an enclosing read by this thread, or [`IDLE`].
     before: u64,
 }
 
@@ -67,7 +68,7 @@ impl Epochs {
         Self { present, cells, has_process_barrier: *HAS_PROCESS_BARRIER }
     }
 
-    /// Begins a read: every object reachable from now on stays allocated until the result is dropped.
+    /// Begins a read. All objects that are reachable from now on stay allocated until the result is dropped.
     #[inline]
     pub(crate) fn read(&self) -> Reading<'_> {
         let cell = &**self.cells.get_or_default();

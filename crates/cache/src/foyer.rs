@@ -113,7 +113,7 @@ fn size(bytes: u64) -> usize {
 struct Foyer<S: BuildHasher + Send + Sync + 'static> {
     blocks: FoyerCache<BlockId, Bytes, S>,
     shards: u64,
-    /// Locked during a change, so that concurrent changes leave one capacity in the crate's cache.
+    /// The capacity in bytes. The lock is held during a change of the capacity, so concurrent changes cannot mix.
     capacity: Mutex<u64>,
     /// The offsets of blocks that may be cached, by tree and table.
     offered: Mutex<HashMap<(u64, u64), HashSet<u64>>>,

@@ -31,7 +31,7 @@ impl Ghosts {
         self.index.insert_unique(hash, slot, |slot| *hashes.get(*slot));
     }
 
-    /// Removes a block from the ghosts, and returns whether it was there.
+    /// Removes a block from the ghosts. Returns whether the block was a ghost.
     pub(crate) fn take(&mut self, hash: u64) -> bool {
         let hashes = &self.hashes;
         let Ok(entry) = self.index.find_entry(hash, |slot| *hashes.get(*slot) == hash) else {
@@ -43,7 +43,7 @@ impl Ghosts {
         true
     }
 
-    /// Removes the oldest ghost. Returns whether there was one.
+    /// Removes the oldest ghost. Returns `false` if there is no ghost.
     pub(crate) fn forget_oldest(&mut self) -> bool {
         match self.queue.oldest() {
             Some(slot) => self.take(*self.hashes.get(slot)),
@@ -51,7 +51,7 @@ impl Ghosts {
         }
     }
 
-    /// Removes the oldest ghosts until the others weighed no more than `bytes`.
+    /// Removes the oldest ghosts until the remaining ghosts stand for blocks of at most `bytes` bytes together.
     pub(crate) fn trim(&mut self, bytes: u64) {
         while self.queue.weight() > bytes {
             self.forget_oldest();

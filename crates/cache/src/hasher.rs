@@ -63,7 +63,7 @@ pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// The number of bytes that are collected before they are hashed: the length of a block's name.
+/// Number of bytes that the hasher collects before it hashes them. This is the length of a block's name.
 const GATHERED_BYTES: usize = 24;
 
 /// XXH3-64 of the written bytes. The bytes are collected and hashed at once, because the streaming form takes ten times

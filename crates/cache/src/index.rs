@@ -19,7 +19,7 @@ use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
-/// A cached block and its name: one cache line.
+/// A cached block with its name, in one cache line.
 #[repr(align(64))]
 struct Entry {
     id: BlockId,
@@ -37,12 +37,12 @@ const TAG: usize = 0b11_1100;
 /// entry has.
 const GONE: usize = align_of::<Entry>();
 
-/// The minimum number of places of a table.
+/// Minimum number of positions in a table.
 const MIN_PLACES: usize = 64;
 
 const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
 
-/// The tag of a hash: 1 to 15, from bits that select neither the shard nor the place.
+/// The tag of a hash, 1 to 15, from bits that select neither the shard nor the position.
 fn tag(hash: u64) -> usize {
     ((hash >> 60) as usize).max(1) << 2
 }
@@ -80,15 +80,16 @@ pub(crate) struct Index<T> {
     writer: Mutex<Books<T>>,
 }
 
-/// The metadata that only the writer uses: the place of each slot's block, and the slot of each place.
+/// Metadata that only the writer uses: for each slot, the position of its block in the table, and for each position,
+/// its slot.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
     slots: Vec<Slot>,
     vacant: Vec<Slot>,
-    /// The number of places that are not null.
+    /// Number of positions that are not null.
     used: usize,
-    /// The number of places with an entry.
+    /// Number of positions with an entry.
     live: usize,
     garbage: Garbage<Outworn>,
     state: T,
@@ -111,7 +112,7 @@ impl<T> Index<T> {
         Self { table, epochs, writer: Mutex::new(books) }
     }
 
-    /// Shows the block of this name, which hashes to `hash`, to `look`, and counts a use. Takes no lock.
+    /// Calls `look` with the block of this name, whose hash is `hash`, and counts a use of the block. Takes no lock.
     #[inline]
     pub(crate) fn read<R>(&self, hash: u64, id: &BlockId, look: impl FnOnce(&Bytes) -> R) -> Option<R> {
         let _reading: Reading<'_> = self.epochs.read();
@@ -147,8 +148,8 @@ impl<T> Index<T> {
     }
 }
 
-/// Counts a use. The count fails if another thread changed the word in the meantime: it counted or spent a use, or
-/// removed the entry. A second try is not worth its cost.
+/// Counts a use of an entry. The count fails if another thread changed the word at the same time. A second try is not
+/// worth its cost.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -250,7 +251,7 @@ impl<T> Writer<'_, T> {
         slot
     }
 
-    /// Moves all entries to a new table, in which they take 28 to 56 % of the places.
+    /// Moves all entries to a new table, in which 28 to 56 % of the positions have an entry.
     fn rebuild(&mut self) {
         let words = self.table().places.iter().map(|place| place.load(Ordering::Acquire));
         let words: Vec<(Slot, Word)> = self.books.slots.iter().copied().zip(words).collect();
@@ -292,7 +293,8 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets places without an entry to null if no search needs to pass them: the places before a null place.
+    /// Sets positions without an entry to null if no search passes through these positions. Such positions are directly
+    /// before a null position.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -309,7 +311,7 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees the entry of a word that was removed from its place, as soon as no reader can see the entry.
+    /// Frees a removed entry as soon as no reader can see the entry.
     ///
     /// New readers cannot find the entry: its word was in one place of one table, and is no longer there. An outgrown
     /// table may still contain the word. A reader of that table began before the table was replaced, and therefore
@@ -319,8 +321,7 @@ impl<T> Writer<'_, T> {
     }
 }
 
-/// A removed object. The object was made by `Box::into_raw`, is owned only by this value, and stays visible to readers
-/// for a while.
+/// A removed object that readers may still see. Only this value owns the object, which was made by `Box::into_raw`.
 enum Outworn {
     /// An entry, without tag and uses.
     Entry(*mut Entry),
@@ -343,7 +344,7 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Puts a word into the first place without an entry on its path, and records it in the metadata.
+    /// Writes a word to the first free position on its search path, and records the position in the metadata.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;

@@ -18,7 +18,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lfu>>(
     "lfu",
-    "evicts the block with the fewest uses since it entered; use counts never age",
+    "evicts the block with the fewest uses since its insertion; old uses count as much as new uses",
     sharded_reference!(""),
 );
 

@@ -1,9 +1,9 @@
 //! An eviction policy in a shared library that implements the C ABI of `lsmbench_cache.h`.
 //!
-//! The hooks are those of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks and decides which
-//! block is evicted. This crate keeps the blocks, in shards with a lock each. If `library` is empty, the hooks are
-//! functions of this crate around a list in the order of last use. These hooks are the policy `lru` through the C ABI,
-//! which isolates the cost of the ABI.
+//! The hooks are the hooks of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks and decides
+//! which block is evicted. This crate keeps the blocks, in shards with a lock each. If `library` is empty, the hooks
+//! are functions of this crate around a list in the order of last use. These hooks are the policy `lru` through the C
+//! ABI, which isolates the cost of the ABI.
 //!
 //! The id of a block is the hash of its name, so that a library can remember evicted blocks. If two cached blocks have
 //! equal hashes, the later block gets the next free number.

@@ -32,7 +32,7 @@ use crate::sharded::{affordable_shards, check_shards, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "lockfree-clock",
-    "evicts like s3-fifo, with hits that take no lock and move no block, so reads scale with threads",
+    "evicts like s3-fifo; a hit takes no lock and moves no block, so reads scale with threads",
     sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 5.0\n"),
 );
 
@@ -85,7 +85,7 @@ impl WithHasher for WithShards {
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,
-    /// Locked during a change, so that concurrent changes leave the same capacity in all shards.
+    /// The capacity in bytes. The lock is held during a change of the capacity, so all shards get the same change.
     capacity: Mutex<u64>,
 }
 
@@ -137,7 +137,7 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Writes no memory that threads share.
+    /// Reads a block without writing to memory that several threads use.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];

@@ -23,7 +23,7 @@ pub(crate) struct Incoming {
 /// [`admit`](Self::admit). The papers use this order: first evict and then insert. Targets that papers state in entries
 /// are kept in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// The parameters of the policy, without those of the sharded cache.
+    /// The parameters of the policy, without the parameters of the sharded cache.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
     /// Creates the policy of an empty shard that has no capacity yet. `shards` policies share the requests.
@@ -35,7 +35,7 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Sets the shard's share of the capacity to `bytes`. If the share shrank, calls of `victim` follow.
     fn set_share(&mut self, _bytes: u64) {}
 
-    /// Whether the requested block in `slot` is to be treated as absent and removed.
+    /// Whether the cache must remove the requested block in `slot` and report it as absent.
     fn is_expired(&self, _slot: Slot) -> bool {
         false
     }
@@ -67,6 +67,6 @@ pub(crate) fn check_percent(name: &str, percent: f64, least: f64) -> Result<(), 
     if (least..=100.0).contains(&percent) {
         Ok(())
     } else {
-        Err(format!("{name} is {percent}; it is a share of the capacity, {least} to 100 percent"))
+        Err(format!("{name} is {percent}; it must be {least} to 100 percent of the capacity"))
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Links {
     nodes: Vec<Node>,
 }
 
-/// The two ends of a queue, and the sum of the weights in it, in bytes.
+/// A queue: its two ends, and the sum of its weights in bytes.
 pub(crate) struct Queue {
     newest: Slot,
     oldest: Slot,
@@ -86,7 +86,7 @@ impl Links {
         Some((oldest, self.remove(queue, oldest)))
     }
 
-    /// Moves `slot` to the newest end of `queue`, which it is in.
+    /// Moves `slot` within `queue` to the newest end. `slot` must be in `queue`.
     pub(crate) fn renew(&mut self, queue: &mut Queue, slot: Slot) {
         if queue.newest != slot {
             let weight = self.remove(queue, slot);

@@ -42,7 +42,7 @@ fn dealt(capacity: u64) -> u64 {
     capacity - capacity % SHARDS
 }
 
-/// A weighter by which blocks weigh their length.
+/// Weighter that uses the length of a block as its weight.
 #[derive(Clone)]
 struct ByLength;
 
@@ -55,7 +55,7 @@ impl Weighter<BlockId, Bytes> for ByLength {
 /// The cache of the crate, and the requested capacity.
 struct Quick<S> {
     blocks: QuickCache<BlockId, Bytes, ByLength, S>,
-    /// Locked during a change, so that concurrent changes leave one capacity in the crate's cache.
+    /// The capacity in bytes. The lock is held during a change of the capacity, so concurrent changes cannot mix.
     capacity: Mutex<u64>,
 }
 

@@ -1,6 +1,6 @@
 //! S3-FIFO: a small queue for blocks on probation, a main queue for blocks that were used on probation, and a ghost
-//! list of blocks that were not. Blocks that are requested only once pass through the small queue and do not evict
-//! blocks of the main queue.
+//! list of blocks that were not used on probation. Blocks that are requested only once pass through the small queue and
+//! do not evict blocks of the main queue.
 //!
 //! A hit increments a counter, at most to three, and moves no block. A block leaves the small queue for the main queue
 //! if it was used more than once, else for the ghost list. A block that returns while it is a ghost enters the main
@@ -49,7 +49,7 @@ pub(crate) trait Uses {
     /// The uses of the block in `slot`.
     fn of(&self, slot: Slot) -> u8;
 
-    /// Takes one use away. Returns whether there was a use.
+    /// Decrements the use counter of a block. Returns `false` if the counter was 0.
     fn spend(&mut self, slot: Slot) -> bool;
 
     /// Sets the uses of the block in `slot` to zero.

@@ -22,7 +22,7 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::policy::{Incoming, Policy, Slot};
 
-/// The reference text of a variant: the parameters of every sharded cache, followed by those of its policy.
+/// The reference text of a variant: the parameters of every sharded cache, followed by the parameters of its policy.
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
@@ -111,7 +111,7 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,
-    /// Locked during a change, so that concurrent changes leave the same capacity in all shards.
+    /// The capacity in bytes. The lock is held during a change of the capacity, so all shards get the same change.
     capacity: Mutex<u64>,
 }
 

@@ -111,7 +111,8 @@ pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     score
 }
 
-/// For every request, the number of the next request for the same block. If there is none, the length of the trace.
+/// For every request, the index of the next request for the same block, or the length of the trace if there is no next
+/// request.
 fn next_requests(trace: &[BlockRequest]) -> Vec<usize> {
     let mut next = vec![trace.len(); trace.len()];
     let mut later: HashMap<BlockId, usize> = HashMap::new();
@@ -136,7 +137,7 @@ mod tests {
         BlockRequest { id: BlockId { tree: 0, table: 0, offset }, bytes: 10 }
     }
 
-    /// Maximum number of hits over all possible eviction choices, found by trying all of them.
+    /// Maximum number of hits, found by a search of all possible evictions.
     fn most_hits(trace: &[BlockRequest], held: &mut Vec<BlockRequest>, capacity: usize) -> u64 {
         let Some((now, later)) = trace.split_first() else { return 0 };
         if held.contains(now) {

@@ -26,8 +26,8 @@ pub trait Axis: Sync {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may have other keys too. `others` are these keys. The message about an
-    /// unknown key lists them.
+    /// Reads a choice from a TOML table that may also contain the keys `others`. The error message about an unknown key
+    /// lists `others`, too.
     ///
     /// # Errors
     /// See [`Catalog::choose`].

@@ -7,8 +7,8 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that are available only with a feature of the package, because they need many other packages: axis, name,
-/// feature.
+/// Variants that need a feature of the package, because they depend on many other packages. Each tuple has the axis,
+/// the name and the feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
 /// All variants of one axis, in the order of lists and charts: the baseline, the textbook variant, the other variants,
@@ -63,8 +63,8 @@ impl<T: ?Sized> Catalog<T> {
         Ok(())
     }
 
-    /// Adds a variant of another crate, unless the catalog has it already. Succeeds on a closed catalog that has
-    /// it.
+    /// Adds a variant of another crate, unless the catalog already contains the variant. Then the call also succeeds on
+    /// a closed catalog.
     ///
     /// # Errors
     /// See [`add`](Self::add).
@@ -107,8 +107,8 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
-    /// Checks that no added variant has the code of a variant of another crate, where `code` is the number by which files
-    /// name a variant. Variants that cannot be built with their defaults are not checked. Closes the catalog.
+    /// Checks that two variants of different crates never have the same file code, which `code` returns. Variants that
+    /// cannot be built with their defaults are not checked. This call closes the catalog.
     ///
     /// # Errors
     /// Two variants of different crates have one code.
@@ -151,7 +151,9 @@ impl<T: ?Sized> Catalog<T> {
             if let Some((axis, _, feature)) =
                 OPTIONAL.iter().find(|(axis, name, _)| *axis == self.axis && *name == kind)
             {
-                let message = format!("{axis}: {kind} is not in this build; build with --features {feature}");
+                let message = format!(
+                    "{axis}: this build of lsmbench does not contain {kind}; build with --features {feature}"
+                );
                 return ChoiceError::whole(message);
             }
             ChoiceError::whole(format!(
@@ -168,9 +170,9 @@ impl<T: ?Sized> Catalog<T> {
         self.variants().iter().map(|variant| variant.kind)
     }
 
-    /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or `{ kind = "blocked", bits_per_key =
-    /// 12 }`. Missing parameters take their defaults. The component is built once as a test, so every choice that
-    /// exists can be built.
+    /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or `{ kind = "blocked", bits_per_key = 12
+    /// }`. Missing parameters take their defaults. The call builds the component once as a test, so every returned
+    /// choice can be built.
     ///
     /// # Errors
     /// Unknown variants and parameters, values of the wrong type, values that the variant rejects.
@@ -178,8 +180,8 @@ impl<T: ?Sized> Catalog<T> {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may have other keys too. `others` are these keys. The message about an
-    /// unknown key lists them.
+    /// Reads a choice from a TOML table that may also contain the keys `others`. The error message about an unknown key
+    /// lists `others`, too.
     ///
     /// # Errors
     /// See [`choose`](Self::choose).
@@ -230,7 +232,7 @@ impl<T: ?Sized> Catalog<T> {
             Some(Value::String(kind)) => Ok((kind, params)),
             Some(_) => Err(ChoiceError::at("kind", format!("{}: kind must be a string", self.axis))),
             None => Err(ChoiceError::whole(format!(
-                "{}: the table has no kind; write {{ kind = \"{}\", … }}",
+                "{}: the table has no key kind; write {{ kind = \"{}\", … }}",
                 self.axis,
                 self.baseline_variant().kind
             ))),

@@ -7,7 +7,7 @@ pub struct KeyEntry {
     pub key: &'static str,
     /// Values that the key accepts, with their unit, in Markdown.
     pub values: &'static str,
-    /// The default in TOML; empty if the key has none.
+    /// The default in TOML; empty if the key has no default.
     pub default: &'static str,
     /// The meaning of the key, in one or two sentences.
     pub about: &'static str,
@@ -30,7 +30,7 @@ impl KeyEntry {
         Self { key, values, default: "", about }
     }
 
-    /// The same entry with a default, in TOML.
+    /// Returns this entry with a default, in TOML.
     #[must_use]
     pub const fn or(self, default: &'static str) -> Self {
         Self { default, ..self }

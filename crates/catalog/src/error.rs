@@ -18,7 +18,7 @@ impl ChoiceError {
         Self { key: None, message: message.into() }
     }
 
-    /// An error about one key of the choice's table.
+    /// An error about one key in the table of a choice.
     pub fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: Some(key.into()), message: message.into() }
     }
@@ -36,7 +36,7 @@ pub enum AdditionError {
         kind: &'static str,
     },
     /// Another variant already has the name.
-    #[error("{axis}: another variant is named \"{kind}\"; rename yours")]
+    #[error("{axis}: another variant has the name \"{kind}\"; rename your variant")]
     Taken {
         /// The axis.
         axis: &'static str,
@@ -44,7 +44,7 @@ pub enum AdditionError {
         kind: &'static str,
     },
     /// A variant of another crate has the same code, by which files name the variant.
-    #[error("{axis}: \"{}\" and \"{}\" both have the code {code} in files; give one of them another code", .kinds[0], .kinds[1])]
+    #[error("{axis}: \"{}\" and \"{}\" both have the file code {code}; give one of them another code", .kinds[0], .kinds[1])]
     SameCode {
         /// The axis.
         axis: &'static str,
@@ -55,7 +55,7 @@ pub enum AdditionError {
     },
     /// The catalog is closed because of an earlier lookup.
     #[error(
-        "{axis}: variant \"{kind}\" was added too late; add it before the first lookup of a variant of the axis"
+        "{axis}: variant \"{kind}\" was added too late; add the variant before the first lookup on this axis"
     )]
     Closed {
         /// The axis.

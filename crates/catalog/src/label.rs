@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-/// Writes a label. Without parameters it consists only of the kind.
+/// Writes a label. If there are no parameters, the label is only the kind.
 pub(crate) fn write<'a>(kind: &str, params: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let params: Vec<String> = params.map(|(key, value)| format!("{key}={}", write_value(value))).collect();
     if params.is_empty() { kind.to_owned() } else { format!("{kind}({})", params.join(", ")) }

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
-/// An invariant of an axis: its name, and a check that describes a violation.
+/// An invariant of an axis, with its name and its check. The check returns the description of a violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
 /// Whether a test with many cases runs case `number`. Only one of `every` cases runs. If the environment variable
@@ -138,7 +138,7 @@ pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Res
     all_kept(&broken)
 }
 
-/// Joins the violations into one error. Succeeds if there are none.
+/// Joins the violations into one error. Returns `Ok` if `broken` is empty.
 ///
 /// # Errors
 /// All of `broken`, one line each.
@@ -152,7 +152,7 @@ fn check_reference<T: ?Sized>(variant: &Variant<T>) -> Result<(), String> {
     let (named, defaults) = (reference.clone(), variant.defaults());
     let normal = variant.normalize(reference).map_err(|e| format!("the reference is rejected: {e}"))?;
     if normal != defaults || named.len() != defaults.len() {
-        return Err(format!("the reference has {{ {named} }}, the defaults are {{ {defaults} }}"));
+        return Err(format!("the reference contains {{ {named} }}, but the defaults are {{ {defaults} }}"));
     }
     Ok(())
 }
@@ -164,12 +164,14 @@ fn check_choice<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(
         return Err(format!("the label of the defaults is \"{}\"", choice.label()));
     }
     if variant.choose(axis, choice.params().clone(), &[]).as_ref() != Ok(&choice) {
-        return Err("reading its TOML gives another choice".to_owned());
+        return Err("the TOML of the defaults is read as another choice".to_owned());
     }
     let misspelt = Table::from_iter([("no_such_parameter".to_owned(), Value::Integer(1))]);
     match variant.choose(axis, misspelt, &[]) {
         Err(error) if error.message.contains("no_such_parameter") => Ok(()),
-        Err(error) => Err(format!("the error for a misspelt parameter does not name it: {error}")),
+        Err(error) => {
+            Err(format!("the error for a misspelt parameter does not name this parameter: {error}"))
+        }
         Ok(_) => Err("a misspelt parameter is accepted".to_owned()),
     }
 }

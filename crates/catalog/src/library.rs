@@ -13,7 +13,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 /// Return code: success.
 pub const OK: i32 = 0;
-/// Return code: this component did not write the input bytes.
+/// Return code: the input bytes are corrupt or come from another component.
 pub const DAMAGED: i32 = 1;
 /// Return code: the output does not fit into its buffer.
 pub const NO_SPACE: i32 = 3;
@@ -29,14 +29,14 @@ pub struct Interface {
     pub abi: u32,
 }
 
-/// The owner of a table's functions: a library, which stays loaded while this value lives, or this program.
+/// Owner of the functions in a table: a library, which stays loaded until this value is dropped, or this program.
 #[derive(Debug)]
 pub struct Provider {
     /// The file of the library; empty for functions of this program.
     path: PathBuf,
     /// The header that declares the table.
     header: &'static str,
-    /// Held so that the functions stay mapped. `None` for functions of this program.
+    /// Handle that keeps the functions mapped. `None` for functions of this program.
     _library: Option<Library>,
 }
 
@@ -91,15 +91,15 @@ pub fn open<T: FunctionTable>(
     }
     if !table.cast::<T>().is_aligned() {
         return Err(format!(
-            "library \"{path}\": {symbol} did not return a table of functions; see {header}"
+            "library \"{path}\": {symbol} did not return a valid table of functions; see {header}"
         ));
     }
     // SAFETY: the header promises a table whose first member is this number.
     let found = unsafe { table.read() };
     if found != abi {
         return Err(format!(
-            "library \"{path}\" has version {found} of the ABI of {header}, this program has version {abi}; compile \
-             the library again with the header of this version"
+            "library \"{path}\" has version {found} of the ABI of {header}, this program has version {abi}; \
+             compile the library again with the {header} of this program"
         ));
     }
     // SAFETY: a table of this ABI version has the members of `T`, which accepts any value of them.
@@ -115,7 +115,7 @@ impl Provider {
     pub fn require<F>(&self, function: Option<F>, name: &str) -> Result<F, String> {
         let (path, header) = (self.path.display(), self.header);
         let missing =
-            || format!("library \"{path}\" leaves {name} NULL; define the function, as {header} says");
+            || format!("library \"{path}\" sets {name} to NULL; define this function as {header} describes");
         function.ok_or_else(missing)
     }
 

@@ -82,7 +82,7 @@ fn type_in_words(expected: &str) -> String {
         "i64" | "isize" => "a whole number".to_owned(),
         "f32" | "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
-        "a string" | "path string" => "a text in quotes".to_owned(),
+        "a string" | "path string" => "text in quotes".to_owned(),
         "a sequence" => "a list".to_owned(),
         "a map" => "a table".to_owned(),
         other if other.starts_with("struct ") => "a table".to_owned(),

@@ -52,7 +52,7 @@ enum Constructor<T: ?Sized> {
     FromParameters(fn(Table) -> Result<Box<T>, ChoiceError>),
 }
 
-/// The parameters of a variant that has none. An unknown key is an error, as for every variant.
+/// The empty set of parameters, for a variant without parameters. An unknown key is an error, as for every variant.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoParams {}

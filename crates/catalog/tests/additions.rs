@@ -1,4 +1,4 @@
-//! Variants of other crates: their place in a catalog, and why they are rejected.
+//! Variants of other crates: their position in a catalog, and the reasons for rejection.
 
 use catalog::{AdditionError, Build, Catalog, Origin, Variant, laws, origin};
 use lsmbench_catalog as catalog;
@@ -86,7 +86,7 @@ fn one_code_of_two_crates_is_rejected() {
     assert_eq!(ALONE.check_codes(code), Ok(()), "variants of one crate may share a code");
     TOGETHER.add(&YOURS).unwrap();
     let error = TOGETHER.check_codes(code).unwrap_err();
-    let text = "shape: \"first\" and \"yours\" both have the code 3 in files; give one of them another code";
+    let text = "shape: \"first\" and \"yours\" both have the file code 3; give one of them another code";
     assert_eq!(error.to_string(), text);
     assert_eq!(TOGETHER.check_codes(|_| None), Ok(()));
 }

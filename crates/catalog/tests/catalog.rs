@@ -93,7 +93,7 @@ fn a_reference_that_differs_from_the_defaults_breaks_a_law() {
         "bits_per_key = 12",
         "two variants have this name",
         "lower-case words",
-        "Not_A_Name: the reference has",
+        "Not_A_Name: the reference contains",
     ] {
         assert!(broken.contains(law), "{law} is not among\n{broken}");
     }
@@ -146,7 +146,7 @@ fn errors_name_the_valid_values() {
         ),
         (r#"{ kind = "fancy", page = "4 parsecs" }"#, "is not a size"),
         (r#""fancy(bits_per_key=-1)""#, "bits_per_key is -1; it must be above 0"),
-        (r"{ bits_per_key = 1 }", "the table has no kind"),
+        (r"{ bits_per_key = 1 }", "the table has no key kind"),
         ("3", "expected a variant, not a value of type integer"),
         (r#""fancy(bits_per_key""#, "lacks the closing parenthesis"),
     ];

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// The level of the tree for which blocks are written: the deepest, which has most of them.
+/// Level of the tree for which blocks are compressed. The deepest level contains most blocks.
 const LEVEL: usize = 6;
 
 /// A block with values of 100 bytes as `db_bench` makes them: 50 random bytes, twice.

@@ -19,7 +19,7 @@ use crate::picked::{self, Picked};
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # Share of a block that the fast codec must save to be used, 0 to below 1. The dense codec must save\n\
+     # Minimum share of a block that the fast codec must save, 0 to below 1. The dense codec must save\n\
      # this share in addition to the savings of the fast codec.\n\
      margin = 0.125\n\
      # Number of blocks between two trials of both codecs. While the choice stays the same, the distance\n\
@@ -100,7 +100,9 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
             return Err(format!("margin is {margin}; it must be a share from 0 to below 1"));
         }
         if period == 0 {
-            return Err("period is 0; 1 tries both codecs on every block".to_owned());
+            return Err(
+                "period is 0; it must be at least 1, which tries both codecs on every block".to_owned()
+            );
         }
         Ok(Box::new(Adaptive::new(margin, period, [light.build()?, dense.build()?])))
     }
@@ -113,7 +115,7 @@ impl Adaptive {
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
     }
 
-    /// Whether this thread must start a trial with this block.
+    /// Whether this thread must try both codecs on this block.
     fn begins_trial(&self, block: u64) -> bool {
         let due = self.next_trial.load(Ordering::Relaxed);
         let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);

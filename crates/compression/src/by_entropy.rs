@@ -68,10 +68,10 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
     fn build(params: Params<C>) -> Result<Box<dyn Compression>, String> {
         let Params { most_bits, codecs, small, large } = params;
         if !(0.0..=8.0).contains(&most_bits) {
-            return Err(format!("most_bits is {most_bits}; a byte has 0 to 8 bits"));
+            return Err(format!("most_bits is {most_bits}; it must be 0 to 8 bits per byte"));
         }
         if small.0 > large.0 {
-            return Err(format!("small is {small}, above large, which is {large}"));
+            return Err(format!("small is {small} and large is {large}; small must not exceed large"));
         }
         let [below_small, below_large, others] = &codecs;
         let codecs = [below_small.build()?, below_large.build()?, others.build()?];
@@ -136,6 +136,8 @@ mod tests {
         let above = Params { most_bits: 9.0, ..Params::default() };
         assert!(Builder::<crate::Codecs>::build(above).err().unwrap().contains("0 to 8"));
         let crossed = Params { small: ByteSize(1 << 20), ..Params::default() };
-        assert!(Builder::<crate::Codecs>::build(crossed).err().unwrap().contains("above large"));
+        assert!(
+            Builder::<crate::Codecs>::build(crossed).err().unwrap().contains("small must not exceed large")
+        );
     }
 }

@@ -141,7 +141,7 @@ mod tests {
     fn tables_that_cannot_be_are_refused() {
         let cases = [
             ("by-level(levels=[])", "levels is empty"),
-            (r#"by-level(levels=["by-level"])"#, "selects among codecs"),
+            (r#"by-level(levels=["by-level"])"#, "selects among several codecs"),
             (r#"by-level(levels=["lz5"])"#, "did you mean \"lz4\"?"),
             (r#"by-level(levels=["zstd(level=99)"])"#, "level is 99"),
         ];

@@ -1,4 +1,4 @@
-//! The interface of compression: from a block to fewer bytes, and back.
+//! The interface of compression: compresses a block, and decompresses it.
 
 use std::sync::Arc;
 
@@ -34,15 +34,15 @@ pub trait Compression: Send + Sync {
     /// If the bytes do not decode to exactly that length.
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock>;
 
-    /// The number of bytes of a table's first blocks from which the codec learns before it compresses any block. 0 if
-    /// it learns nothing.
+    /// Number of bytes at the start of an SSTable from which the codec learns before it compresses a block. 0 if the
+    /// codec learns nothing.
     fn sample_bytes(&self, _level: usize) -> usize {
         0
     }
 
     /// Learns from the first blocks of a table at `level`. Adds the data that readers need to `dictionaries`, which the
-    /// table stores. Returns the codec for all blocks of this table. `None` if there was nothing to learn: this codec
-    /// then compresses the table unchanged.
+    /// table stores. Returns the trained codec for all blocks of this SSTable. If there was nothing to learn, returns
+    /// `None`, and this codec compresses the SSTable.
     fn learn(
         &self,
         _level: usize,
@@ -52,9 +52,9 @@ pub trait Compression: Send + Sync {
         None
     }
 
-    /// Memory of the codec, in bytes, that a library in another language allocates, so that Rust allocators do not see
-    /// it. The result includes the memory kept from earlier blocks, and the memory taken for each block. A selector
-    /// includes exactly the codecs that blocks of `level` may get.
+    /// Bytes that a library in another language allocates for the codec, invisible to Rust allocators. The result
+    /// includes memory that the codec keeps between blocks, and temporary memory per block. A selector includes exactly
+    /// the codecs that it may use for blocks of `level`.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
@@ -99,11 +99,11 @@ impl CorruptBlock {
 
     /// The error for bytes that `codec` cannot have written.
     pub(crate) fn impossible(codec: &str) -> Self {
-        Self(format!("{codec}: its parts are inconsistent"))
+        Self(format!("{codec}: the parts of the compressed data are inconsistent"))
     }
 
     /// The error for bytes of `codec` that decode to `len` bytes instead of the original `expected` bytes.
     pub(crate) fn length(codec: &str, len: usize, expected: usize) -> Self {
-        Self(format!("{codec}: it decodes to {len} bytes, not to {expected}"))
+        Self(format!("{codec}: the data decompresses to {len} bytes, expected {expected}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Decompression by the stored tag only: any table can be read under any design.
+//! Decompression by the stored tag alone, so that any table can be read under any design.
 
 use std::sync::LazyLock;
 
@@ -30,15 +30,16 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 /// undefined, but no memory outside of it was touched.
 pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
     let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
-    let (_, codec) = codec
-        .ok_or_else(|| CorruptBlock(format!("no codec has the tag {tag}, or the table has no dictionary")))?;
+    let (_, codec) = codec.ok_or_else(|| {
+        CorruptBlock(format!("no codec has the tag {tag}, or the SSTable has no dictionary"))
+    })?;
     codec.decompress(stored, out)
 }
 
 /// The decompressor of one table's blocks, with the dictionaries that the table stores.
 #[derive(Default)]
 pub struct Decompressor {
-    /// The tag of each dictionary and the function that decompresses its blocks, by number.
+    /// For each dictionary number, the tag of the codec and the function that decompresses its blocks.
     learnt: Vec<(u8, Decode)>,
 }
 
@@ -46,9 +47,9 @@ impl Decompressor {
     /// Creates the decompressor of a table that stores these dictionaries.
     ///
     /// # Errors
-    /// If the bytes are no dictionaries of known codecs.
+    /// If the bytes are not dictionaries of known codecs.
     pub fn open(dictionaries: &[u8]) -> Result<Self, CorruptBlock> {
-        let corrupt = || CorruptBlock("the dictionaries of the table cannot be read".to_owned());
+        let corrupt = || CorruptBlock("the dictionaries of the SSTable cannot be read".to_owned());
         let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(corrupt)?;
         let open = |(tag, bytes): (u8, &[u8])| {
             let learner = KNOWN.learners.iter().find(|learner| learner.tag == tag).ok_or_else(corrupt)?;

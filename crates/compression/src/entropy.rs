@@ -1,4 +1,4 @@
-//! The order-0 entropy and the share of text of a block, by which selectors judge blocks.
+//! The order-0 entropy of a block and its share of text. Selectors judge blocks by these values.
 
 /// The number of bytes at the start of a block that are examined.
 const SAMPLE_BYTES: usize = 4096;

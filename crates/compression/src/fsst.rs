@@ -23,7 +23,7 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     "fsst",
-    "a codec for text, with one byte per frequent string; the strings come from a table's first blocks",
+    "a codec for text, with one byte per frequent string; it learns the strings from the first blocks of a table",
     || Box::new(Fsst),
 );
 
@@ -39,7 +39,8 @@ const SAMPLE_BYTES: usize = 256 << 10;
 /// The length of the longest symbol in bytes.
 const SYMBOL_BYTES: usize = 8;
 
-/// The free space for eight codes at once: their bytes, and the bytes by which the last symbol may exceed these.
+/// Free space that decompression of eight codes needs: 64 bytes, and one symbol more, because the last write may exceed
+/// the 64 bytes.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
 /// The codec before it has learnt, with symbols for each block.

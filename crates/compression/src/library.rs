@@ -38,8 +38,8 @@ const TAG: u8 = 10;
 const INTERFACE: Interface =
     Interface { symbol: "lsmbench_codec", header: "lsmbench_codec.h", abi: table::ABI };
 
-/// The libraries that this process has loaded, by name. If two have equal names, the list has the later one. Libraries
-/// stay loaded, because any table may contain their blocks.
+/// Libraries that this process has loaded, by name. If two libraries have equal names, the map contains the later
+/// library. Libraries stay loaded, because any SSTable may contain their blocks.
 static LOADED: LazyLock<RwLock<BTreeMap<String, Arc<Functions>>>> = LazyLock::new(RwLock::default);
 
 #[derive(Default, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ impl Compression for Library {
         let found = LOADED.read().get(name).cloned();
         let functions = found.ok_or_else(|| {
             CorruptBlock(format!(
-                "the codec library {name:?} wrote this block, and it is not loaded; name it in the design of the store"
+                "the codec library {name:?} compressed this block, but this library is not loaded; name it in the design of the store"
             ))
         })?;
         functions.decompress(body, out)

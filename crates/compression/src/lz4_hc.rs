@@ -1,5 +1,5 @@
-//! LZ4 HC: LZ4 with more effort in the search for matches. The format is that of LZ4, decompression is as fast, and
-//! compression is several times slower.
+//! LZ4 HC: LZ4 with more effort in the search for matches. The format is the LZ4 format. Decompression is as fast as
+//! with LZ4, and compression is several times slower.
 //!
 //! Uses the reference C library. Source: Collet, LZ4, `lz4hc.c`.
 
@@ -24,8 +24,8 @@ const MAX_LEVEL: i32 = 12;
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The level from which on the library parses optimally, and the size in bytes of its table for this: prices of 4,099
-/// positions with sixteen bytes each.
+/// Lowest level at which the library uses optimal parsing, and the size of the table for optimal parsing in bytes. The
+/// table has 4,099 positions of 16 bytes.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use crate::compression::RAW;
 
 thread_local! {
-    /// A reusable output buffer of codecs. Codecs request much space and mostly do not need it. Reusing the buffer
-    /// avoids clearing it for each block.
+    /// Output buffer that codecs reuse. A codec requests more space than it usually needs. Reuse avoids clearing the
+    /// buffer for each block.
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Allocates the output buffer of this thread for blocks of this many bytes, which otherwise the first block does.
-/// After this call, all memory that a codec allocates is its working memory.
+/// Allocates the output buffer of this thread for blocks of `block_bytes` bytes. All memory that a codec allocates
+/// after this call is working memory of the codec.
 pub fn make_room(block_bytes: usize) {
     // No format adds more than a sixth of a block, and a small constant.
     let bound = block_bytes + block_bytes / 4 + 1024;

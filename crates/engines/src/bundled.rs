@@ -1,4 +1,4 @@
-//! Helpers shared by the engines that are crates and are either compiled into a build or not.
+//! Helpers shared by the engines that are crates. A build contains such an engine only if its feature is enabled.
 
 use types::quantity::format_bytes;
 
@@ -27,7 +27,7 @@ macro_rules! open {
         #[cfg(not(feature = "peers"))]
         let opened: Result<Box<dyn crate::store::Store>, workload::TargetError> = {
             let _ = ($directory, $settings);
-            Err(crate::bundled::identify("").map_or_else(Into::into, |_| "it cannot be opened".into()))
+            Err(crate::bundled::identify("").map_or_else(Into::into, |_| "the engine cannot be opened".into()))
         };
         opened
     }};
@@ -40,7 +40,7 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
         0 => line,
-        _ => unequal(format!("{line}, and no filter in front of it")),
+        _ => unequal(format!("{line}; the engine has no memtable filter")),
     }
 }
 
@@ -49,25 +49,27 @@ pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
     format!("cache {}: {option}", format_bytes(settings.cache_bytes))
 }
 
-/// The mapping line of a log for which the engine has an equivalent.
+/// The mapping line of a WAL mode that the engine also has.
 pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
 
-/// A line of the mapping about a setting that cannot be matched.
+/// The mapping line of a setting that the engine cannot match.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// Settings that no engine without a memtable, filters and blocks can match. Such an engine is a B-tree whose pages are
-/// copied or changed in place.
+/// The mapping lines of a B-tree, which has no memtable, no filters and no blocks.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(
-            "memtable, filters, {} background threads: {name} is a B-tree and has none",
+            "memtable, filters, {} background threads: {name} is a B-tree, which has none of these",
             settings.background_threads
         )),
-        unequal(format_args!("blocks {}: pages of {name}'s own size", format_bytes(settings.block_bytes))),
+        unequal(format_args!(
+            "blocks {}: {name} chooses its own page size",
+            format_bytes(settings.block_bytes)
+        )),
     ];
     lines.extend(without_codec(settings, name));
     lines
@@ -75,26 +77,34 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
 
 /// The mapping line for an engine that does not read through memory maps.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
-    let what = format_args!("mapped tables: {name} copies blocks out of its files");
+    let what = format_args!("mapped tables: {name} reads its files without memory maps");
     (settings.reads == Reads::Mapped).then(|| unequal(what))
 }
 
 /// The mapping line of a codec that the engine lacks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without = || {
-        unequal(format_args!("compression {}: {name} has none, and runs without compression", settings.codec))
+        unequal(format_args!(
+            "compression {}: {name} cannot compress, so it runs without compression",
+            settings.codec
+        ))
     };
     (settings.codec != Codec::None).then(runs_without)
 }
 
 /// The mapping line of ribbon filters, which the engine lacks.
 pub(crate) fn without_ribbons(settings: &EngineOptions, name: &str) -> Option<String> {
-    (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0)
-        .then(|| unequal(format_args!("ribbon filters: {name} has only Bloom filters, of equal bits")))
+    (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0).then(|| {
+        unequal(format_args!("ribbon filters: {name} has only Bloom filters, here with equal bits per key"))
+    })
 }
 
-/// The mapping line of a log that is synced at intervals, for an engine that syncs at every commit or never.
+/// The mapping line of a WAL with syncs at intervals, for an engine that syncs either every commit or no commit.
 pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
-    matches!(settings.log, Log::Interval { .. })
-        .then(|| unequal(format_args!("log {}: {name} syncs every write or none: none", settings.log)))
+    matches!(settings.log, Log::Interval { .. }).then(|| {
+        unequal(format_args!(
+            "log {}: {name} syncs either every write or no write, and here no write",
+            settings.log
+        ))
+    })
 }

@@ -36,7 +36,7 @@ impl Engine for Canopydb {
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
-            memtable(settings, "checkpoint_target_size: changes are written back at this size"),
+            memtable(settings, "checkpoint_target_size; a checkpoint starts at this size of changed data"),
             format!(
                 "{} immutable memtables: stall_memory_limit and throttle_memory_limit {}",
                 settings.frozen_memtables,
@@ -53,7 +53,7 @@ impl Engine for Canopydb {
                 },
             ),
         ];
-        lines.push(unequal("a single put is a transaction"));
+        lines.push(unequal("each single put is a separate transaction"));
         lines.extend(of_pages(settings, "canopydb"));
         lines.extend(without_maps(settings, "canopydb"));
         lines

@@ -22,7 +22,7 @@ use crate::{CATALOG, Engine};
 pub struct Checked {
     /// The name of the check.
     pub name: &'static str,
-    /// The extent to which the invariant is kept, or the violation.
+    /// How completely the engine keeps the invariant, or the violation.
     pub outcome: Result<Kept, String>,
 }
 

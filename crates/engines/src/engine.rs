@@ -23,11 +23,12 @@ pub trait Engine: Send + Sync {
     /// How to get the engine, if it is not on this machine or not in this build.
     fn identify(&self) -> Result<Identity, Missing>;
 
-    /// Lists the option of the engine that each term of `options` becomes, one per line. Terms that cannot be made
-    /// equal come last, as lines that begin with [`UNEQUAL`].
+    /// Lists each setting of `options` with the corresponding option of the engine, one per line. Settings that the
+    /// engine cannot match come last, in lines that begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
-    /// Opens the store in the directory of `opening`, which exists. Creates the store where the directory has none.
+    /// Opens the store in the directory of `opening`, which exists. If the directory contains no store, creates a
+    /// store.
     ///
     /// # Errors
     /// The error of the engine.
@@ -43,7 +44,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Limits of its stores. An engine that reads the complete design has the limits of the design.
+    /// Limits of stores of the engine. An engine that reads the complete design has the limits of the design.
     fn limits(&self, _: &Design) -> Vec<Limit> {
         Vec::new()
     }
@@ -58,17 +59,17 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether its stores have a call that [compacts](Store::compact) the whole store.
+    /// Whether stores of the engine can [compact](Store::compact) the whole store.
     fn compacts_on_request(&self) -> bool {
         false
     }
 
-    /// Whether its stores have a call that makes a [checkpoint](Store::checkpoint).
+    /// Whether stores of the engine can make a [checkpoint](Store::checkpoint).
     fn makes_checkpoints(&self) -> bool {
         false
     }
 
-    /// Whether its stores have a call that [deletes a range](workload::Target::delete_range) of keys.
+    /// Whether stores of the engine can [delete a range](workload::Target::delete_range) of keys.
     fn deletes_ranges(&self) -> bool {
         false
     }
@@ -83,7 +84,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether the engine uses the allocator of this program, so that its allocations can be counted.
+    /// Whether the engine uses the allocator of this program. If so, lsmbench can count the allocations of the engine.
     fn allocates_in_program(&self) -> bool {
         false
     }
@@ -92,11 +93,11 @@ pub trait Engine: Send + Sync {
 /// The identity of an engine: version, library, and reasons to doubt its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Version of the engine, if it is known before the engine is opened.
+    /// Version of the engine, if known before a store is opened.
     pub version: Option<String>,
-    /// The shared library, if the engine is one.
+    /// Path of the shared library, if the engine is a shared library.
     pub library: Option<PathBuf>,
-    /// The reasons why its times are doubtful.
+    /// The reasons why times of the engine are doubtful.
     pub doubts: Vec<String>,
 }
 
@@ -113,16 +114,18 @@ pub enum Missing {
         /// Advice on how to install the engine.
         advice: String,
     },
-    /// The file is no library of the engine.
+    /// The file is not a library of the engine.
     #[error("{}: {reason}", path.display())]
     NotThis {
         /// The path of the file.
         path: PathBuf,
-        /// The reason why it cannot be used.
+        /// The reason why the library cannot be used.
         reason: String,
     },
     /// The engine was not compiled in.
-    #[error("it is not in this build; cargo build --release --features {feature} builds it in")]
+    #[error(
+        "this build of lsmbench does not contain it; build with: cargo build --release --features {feature}"
+    )]
     NotBuilt {
         /// The feature of the package `lsmbench`.
         feature: &'static str,

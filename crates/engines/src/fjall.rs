@@ -23,8 +23,9 @@ impl Engine for Fjall {
         bundled::identify(env!("PEERS_FJALL"))
     }
 
-    /// When a flush or compaction of lsm-tree 3.1.10 finishes, it raises the visible sequence number past a batch that
-    /// is still being applied (`upgrade_version_with_seqno`). A snapshot can therefore see half of the batch.
+    /// Returns `false`, because a snapshot can see a part of a batch. When a flush or compaction of lsm-tree 3.1.10
+    /// finishes, it raises the visible sequence number past a batch that is still being applied
+    /// (`upgrade_version_with_seqno`).
     fn ranges_are_of_one_moment(&self) -> bool {
         false
     }
@@ -49,24 +50,29 @@ impl Engine for Fjall {
             Codec::None => lines.push("compression none: data_block_compression_policy None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: data_block_compression_policy Lz4".to_owned()),
             _ => lines.push(unequal(format_args!(
-                "compression {}: Fjall has only LZ4, and runs without compression",
+                "compression {}: Fjall has only LZ4, so it runs without compression",
                 settings.codec
             ))),
         }
         match settings.log {
-            Log::Buffered => lines.push(log(settings, "the journal is written to the system at every write")),
+            Log::Buffered => {
+                lines.push(log(settings, "each write copies its record to the operating system"))
+            }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
-            Log::None => lines
-                .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
+            Log::None => lines.push(unequal(
+                "log none: Fjall cannot disable its journal, so it runs with manual_journal_persist",
+            )),
             Log::Interval { .. } => lines.extend(without_interval(settings, "Fjall")),
         }
-        lines.push(unequal("a scan of Fjall may see half a batch while a flush or a compaction finishes"));
+        lines.push(unequal(
+            "a scan of Fjall may see a part of a batch while a flush or a compaction finishes",
+        ));
         lines.push(unequal(format_args!(
-            "{} immutable memtables: Fjall stalls writers at four, and has no byte limit for them",
+            "{} immutable memtables: Fjall stalls writers at four immutable memtables and does not limit their bytes",
             settings.frozen_memtables
         )));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: Fjall has none"));
+            lines.push(unequal("direct I/O: Fjall does not support it"));
         }
         lines.extend(without_maps(settings, "Fjall"));
         lines

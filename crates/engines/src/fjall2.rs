@@ -26,8 +26,8 @@ struct Fjall2;
 /// The smallest cap on all memtables that the engine accepts, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
-/// The limit for the mutable and all immutable memtables together at which writers wait. The engine's own default of 64
-/// MiB would end a larger memtable early, at half of this limit.
+/// Limit in bytes for all memtables together, at which writers wait. The engine's default of 64 MiB would make a large
+/// memtable immutable too early, at half of the limit.
 fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }
@@ -37,7 +37,7 @@ fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
     match bytes > settings.all_memtable_bytes() {
-        true => unequal(format_args!("{line}, its minimum")),
+        true => unequal(format_args!("{line}, the minimum of Fjall")),
         false => line,
     }
 }
@@ -60,27 +60,30 @@ impl Engine for Fjall2 {
         let bits = format!("filters {} bits", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
-            _ => lines.push(unequal(format_args!("{bits}: bloom_filter_bits is a whole number"))),
+            _ => lines.push(unequal(format_args!("{bits}: Fjall rounds to whole bits (bloom_filter_bits)"))),
         }
         lines.extend(without_ribbons(settings, "Fjall"));
         match settings.codec {
             Codec::None => lines.push("compression none: compression None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: compression Lz4".to_owned()),
             _ => lines.push(unequal(format_args!(
-                "compression {}: Fjall has only LZ4, and runs without compression",
+                "compression {}: Fjall has only LZ4, so it runs without compression",
                 settings.codec
             ))),
         }
         match settings.log {
-            Log::Buffered => lines.push(log(settings, "the journal is written to the system at every write")),
+            Log::Buffered => {
+                lines.push(log(settings, "each write copies its record to the operating system"))
+            }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::Interval { .. } => lines.push(log(settings, "fsync_ms")),
-            Log::None => lines
-                .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
+            Log::None => lines.push(unequal(
+                "log none: Fjall cannot disable its journal, so it runs with manual_journal_persist",
+            )),
         }
         lines.push(write_buffer(settings));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: Fjall has none"));
+            lines.push(unequal("direct I/O: Fjall does not support it"));
         }
         lines.extend(without_maps(settings, "Fjall"));
         lines

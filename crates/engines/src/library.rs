@@ -18,7 +18,7 @@ pub(crate) struct Wanted {
     pub(crate) required: &'static [&'static str],
     /// The namespace of the engine's own functions.
     pub(crate) namespace: &'static str,
-    /// Whether a build of the authors' sources for this CPU computes checksums with the CPU's checksum instruction.
+    /// Whether a build of the engine for this CPU normally uses the CPU's checksum instruction.
     pub(crate) has_fast_checksums: bool,
 }
 
@@ -38,7 +38,7 @@ impl Wanted {
         !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
     }
 
-    /// Finds the library that `given` names: a path, a name to search for, or nothing.
+    /// Finds the library that `given` names. `given` is a path, a name to search for, or empty.
     ///
     /// # Errors
     /// The searched places, and how to get the library.
@@ -77,8 +77,9 @@ impl Wanted {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
         let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
-        let file = object::File::parse(&*bytes)
-            .map_err(|error| not_this(format!("it is not a shared library: {error}; {}", self.advice)))?;
+        let file = object::File::parse(&*bytes).map_err(|error| {
+            not_this(format!("the file is not a shared library: {error}; {}", self.advice))
+        })?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -88,7 +89,10 @@ impl Wanted {
             }
         }
         if let Some(lacking) = self.required.iter().find(|name| !defined.contains(**name)) {
-            return Err(not_this(format!("it has no function {lacking}; {}", self.advice)));
+            return Err(not_this(format!(
+                "the library does not export the function {lacking}; {}",
+                self.advice
+            )));
         }
         let doubts = self.doubts(&file, asserts).into_iter().map(str::to_owned).collect();
         Ok(Identity { version: version_in(&path), library: Some(path), doubts })
@@ -100,21 +104,21 @@ impl Wanted {
         let mut doubts = Vec::new();
         if asserts {
             doubts.push(match names_functions(data_of(".rodata").unwrap_or_default(), self.namespace) {
-                true => "the library is built with assertions: its times are not those of a release",
+                true => "the library is built with assertions, so it is slower than a release build",
                 false => {
-                    "codecs inside the library are built with assertions: compression takes longer than in a release"
+                    "the codecs inside the library are built with assertions, so they are slower than in a release build"
                 }
             });
         }
         if data_of(".debug_str").is_some_and(is_unoptimised) {
-            doubts.push("the library is built without optimisation: its times are meaningless");
+            doubts.push("the library is built without optimisation, so its times are meaningless");
         }
         let is_slow = self.has_fast_checksums
             && file.architecture() == Architecture::X86_64
             && data_of(".text").is_some_and(|code| !has_checksum_instruction(code));
         if is_slow {
             doubts
-                .push("the library computes checksums without the CPU's instruction; build it for this CPU");
+                .push("the library computes checksums without the CRC instruction of the CPU; build the library for this CPU");
         }
         doubts
     }
@@ -130,7 +134,7 @@ fn names_functions(strings: &[u8], namespace: &str) -> bool {
     strings.split(|byte| *byte == 0).filter(is_signature).nth(ASSERTING_FUNCTIONS).is_some()
 }
 
-/// Whether code has the instruction `crc32` over eight bytes: `f2`, a prefix for wide operands, `0f 38 f1`.
+/// Whether machine code contains the 8-byte `crc32` instruction: `f2`, a prefix for wide operands, `0f 38 f1`.
 fn has_checksum_instruction(code: &[u8]) -> bool {
     code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
 }
@@ -175,7 +179,7 @@ fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     versioned.max_by_key(|path| version_in(path).map(|version| numbers(&version)))
 }
 
-/// The version after `.so.` in the name of a file, where it has two numbers or more.
+/// Version after `.so.` in the name of a file. `None` if the version has fewer than two numbers.
 pub(crate) fn version_in(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let version = name.split_once(".so.")?.1;
@@ -221,7 +225,7 @@ mod tests {
         let wanted = Wanted { required: &["no_such_function"], ..NONE };
         let own = std::env::current_exe().unwrap();
         let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("it has no function no_such_function; build it"), "{error}");
+        assert!(error.contains("does not export the function no_such_function; build it"), "{error}");
     }
 
     #[test]

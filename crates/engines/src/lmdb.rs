@@ -54,8 +54,8 @@ impl Engine for Lmdb {
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![match settings.log {
-            Log::Sync => log(settings, "every commit is synced; LMDB has no log"),
-            _ => log(settings, "MDB_NOSYNC: commits reach the operating system; LMDB has no log"),
+            Log::Sync => log(settings, "LMDB has no WAL and syncs every commit"),
+            _ => log(settings, "MDB_NOSYNC; LMDB has no WAL, and a commit only reaches the operating system"),
         }];
         if !settings.reads.has_readahead() {
             lines.push("no read-ahead: MDB_NORDAHEAD".to_owned());
@@ -64,9 +64,11 @@ impl Engine for Lmdb {
             lines.push("also: MDB_WRITEMAP".to_owned());
         }
         lines.push(unequal(
-            "cache: LMDB reads the memory map, so the page cache of the system is its cache, without a limit",
+            "cache: LMDB reads a memory map, so its cache is the page cache of the kernel, without a limit",
         ));
-        lines.push(unequal("a single put is a transaction, which copies the path to its page"));
+        lines.push(unequal(
+            "each single put is a separate transaction, which copies all pages from the root to the leaf",
+        ));
         lines.extend(of_pages(settings, "LMDB"));
         lines
     }

@@ -1,4 +1,4 @@
-//! Our own tree, assembled from the design: the engine of an experiment that names none.
+//! The LSM-tree of lsmbench, assembled from the design. This is the default engine of an experiment.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Engine for Lsmbench {
         Ok(Identity { version: Some(env!("CARGO_PKG_VERSION").to_owned()), ..Identity::default() })
     }
 
-    /// Nothing is mapped, because the tree reads the design itself.
+    /// Returns no lines, because the tree reads the design itself.
     fn mapping(&self, _: &EngineOptions) -> Vec<String> {
         Vec::new()
     }

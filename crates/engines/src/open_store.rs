@@ -1,4 +1,4 @@
-//! A store that can be closed and opened again, and the bytes that it takes on disk.
+//! A store that can be closed and opened again, and the size of its files on disk.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -13,13 +13,13 @@ pub struct Opening {
     pub directory: PathBuf,
     /// The whole design, for an engine that [reads it](crate::Engine::reads_whole_design).
     pub design: Design,
-    /// The terms of the design, for every other engine.
+    /// The settings of the design, for engines other than lsmbench.
     pub options: EngineOptions,
     /// Whether background work is done by threads, or at points that the operations decide.
     pub mode: Mode,
     /// A clock in nanoseconds, which measures the time that writers wait.
     pub clock: fn() -> u64,
-    /// The identifier of the store in its own files, set where equal operations must produce equal files.
+    /// The identity of the store, which its files contain. Set if equal operations must produce equal files.
     pub identity: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Settings of a design that other engines have options for, as plain data.
+//! The settings of a design for which other engines have options, as plain data.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ const TERMS: [&[&str]; 11] = [
 pub struct EngineOptions {
     /// Bytes at which a memtable becomes immutable.
     pub memtable_bytes: u64,
-    /// Bytes of the filter in front of each memtable; 0 is none.
+    /// Bytes of the filter of each memtable. 0 means no filter.
     pub memtable_filter_bytes: u64,
     /// Immutable memtables that may wait for their flush before writers wait.
     pub frozen_memtables: u64,
@@ -34,7 +34,7 @@ pub struct EngineOptions {
     pub cache_bytes: u64,
     /// Bits per key of filters; 0 is no filters.
     pub filter_bits_per_key: f64,
-    /// The kind of filters, where an engine has a choice.
+    /// The kind of filters, for engines that support several kinds.
     pub filters: Filters,
     /// Bytes of a block before compression.
     pub block_bytes: u64,
@@ -62,7 +62,7 @@ pub enum Filters {
 /// Read method for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// By system calls that copy from the kernel's page cache.
+    /// Reads are system calls that copy from the page cache of the kernel.
     Copied,
     /// Through memory maps.
     Mapped,
@@ -71,8 +71,8 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Whether the kernel may read pages next to the page that a get needs. The kernel may not do so if a design reads
-    /// its blocks one by one, because the data of such designs do not fit into memory.
+    /// Whether the kernel may read pages next to the page that a get needs. A design that reads blocks one by one
+    /// forbids this read-ahead, because such a design is for data larger than memory.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
@@ -105,7 +105,7 @@ pub enum Log {
     Buffered,
     /// A write survives a power failure, because it is synced before it is acknowledged.
     Sync,
-    /// A power failure, except for the last writes: records are synced at intervals.
+    /// Records are synced at intervals, so all writes except the last ones survive a power failure.
     Interval {
         /// The interval between syncs, in nanoseconds.
         period_ns: u64,

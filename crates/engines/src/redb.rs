@@ -26,20 +26,22 @@ impl Engine for Redb {
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![cache(settings, "set_cache_size")];
         lines.push(match settings.log {
-            Log::Sync => log(settings, "Durability::Immediate; redb has no log"),
+            Log::Sync => log(settings, "Durability::Immediate; redb has no WAL"),
             Log::None => log(settings, "Durability::None"),
             _ => unequal(format_args!(
-                "log {}: Durability::None, which keeps commits in the process until one is durable: redb has no log",
+                "log {}: redb has no WAL; with Durability::None, commits stay in the process until a durable commit",
                 settings.log
             )),
         });
         if settings.log != Log::Sync {
             lines.push(unequal(
-                "bytes on disk: pages that are replaced without durability are free only behind a durable commit, so \
-                 that the file grows as no log of the others does",
+                "bytes on disk: redb reuses a replaced page only after a durable commit, so its file grows \
+                 faster than the files of other engines",
             ));
         }
-        lines.push(unequal("a single put is a transaction, which copies the path to its page"));
+        lines.push(unequal(
+            "each single put is a separate transaction, which copies all pages from the root to the leaf",
+        ));
         lines.extend(of_pages(settings, "redb"));
         lines.extend(without_maps(settings, "redb"));
         lines

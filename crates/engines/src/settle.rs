@@ -10,7 +10,7 @@ const PERIOD: Duration = Duration::from_millis(2);
 #[cfg_attr(not(feature = "peers"), cfg(test))]
 pub(crate) const SEEN: u32 = 10;
 
-/// Number of consecutive idle checks for an engine whose background work is visible only in its results.
+/// Number of consecutive idle checks for an engine that does not report running background work, only its results.
 pub(crate) const UNSEEN: u32 = 100;
 
 /// Returns when no work has been running and nothing has changed for `looks` consecutive checks. A check returns

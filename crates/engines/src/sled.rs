@@ -31,12 +31,14 @@ impl Engine for Sled {
         lines.push(match settings.log {
             Log::Sync => log(settings, "flush() after every write"),
             Log::Interval { .. } => log(settings, "flush_every_ms"),
-            Log::None => log(settings, "flush_every_ms none: the log stays in the process until a segment is full"),
+            Log::None => log(settings, "flush_every_ms none; the log stays in the process until a segment is full"),
             Log::Buffered => unequal(
-                "log buffered: sled keeps the log in the process for up to 500 ms, its default, and the end of the process loses it",
+                "log buffered: sled keeps log records in the process for up to 500 ms (its default), so a crash of the process loses them",
             ),
         });
-        lines.push(unequal("a scan of sled is not a consistent snapshot: it may see half a batch"));
+        lines.push(unequal(
+            "a scan of sled is not a consistent snapshot, so a scan may see a part of a batch",
+        ));
         lines.extend(of_pages(settings, "sled"));
         lines.extend(without_maps(settings, "sled"));
         lines

@@ -20,7 +20,8 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Adds a counter: a number that only grows while a store is open, reported as differences. `None` adds nothing.
+    /// Adds a counter, which only grows while a store is open. Reports contain differences of counters. `None` adds
+    /// nothing.
     pub fn counter(&mut self, metric: &'static Metric, count: impl Into<Option<u64>>) -> &mut Self {
         self.counters.extend(count.into().map(|count| (metric, count)));
         self
@@ -76,7 +77,7 @@ impl Readings {
         Self { counters, gauges: self.gauges.clone() }
     }
 
-    /// The same metrics with all values 0, for a level that does not exist.
+    /// Returns these metrics with all values 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),

@@ -68,7 +68,7 @@ macro_rules! functions {
             /// Looks up all functions.
             ///
             /// # Safety
-            /// The signatures are those of the library's header.
+            /// The signatures must equal the signatures in the library's header.
             pub(crate) unsafe fn of(
                 library: &crate::symbols::Loaded,
             ) -> Result<Self, workload::TargetError> {

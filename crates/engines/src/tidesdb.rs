@@ -63,26 +63,31 @@ impl Engine for TidesDb {
         ];
         lines.extend(without_ribbons(settings, "TidesDB"));
         match settings.log {
-            Log::None => lines.push(unequal("log none: TidesDB always writes its log, in the process")),
+            Log::None => {
+                lines.push(unequal("log none: TidesDB cannot disable its log, which stays in the process"))
+            }
             Log::Buffered => {
-                lines.push(log(settings, "SyncMode Interval of one day, which writes at every commit"));
+                lines.push(log(
+                    settings,
+                    "SyncMode Interval of one day, so each commit writes its record and no commit syncs",
+                ));
             }
             Log::Sync => lines.push(log(settings, "SyncMode Full")),
             Log::Interval { .. } => lines.push(log(settings, "SyncMode Interval")),
         }
         lines.push(unequal(format_args!(
-            "{} immutable memtables: its threshold also counts runs that wait for a compaction, and stays at 16",
+            "{} immutable memtables: the limit of TidesDB also counts runs that wait for a compaction, and stays at 16",
             settings.frozen_memtables
         )));
-        lines.push(unequal("a single put is a transaction"));
-        lines.push(unequal("a memtable of TidesDB counts its nodes, about 100 bytes an entry"));
-        lines.push(unequal("values of 1 KiB and more are in a value log"));
+        lines.push(unequal("each single put is a separate transaction"));
+        lines.push(unequal("memtable size: TidesDB also counts the nodes, about 100 bytes per entry"));
+        lines.push(unequal("values: TidesDB stores values of 1 KiB and more in a value log"));
         lines.push(unequal(
-            "its crate copies every key and value that is read once more than its C interface",
+            "reads: the Rust crate of TidesDB copies each key and value once more than the C interface",
         ));
         lines.extend(without_codec(settings, "TidesDB without system libraries"));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: TidesDB has none"));
+            lines.push(unequal("direct I/O: TidesDB does not support it"));
         }
         lines.extend(without_maps(settings, "TidesDB"));
         lines

@@ -1,7 +1,8 @@
 //! `WiredTiger`: a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
 //!
-//! Its C interface consists of structures of function pointers, whose layout changes from version to version. The
-//! adapter is therefore compiled against the header of the linked library, and the library is not loaded by path.
+//! The C interface of `WiredTiger` consists of structures of function pointers, and their layout changes from version
+//! to version. The adapter is therefore compiled against the header of the linked library, and the library is not
+//! loaded by path.
 
 #[cfg(feature = "wiredtiger")]
 mod store;
@@ -32,13 +33,13 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<WiredTiger>(
 const SNAPPY: Wanted = Wanted {
     name: "libwiredtiger_snappy.so",
     variable: "LSMBENCH_WIREDTIGER_SNAPPY",
-    advice: "build WiredTiger with Snappy, or install a package that has it",
+    advice: "build WiredTiger with Snappy, or install a package of WiredTiger with Snappy",
     required: &["wiredtiger_extension_init"],
     namespace: "__wt_",
     has_fast_checksums: false,
 };
 
-/// The path of that extension, where the terms need it.
+/// The path of the Snappy extension, if the settings need the extension.
 fn snappy(settings: &EngineOptions) -> Option<PathBuf> {
     SNAPPY.find("").ok().filter(|_| settings.codec == Codec::Snappy)
 }
@@ -122,27 +123,31 @@ impl Engine for WiredTiger {
             format!("blocks {}: create {}", format_bytes(settings.block_bytes), self.table(settings)),
         ];
         match settings.log {
-            Log::None => lines.push(log(settings, "log off: a checkpoint makes writes durable")),
+            Log::None => lines.push(log(settings, "log off; only a checkpoint makes writes durable")),
             Log::Sync => lines.push(log(settings, "transaction_sync fsync")),
-            Log::Buffered => lines.push(log(settings, "transaction_sync none: written at every commit")),
+            Log::Buffered => lines
+                .push(log(settings, "transaction_sync none; each commit writes its record without a sync")),
             Log::Interval { .. } => lines.extend(without_interval(settings, "WiredTiger")),
         }
         if self.is_lsm() {
             lines.push(memtable(settings, "chunk_size"));
             lines.extend(without_ribbons(settings, "WiredTiger"));
         } else {
-            lines.push(unequal("memtable, filters: a row store has none; changes wait in the cache"));
+            lines.push(unequal(
+                "memtable, filters: a row store has neither, and keeps unwritten changes in its cache",
+            ));
         }
         lines.push(unequal(
-            "cache: WiredTiger's also contains unwritten changes, and the page cache holds its files in addition",
+            "cache: the cache of WiredTiger also contains unwritten changes, and the page cache of the kernel also contains its files",
         ));
         lines.push(unequal(format_args!(
-            "{} background threads: WiredTiger's own",
+            "{} background threads: WiredTiger chooses its own number",
             settings.background_threads
         )));
         match snappy(settings) {
-            Some(_) => lines.push("compression snappy: block_compressor snappy, by its extension".to_owned()),
-            None => lines.extend(without_codec(settings, "WiredTiger without an extension for it")),
+            Some(_) => lines
+                .push("compression snappy: block_compressor snappy, from the Snappy extension".to_owned()),
+            None => lines.extend(without_codec(settings, "WiredTiger without the extension of this codec")),
         }
         lines
     }

@@ -1,4 +1,4 @@
-//! The tables of an experiment for the report: `[source]` and `[[claim]]`. A run does not read them.
+//! The tables `[source]` and `[[claim]]` of an experiment, which only the report reads.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ pub(super) fn is_computed(file: &SourceFile) -> bool {
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads the tables with a name: one table, or an array of tables.
+/// Reads all tables with this name, written as one table or as an array of tables.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,

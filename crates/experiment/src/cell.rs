@@ -1,4 +1,4 @@
-//! A configuration: one combination of swept values that is ready to run.
+//! A configuration, which is one combination of swept values that can run.
 
 use catalog::Choice;
 use engines::EngineOptions;
@@ -49,7 +49,7 @@ pub struct SkippedCell {
     pub label: String,
     /// The reason.
     pub reason: String,
-    /// The engine, if it is not available.
+    /// The engine and the reason, if the engine is not available.
     pub absence: Option<Absence>,
 }
 

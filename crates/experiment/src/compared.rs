@@ -26,8 +26,8 @@ impl Experiment {
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
     }
 
-    /// The name of a configuration in a comparison. If only one path differs and its value is a name, that value is
-    /// used. Otherwise the name is the choice of a component, or the label of the configuration.
+    /// Name of a configuration in a comparison. If only one path differs and its value is a name, the result is this
+    /// value. Otherwise the result is the choice of a component, or the label of the configuration.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();

@@ -34,7 +34,7 @@ pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &S
     let mut sentences = Vec::new();
     for Deprecation { table, old, new } in designs.iter().flat_map(tree::deprecations) {
         let sentence = format!(
-            "design.{table}.{old} is deprecated, and the next version does not read it; use design.{table}.{new}"
+            "design.{table}.{old} is deprecated, and the next version will reject it; use design.{table}.{new}"
         );
         if !sentences.contains(&sentence) {
             sentences.push(sentence);

@@ -30,8 +30,10 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
             let base = extended_file(file, name)?;
             let chain = [above, &[file.identity()]].concat();
             if chain.contains(&base.identity()) {
-                let message =
-                    format!("design files extend each other in a circle, back to {}", base.path.display());
+                let message = format!(
+                    "design files extend each other in a cycle that includes {}",
+                    base.path.display()
+                );
                 return Err(file.problem(&["extends"], message));
             }
             read_extended(&base, &chain)?
@@ -66,13 +68,14 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
 /// The file that `extends` names.
 pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFile> {
     let Value::String(name) = name else {
-        let message = "expected the name of a design file, as extends = \"designs/default.toml\"";
+        let message = "expected the name of a design file, such as extends = \"designs/default.toml\"";
         return Err(file.problem(&["extends"], message));
     };
     referred(file, "extends", name)
 }
 
-/// Finds the file that another file names under `key`: in the same folder, or in a folder `configs` above it.
+/// Finds the file that another file names under `key`. The search covers the same folder, and folders `configs` above
+/// this folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");

@@ -15,8 +15,8 @@ const ENGINE_LABEL: &str = "engine.label";
 /// The path of the shared library of an engine.
 const ENGINE_LIBRARY: &str = "engine.library";
 
-/// The paths of all settings in which two configurations differ. Two kinds with different parameters count as one
-/// difference. Parameters that only one kind has, or that have the default of their kind, do not count separately.
+/// Paths of all settings in which two configurations differ. Two different variants on one axis count as one
+/// difference. Parameters that only one variant has, or that have their default, do not count separately.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
@@ -81,7 +81,7 @@ fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     found.append(&mut set);
 }
 
-/// Whether two values are equal in any notation of numbers: 10 equals 10.0.
+/// Whether two values are equal, independent of the notation of numbers. For example, 10 equals 10.0.
 fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
     match (number(a), number(b)) {
@@ -157,7 +157,8 @@ mod tests {
         }
     }
 
-    /// Where engines differ, settings that only our own tree reads are part of that one difference.
+    /// If two configurations have different engines, this counts as one difference, including all settings that only
+    /// lsmbench's own tree reads.
     #[test]
     fn another_engine_is_one_factor_and_each_term_another() {
         let rocksdb = |design: &str| Cell {
@@ -177,7 +178,7 @@ mod tests {
     }
 
     /// Two builds of one engine differ only in the library. The labels of the two builds are only names. Settings that
-    /// neither build can match are no difference.
+    /// neither build can match do not count as differences.
     #[test]
     fn two_builds_of_one_engine_differ_in_one_factor() {
         use super::super::fits::mismatches;

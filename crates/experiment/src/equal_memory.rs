@@ -32,8 +32,8 @@ pub(super) fn check_capacity<'a>(
     let has_budget = cells.iter().any(|cell| cell.design.options.memory.is_some());
     match has_budget && named.any(sets_capacity) {
         true => {
-            Err("design.memory gives the cache the memory that memtables, filters and fences leave; remove design.memory \
-                     or design.cache.capacity"
+            Err("design.memory gives the cache all memory that memtables, filters and fence pointers do not \
+            use; remove design.memory or design.cache.capacity"
                 .to_owned())
         }
         false => Ok(()),
@@ -45,17 +45,19 @@ pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {
         if cell.task.component().is_some() {
-            return Err("an experiment with a subject has no tree to share memory; remove it".to_owned());
+            return Err(
+                "a component experiment has no tree, so design.memory has no effect; remove it".to_owned()
+            );
         }
         let design = &cell.design;
         let Some(own) = design.options.memory else {
-            let message = "the budget is missing; set design.memory, as memory = \"64MiB\"";
+            let message = "the memory budget is missing; set design.memory, such as memory = \"64MiB\"";
             return Err(message.to_owned());
         };
         match budget {
             Some(other) if other != own => {
                 return Err(format!(
-                    "\"{}\" has a budget of {own}, others have {other}; set one for all",
+                    "\"{}\" has a memory budget of {own}, but others have {other}; set one budget for all",
                     cell.label
                 ));
             }

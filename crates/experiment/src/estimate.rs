@@ -14,7 +14,7 @@ use super::cell::Cell;
 /// its output on storage at once, in addition to the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
-/// The largest number of versions per key on storage, for a policy without a size ratio.
+/// Assumed maximum number of versions per key on storage, for a policy without a size ratio.
 const MOST_VERSIONS: f64 = 10.0;
 
 /// The overhead of an entry in an SSTable, in bytes.
@@ -167,7 +167,7 @@ impl PhaseWork {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// The estimate of roles that run next to each other: those in the background as long as the others.
+    /// Estimate for roles that run at the same time. Roles in the background run as long as the other roles.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);
@@ -206,8 +206,8 @@ fn seconds_of(kind: Kind) -> f64 {
     ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
 }
 
-/// The number of versions of a key that may be on storage at once. Without compaction, all versions may be; otherwise
-/// one per run or level that the policy compacts together.
+/// Maximum number of versions of a key on storage at the same time. Without compaction, all versions stay. Otherwise
+/// each run or level that the policy compacts together can have one version.
 fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
@@ -226,7 +226,7 @@ fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// The bytes of all filters: their bits per entry, and the initial size of each filter.
+/// Estimated bytes of all filters: bits per entry, plus the fixed size of each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {

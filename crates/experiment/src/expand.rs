@@ -24,8 +24,8 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether unavailable engines are left out instead of rejected. A claim of a document about an unavailable engine
-    /// cannot be judged, but the others can.
+    /// Whether the expansion leaves out unavailable engines instead of rejecting the experiment. The report uses this,
+    /// because claims about available engines can still be judged.
     pub(super) goes_as_far: bool,
 }
 
@@ -46,7 +46,10 @@ impl Sweep {
             let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
                 let same: &Cell = &cells[*numbers.get(&text)?];
-                Some(format!("same as configuration {}, \"{}\"", same.number, same.label))
+                Some(format!(
+                    "this combination is identical to configuration {}, \"{}\"",
+                    same.number, same.label
+                ))
             };
             if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));
@@ -175,7 +178,7 @@ impl Base<'_> {
             },
             (_, [_, ..]) if roots.contains(&first) => Ok(()),
             (_, []) if roots.contains(&first) => {
-                Err(SweepError::new(path, "this is a whole table; name a key in it"))
+                Err(SweepError::new(path, "this is a table; name a key in it"))
             }
             _ => {
                 Err(SweepError::new(path, wording::unknown("start of a path", first, roots.iter().copied())))
@@ -219,7 +222,7 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     if absent.is_empty() {
         return Ok(());
     }
-    let all = "use [sweep] \"engine\" = \"all\" to run those that are";
+    let all = "use [sweep] \"engine\" = \"all\" to run only the installed engines";
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
@@ -230,12 +233,15 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     let hint = suggestion(name, known.iter().map(String::as_str));
     match known.is_empty() {
         true => format!("{of} has no parameters"),
-        false if known.iter().any(|known| known == name) => format!("only other kinds of {of} have it"),
+        false if known.iter().any(|known| known == name) => {
+            format!("only other variants of {of} have this parameter")
+        }
         false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
 }
 
-/// The shortest unique end of each path: `theta`, or `load.threads` where the threads of another phase are swept too.
+/// The shortest unique suffix of each path, such as `theta`. If the sweep has threads of two phases, the suffix is
+/// longer, such as `load.threads`.
 fn short_names(factors: &[Factor]) -> Vec<String> {
     let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
@@ -303,17 +309,17 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         let reason = match &phase.work {
             _ if phase.threads > 1 => format!("has {} threads (maximum 1)", phase.threads),
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-                "ends after a time; set operations in place of seconds".to_owned()
+                "ends after a time; set operations instead of seconds".to_owned()
             }
-            Work::Roles(_) => "has roles, which run at the same time".to_owned(),
-            Work::Step(StoreStep::Sleep(_)) => "sleeps, and counters do not depend on time".to_owned(),
+            Work::Roles(_) => "has roles, which need concurrent threads".to_owned(),
+            Work::Step(StoreStep::Sleep(_)) => "sleeps, but counters do not depend on time".to_owned(),
             _ => return None,
         };
         Some(format!("counted mode: phase {} {reason}", phase.name))
     })
 }
 
-/// The parts of a configuration, to which swept values are applied one after the other.
+/// A configuration under construction, to which the expansion applies one swept value after the other.
 struct Parts {
     engine: Choice,
     design: Design,
@@ -365,7 +371,7 @@ impl Parts {
     }
 }
 
-/// Whether a key belongs to the axis, so that every choice on the axis has it.
+/// Whether a key belongs to the axis itself, so every variant of the axis has this key.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }
@@ -464,7 +470,7 @@ mod tests {
         let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
         assert_eq!(swept, ["uniform ", "zipfian 0.5", "zipfian 0.9"]);
         assert_eq!(left_out.len(), 1);
-        assert_eq!(left_out[0].reason, "same as configuration 0, \"keys=uniform\"");
+        assert_eq!(left_out[0].reason, "this combination is identical to configuration 0, \"keys=uniform\"");
         for (path, hint) in [
             (
                 "design.bloom.bits_per_ky",
@@ -516,7 +522,7 @@ mod tests {
         // sweep.
         assert_eq!(left_out.len(), 2);
         assert_eq!(left_out[0].label, "engine=other, design.fence=binary");
-        assert!(left_out[0].reason.contains("it has no function"));
+        assert!(left_out[0].reason.contains("does not export the function"));
         let error = expand("\"engine.librari\" = [\"x\"]", RunMode::Timed).unwrap_err();
         assert!(error.contains("did you mean \"library\"?"), "{error}");
         let (_, left_out) = expand("\"engine\" = \"all\"", RunMode::Counted).unwrap();

@@ -71,7 +71,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Whether a configuration has an ideal bound in place of another variant of the baseline.
+/// Whether a configuration uses an ideal bound on an axis on which the baseline uses another variant.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {

@@ -12,10 +12,10 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 
 /// The reason why an engine with its own background threads has no counted mode.
-const COUNTED: &str = "background threads are timing-dependent";
+const COUNTED: &str = "because its background threads depend on timing";
 
-/// The number of design settings that the engine of one configuration can match and the other cannot. Settings that
-/// neither of two other engines can match do not count. Two builds of one engine have no mismatches.
+/// Number of design settings that the engine of only one of the two configurations can match. A setting that neither
+/// engine can match does not count. Two builds of one engine have no mismatches.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;
@@ -62,7 +62,7 @@ fn missing_call(cell: &Cell) -> Option<String> {
     };
     let phases = &cell.task.workload()?.phases;
     let (missing, phase) = phases.iter().find_map(|phase| Some((call_of(phase)?, &phase.name)))?;
-    Some(format!("engine \"{}\" has no call for {missing} of phase \"{phase}\"", engine_label(&cell.engine)))
+    Some(format!("engine \"{}\" cannot execute {missing} of phase \"{phase}\"", engine_label(&cell.engine)))
 }
 
 /// The reason why the engine of a configuration cannot run it. `None` if the engine can.
@@ -79,7 +79,7 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         if let Some((axis, choice, _)) = limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
         {
             return Some(format!(
-                "engine \"{engine}\" keeps files, but {axis} = \"{choice}\" does not; use storage that keeps files"
+                "engine \"{engine}\" needs files, but {axis} = \"{choice}\" has no files; use storage with files"
             ));
         }
         if cell.design.to_toml().contains_key("memory") {

@@ -21,7 +21,10 @@ impl Experiment {
 /// Rejects phases that cannot be in a fixture. The error is a sentence.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
-        return Err("an experiment with a subject has no store to keep; remove trials.fixture".to_owned());
+        return Err(
+            "a component experiment has no store, so there is nothing to keep; remove trials.fixture"
+                .to_owned(),
+        );
     };
     let phases = task.phases();
     let Some(place) = phases.iter().position(|phase| phase == last) else {
@@ -29,7 +32,7 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     };
     if place + 1 == phases.len() {
         return Err(format!(
-            "\"{last}\" is the last phase, so no phase would be measured; name an earlier one"
+            "\"{last}\" is the last phase, so lsmbench would measure no phase; name an earlier phase"
         ));
     }
     let replay = workload.phases[..=place].iter().find(|phase| matches!(phase.work, Work::Replay(_)));
@@ -43,8 +46,8 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = workload.phases[..=place].iter().find(is_lost) {
         let (name, step) = (&phase.name, phase.step().map_or("", StoreStep::name));
         return Err(format!(
-            "phase \"{name}\" is part of the fixture, and step = \"{step}\" changes no file of the store; put it after \
-             the fixture"
+            "phase \"{name}\" is part of the fixture, but step = \"{step}\" changes no file of the store; \
+             move this phase after the fixture"
         ));
     }
     let searching = workload.phases[..=place].iter().find(|phase| matches!(phase.rate, Rate::Sustained(_)));
@@ -55,19 +58,21 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = workload.phases[..=place].iter().find(|phase| phase.before != Before::default()) {
         let name = &phase.name;
         return Err(format!(
-            "phase \"{name}\" is part of the fixture and not measured; remove its cache and warm_up"
+            "phase \"{name}\" is part of the fixture and therefore not measured; remove its keys cache and warm_up"
         ));
     }
     if let Some(cell) = cells.iter().find(|cell| !engine(&cell.engine).stores_can_be_cloned()) {
         let name = engine_label(&cell.engine);
-        return Err(format!("engine \"{name}\" cannot start from a fixture; its files may change in place"));
+        return Err(format!(
+            "engine \"{name}\" cannot start from a fixture, because it may change files in place"
+        ));
     }
     let not_durable = cells.iter().find_map(|cell| {
         let limits = cell.design.limits();
         limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
     });
     not_durable.map_or(Ok(()), |(axis, choice, limit)| {
-        Err(format!("{axis} = \"{choice}\" {limit}, so it leaves no files to clone"))
+        Err(format!("{axis} = \"{choice}\" {limit}, so a fixture would have no files"))
     })
 }
 
@@ -77,7 +82,7 @@ pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) ->
     let place = |name: &str| phases.iter().position(|phase| phase == name);
     match fixture.and_then(place).zip(place(phase)) {
         Some((last, place)) if place <= last => Err(format!(
-            "phase \"{phase}\" is part of the fixture, which is not measured. {}",
+            "phase \"{phase}\" is part of the fixture and therefore not measured. {}",
             wording::valid(phases[last + 1..].iter().map(String::as_str))
         )),
         _ => Ok(()),

@@ -32,7 +32,7 @@ impl Experiment {
         let name = axis.name();
         (!taken.is_empty()).then(|| {
             format!(
-                "{name}: kinds of the sweep that have it take {} over from the base design",
+                "{name}: swept variants with this parameter inherit {} from the base design",
                 taken.join(", ")
             )
         })

@@ -1,4 +1,4 @@
-//! Reads an experiment file, and everything that it refers to, into an [`Experiment`].
+//! Reads an experiment file, and all files that it refers to, into an [`Experiment`].
 
 mod task;
 mod unread;
@@ -63,7 +63,7 @@ impl<'a> Loader<'a> {
             return Err(file.problem(&[key], wording::unknown("key of an experiment", key, keys)));
         }
         if answers::is_computed(&file) {
-            let message = "nothing in this file runs; `lsmbench report` computes its claims";
+            let message = "this file has no workload to run; `lsmbench report` computes its claims";
             return Err(file.problem(&[], message));
         }
         let sets = Sets::collect(&file, overrides)?;
@@ -71,7 +71,7 @@ impl<'a> Loader<'a> {
             None => None,
             Some(Value::String(name)) => Some(referred(&file, "workload", name)?),
             Some(_) => {
-                let message = "expected the name of a file, as workload = \"workloads/ycsb-a.toml\"";
+                let message = "expected the name of a file, such as workload = \"workloads/ycsb-a.toml\"";
                 return Err(file.problem(&["workload"], message));
             }
         };
@@ -106,7 +106,7 @@ impl<'a> Loader<'a> {
         let mut labels = HashSet::new();
         if let Some(twice) = cells.iter().find(|cell| !labels.insert(&cell.label)) {
             let message = format!(
-                "two configurations are called \"{}\"; set another label for one of them",
+                "two configurations have the label \"{}\"; set another label for one of them",
                 twice.label
             );
             return Err(self.file.problem(&["sweep"], message));
@@ -166,7 +166,8 @@ impl<'a> Loader<'a> {
         match self.file.table.get("question") {
             Some(Value::String(question)) if !question.trim().is_empty() => Ok(question.clone()),
             _ => {
-                let message = "the question of the experiment is missing, as question = \"Which …?\"";
+                let message =
+                    "the question of the experiment is missing; add it, such as question = \"Which …?\"";
                 Err(self.file.problem(&["question"], message))
             }
         }
@@ -211,7 +212,7 @@ impl<'a> Loader<'a> {
         }
         let mut sets = self.sets.under(ENGINE).peekable();
         if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
-            let message = "an experiment with a subject runs no engine; remove engine";
+            let message = "a component experiment runs no engine; remove the key engine";
             return Err(self.file.problem(&[ENGINE], message));
         }
         for (path, set) in sets {
@@ -274,7 +275,7 @@ impl<'a> Loader<'a> {
         }
         let only = if trials.mode == RunMode::Counted { "times" } else { "counters" };
         let message = format!(
-            "subject \"{}\" measures only {only}, which mode \"{}\" does not; use trials.mode = \"{}\"",
+            "subject \"{}\" measures only {only}, but mode \"{}\" does not measure {only}; use trials.mode = \"{}\"",
             component.kind(),
             trials.mode.name(),
             modes[0].name()
@@ -282,7 +283,8 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// An error in a choice of the task, at the source of its value.
+    /// Converts an error in a choice of the workload or component into a problem that names the file, the override or
+    /// the sweep that set the value.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {
@@ -356,15 +358,15 @@ impl<'a> Loader<'a> {
         let mut sweep = Sweep::read(&table).map_err(|error| self.sweep_problem(&error))?;
         sweep.factors.splice(..0, in_design.into_iter().filter(|factor| !is_set(factor)));
         if sweep.factors.is_empty() && self.file.table.contains_key("sweep") {
-            let message = "the sweep is empty; add a path with its values, as \
-                           \"design.bloom\" = [\"none\", \"standard\"]";
+            let message = "the sweep is empty; add a path with its values, such as \"design.bloom\" = \
+            [\"none\", \"standard\"]";
             return Err(self.file.problem(&["sweep"], message));
         }
         sweep.check().map_err(|error| self.sweep_problem(&error))?;
         for factor in &sweep.factors {
             if let Some(set) = self.sets.exactly(&factor.path) {
                 let message = format!(
-                    "this path is swept, so a single value has no effect; set \"sweep.{path}\" = [ … ]",
+                    "the sweep already sets this path, so a single value has no effect; set \"sweep.{path}\" = [ … ]",
                     path = factor.path
                 );
                 return Err(set.problem(&self.file, message));
@@ -469,7 +471,7 @@ impl<'a> Loader<'a> {
             let names = left_out.join(", ");
             experiment
                 .warnings
-                .push(format!("counted mode measures no time, so the verdict leaves out {names}"));
+                .push(format!("counted mode measures no time, so the verdict ignores {names}"));
         }
         Ok(())
     }

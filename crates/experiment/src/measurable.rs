@@ -69,7 +69,7 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
     };
     let instead = |does: fn(&Phase) -> bool| match others(does).last() {
         Some(other) => format!("use verdict.phase = \"{other}\""),
-        None => "add a phase that does".to_owned(),
+        None => "add a phase for this metric".to_owned(),
     };
     let is_one_of = |list: &[Metric]| list.contains(metric);
     if is_one_of(&PER_WRITTEN_BYTE) && !judged.may_write() {
@@ -79,30 +79,27 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
         return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
     }
     if *metric == c::READ_AMP && judged.may_write() {
-        return Some(format!("phase \"{phase}\" does not only read; {}", instead(only_reads)));
+        return Some(format!("phase \"{phase}\" has operations other than reads; {}", instead(only_reads)));
     }
     if is_one_of(&PER_SCAN) && !scans(judged) {
         return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
     }
     if is_one_of(&OPEN_LOOP) && !is_open(judged) {
-        let message =
-            "runs in a closed loop, where each operation starts when the last one ends; use a rate, as";
+        let message = "runs in a closed loop, where each operation starts when the previous operation ends; set a rate, such as";
         return Some(format!("phase \"{phase}\" {message} phase.{phase}.rate = 10_000"));
     }
     if *metric == c::SUSTAINED_OPS_PER_SECOND && !matches!(judged.rate, Rate::Sustained(_)) {
         return Some(format!(
-            "phase \"{phase}\" searches for no rate; use phase.{phase}.rate = {{ p99 = \"1ms\" }}"
+            "phase \"{phase}\" has no rate search; set phase.{phase}.rate = {{ p99 = \"1ms\" }}"
         ));
     }
     (is_one_of(&OF_CACHE) && bypasses_cache(cell)).then(|| {
-        "blocks of memory-mapped tables are read in place and not through the cache; use design.block.mapped = \
-         \"cached\""
-            .to_owned()
+        "reads of memory-mapped SSTables bypass the cache; use design.block.mapped = \"cached\"".to_owned()
     })
 }
 
-/// Whether the blocks of a configuration are read in place, without the cache. The default storage maps files and reads
-/// in place. Fence pointers with their own pages read those pages through the cache.
+/// Whether reads of a configuration bypass the cache, because blocks of mapped files are used in place. Fence pointers
+/// with their own pages read these pages through the cache.
 fn bypasses_cache(cell: &Cell) -> bool {
     let (design, default) = (&cell.design, Design::default());
     let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();

@@ -27,10 +27,10 @@ pub struct Overrides {
     pub trials: Option<u64>,
     /// The seed.
     pub seed: Option<u64>,
-    /// Whether to use reduced sizes: those of the `[quick]` table of the experiment, or counts and times divided by
-    /// ten.
+    /// Whether to reduce all sizes, either as the `[quick]` table of the experiment sets, or to a tenth of counts and
+    /// times.
     pub quick: bool,
-    /// A design file that replaces that of the experiment.
+    /// A design file that replaces the design file of the experiment.
     pub design: Option<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ impl Sets {
             let root = paths::split(&set.path)[0];
             if set.path == root && ROOTS.contains(&root) && root != ENGINE {
                 let message = format!(
-                    "\"{root}\" is a whole table; set a value in it, as {}; `lsmbench describe` prints all values",
+                    "\"{root}\" is a table; set a value in it, such as {}; `lsmbench describe` prints all values",
                     example(root)
                 );
                 return Err(set.problem(file, message));
@@ -99,8 +99,10 @@ impl Sets {
                 self.0.extend(entries.iter().map(set));
                 Ok(())
             }
-            Some(_) => Err(file
-                .problem(&[name], "expected a table of paths and values, as \"phase.load.insert\" = 1000")),
+            Some(_) => Err(file.problem(
+                &[name],
+                "expected a table of paths and values, such as \"phase.load.insert\" = 1000",
+            )),
         }
     }
 
@@ -190,6 +192,6 @@ pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
             let value = value.map_err(|message| Problem::new(format!("--set {}: {message}", path.trim())))?;
             Ok((paths::unquoted(path.trim()), value))
         }
-        _ => Err(Problem::new(format!("--set {text}: expected path=value, as --set {example}"))),
+        _ => Err(Problem::new(format!("--set {text}: expected path=value, such as --set {example}"))),
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), 
             let known: Vec<String> = items.iter().filter_map(name_of).map(str::to_owned).collect();
             match items.iter_mut().find(|item| name_of(item) == Some(rest[0])) {
                 Some(Value::Table(item)) if rest.len() > 1 => set(item, &rest[1..], value),
-                Some(_) => Err(format!("\"{first}.{}\" is a whole table; name a key in it", rest[0])),
+                Some(_) => Err(format!("\"{first}.{}\" is a table; name a key in it", rest[0])),
                 None => Err(wording::unknown(first, rest[0], known.iter().map(String::as_str))),
             }
         }
@@ -81,7 +81,7 @@ pub(super) fn read_value(text: &str) -> Result<Value, String> {
     match parsed {
         Ok(Some(value)) => Ok(value),
         Err(error) if text.starts_with(['"', '\'', '[', '{']) => Err(format!(
-            "{text} is not a TOML value: {}; quote each string in it, and protect the quotes from the shell",
+            "{text} is not a TOML value: {}; quote each string, and protect the quotes from the shell",
             error.message().lines().next().unwrap_or_default()
         )),
         _ if is_too_large(text) => {

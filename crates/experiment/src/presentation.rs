@@ -41,7 +41,7 @@ impl VerdictSpec {
             known("swept path", Some(path), &swept).map_err(|message| ("within", message))?;
         }
         if self.within.is_some() && !swept.is_empty() && experiment.compared_within().len() == swept.len() {
-            let message = "all swept paths are named, so no configurations are left to compare; remove one";
+            let message = "within names all swept paths, so there is nothing to compare; remove one path";
             return Err(("within", message.to_owned()));
         }
         let mut baselines: Vec<String> =
@@ -78,7 +78,7 @@ pub(super) fn read_charts(
         }
         if charts.iter().any(|other| other.file_stem() == chart.file_stem()) {
             let message =
-                format!("two charts would be called \"{}\"; set name in one of them", chart.file_stem());
+                format!("two charts would have the name \"{}\"; set name in one of them", chart.file_stem());
             return Err(at("name", message));
         }
         check_chart(&chart, schema, task, fixture).map_err(|(key, message)| at(key, message))?;
@@ -91,7 +91,7 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     let whole = |message: &str| reading::ReadingError { key: None, message: message.to_owned() };
     let table = table.as_table().ok_or_else(|| whole("expected tables: [[chart]]"))?;
     if !table.contains_key("kind") {
-        return Err(whole("the kind of the chart is missing, as kind = \"line\""));
+        return Err(whole("the kind of the chart is missing; add it, such as kind = \"line\""));
     }
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
@@ -104,7 +104,7 @@ fn check_chart(
     fixture: Option<&str>,
 ) -> Result<(), (&'static str, String)> {
     if task.component().is_some() && is_own_table(chart.form()) {
-        let message = "an experiment with a subject has no timeline and no latency distribution";
+        let message = "a component experiment has no timeline and no latency distribution";
         return Err(("kind", message.to_owned()));
     }
     if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.form())) {
@@ -152,7 +152,7 @@ fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
-/// The names of operations in the rows of a task: those of all kinds, of its steps, and of its roles.
+/// Names of the operations in the rows of a task: kinds of operation, steps, and operations of roles.
 pub(super) fn operations(task: &Task) -> Vec<String> {
     let Task::Workload(workload) = task else { return vec![ALL.to_owned()] };
     let kinds = || [ALL].into_iter().chain(Kind::ALL.map(Kind::name));

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::wording;
 
-/// An error in a table: the key at fault, if known, and the reason.
+/// An error in a table, with the wrong key, if known, and the reason.
 pub(super) struct ReadingError {
     pub(super) key: Option<String>,
     pub(super) message: String,

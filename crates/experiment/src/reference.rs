@@ -60,9 +60,13 @@ pub(super) const FILE: [KeyEntry; 20] = [
         "Values as in `set`, which apply only with `--quick`. Without this table, `--quick` divides counts \
          and times by ten.",
     ),
-    KeyEntry::new("sweep", "table of lists by path", "Values in which the configurations differ."),
+    KeyEntry::new(
+        "sweep",
+        "table of lists by path",
+        "Swept paths with their values. Each combination of values is a configuration.",
+    ),
     KeyEntry::new("trials", "table", "Number of trials, their seed and their mode."),
-    KeyEntry::new("verdict", "table", "Metric that decides the verdict, and the baseline."),
+    KeyEntry::new("verdict", "table", "Metric that decides the verdict, and the baseline of comparisons."),
     KeyEntry::new(
         "gate",
         "table",
@@ -74,7 +78,7 @@ pub(super) const FILE: [KeyEntry; 20] = [
         "Objective and limits of `lsmbench tune`, which searches the designs of the sweep. Other commands ignore it.",
     ),
     KeyEntry::new("chart", "list of tables `[[chart]]`", "Charts that are drawn from the results."),
-    KeyEntry::new("style", "table", "The look of the charts: file formats, width, font, caption."),
+    KeyEntry::new("style", "table", "File formats, width, font and caption of the charts."),
     KeyEntry::new(
         "source",
         "table or list of tables",
@@ -84,7 +88,7 @@ pub(super) const FILE: [KeyEntry; 20] = [
     KeyEntry::new(
         "claim",
         "list of tables `[[claim]]`",
-        "Rules that compare published numbers with the results. Only `lsmbench report` reads these rules.",
+        "Rules that compare published values with the results. Only `lsmbench report` reads these rules.",
     ),
 ];
 
@@ -108,9 +112,9 @@ const SWEEP: [KeyEntry; 3] = [
     KeyEntry::new(
         "combine",
         "`\"cartesian\"`, `\"zip\"`, `\"ablate\"`",
-        "Combination of the values of several paths. `\"cartesian\"` combines each value with each value \
-         of the other paths. `\"zip\"` combines the first values of all lists, then the second values, and \
-         so on. `\"ablate\"` changes one value of the base at a time.",
+        "Rule that combines the values of several paths. `\"cartesian\"` combines each value with each \
+         value of the other paths. `\"zip\"` combines the first values of all lists, then the second values, and \
+         so on. `\"ablate\"` changes one value of the base design at a time.",
     )
     .or("\"cartesian\""),
     KeyEntry::new(
@@ -130,7 +134,11 @@ const SWEEP: [KeyEntry; 3] = [
 /// The tables of experiment and design files with keys that are read by hand.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
-    KeyTable { name: "sweep", about: "The values in which the configurations differ.", keys: &SWEEP },
+    KeyTable {
+        name: "sweep",
+        about: "The swept paths with their values. Each combination of values is a configuration.",
+        keys: &SWEEP,
+    },
     KeyTable { name: "design file", about: "A design file, in `configs/designs/`.", keys: &DESIGN_FILE },
 ];
 

@@ -1,4 +1,5 @@
-//! The experiments whose trials can run side by side: the operations of a slice must be the same in each configuration.
+//! Checks whether the trials of an experiment can run side by side. All configurations must have the same operations in
+//! a slice.
 
 use results::{Interleaving, RunMode};
 use subject::Task;
@@ -12,7 +13,7 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     let name = plan.name();
     let reason = match task.workload() {
         _ if trials.mode == RunMode::Counted => Some("counted mode measures no time".to_owned()),
-        None => Some("an experiment with a subject has no store that could take turns".to_owned()),
+        None => Some("a component experiment has no store that could run in slices".to_owned()),
         Some(workload) => workload.phases.iter().find_map(obstacle),
     };
     if let Some(reason) = reason {
@@ -21,13 +22,14 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if plan == Interleaving::Duet && cells > cores {
         return Err(format!(
-            "\"duet\" needs a core for each of the {cells} configurations, and this machine has {cores}; use \"slices\""
+            "\"duet\" needs one core per configuration, but there are {cells} configurations and {cores} cores; use \"slices\""
         ));
     }
     Ok(())
 }
 
-/// Why a phase cannot run in slices with the same operations in each configuration; `None` if it can.
+/// Reason why a phase cannot run in slices with the same operations in each configuration. `None` if the phase can run
+/// in slices.
 fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);

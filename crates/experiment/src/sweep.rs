@@ -17,7 +17,7 @@ const MOST_CELLS: usize = 10_000;
 /// The way in which the values of several factors are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Combine {
-    /// Every value of one factor with every value of the others.
+    /// Combines each value of a factor with each value of the other factors.
     #[default]
     Cartesian,
     /// The first values of all factors, then the second values, and so on.
@@ -89,7 +89,7 @@ impl Sweep {
             } else if key == "memory" {
                 if value.as_str() != Some("equal") {
                     let message =
-                        format!("unknown value {value}. Valid: \"equal\", with design.memory as the budget");
+                        format!("unknown value {value}. Valid: \"equal\", with the budget in design.memory");
                     return Err(SweepError::new("memory", message));
                 }
                 sweep.equal_memory = true;
@@ -125,12 +125,12 @@ impl Sweep {
             {
                 return Err(SweepError::new(
                     &factor.path,
-                    "this path is swept twice; remove one of the two".to_owned(),
+                    "the sweep has this path twice; remove one of them".to_owned(),
                 ));
             }
             if self.combine == Combine::Zip && factor.values.len() != first.values.len() {
                 let message = format!(
-                    "combine = \"zip\" needs lists of one length; \"{}\" has {} values, \"{}\" has {}",
+                    "combine = \"zip\" needs lists of equal length, but \"{}\" has {} values and \"{}\" has {}",
                     first.path,
                     first.values.len(),
                     factor.path,
@@ -271,7 +271,7 @@ mod tests {
             ("\"design.wal.period\" = \"all\"", "expected a list of values"),
             (
                 "\"design.format\" = [\"plain\"]\n\"design.block.format\" = \"all\"",
-                "this path is swept twice",
+                "the sweep has this path twice",
             ),
         ] {
             let error = read(text).unwrap_err();

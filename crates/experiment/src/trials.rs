@@ -6,49 +6,50 @@ use results::{Interleaving, RunMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[trials]`: the number of trials of every configuration, and the data that they record.
+/// `[trials]`: the number of trials of each configuration, and the data that trials record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trials {
-    /// Most trials of each configuration, 1 to 1000. Trials of different configurations are interleaved.
+    /// Maximum number of trials of each configuration, 1 to 1000. Trials of different configurations are interleaved.
     pub count: u64,
-    /// Seed of all operation streams. Every configuration runs the same operations in a trial.
+    /// Seed of all operation streams. In one trial, all configurations run the same operations.
     pub seed: u64,
-    /// Number of seeds, 1 to 1000: `seed` and the whole numbers after it. Trials use the seeds in turn, and one trial
-    /// uses the same seed for all configurations. Each seed is a replicate with its own operations. At least one trial
-    /// runs per seed, unless `--trials` or `--quick` sets another number. With one seed, all trials run the same
-    /// operations.
+    /// Number of seeds, 1 to 1000. The seeds are `seed` and the next whole numbers. Trials use the seeds in turn. All
+    /// configurations use the same seed in one trial. Each seed gives other operations. At least one trial runs per
+    /// seed, unless `--trials` or `--quick` sets another number. With one seed, all trials run the same operations.
     #[serde(skip_serializing_if = "is_one")]
     pub seeds: u64,
     /// Whether the run measures time or only counters.
     pub mode: RunMode,
-    /// Interval between timed operations: 1 times every operation, 100 times one operation in 100.
+    /// Interval between timed operations. With 1, lsmbench times every operation. With 100, it times one operation in
+    /// 100.
     pub sampling: u64,
-    /// Interval between operations whose answers are checked after the phase. 0 checks no answers. `counted` mode
-    /// checks all answers.
+    /// Interval between operations whose answers lsmbench checks after the phase. With 0, lsmbench checks no answers.
+    /// `counted` mode checks all answers.
     pub check: u64,
     /// Whether each round of a timed run measures the baseline twice, to estimate the noise of the machine.
     pub noise: bool,
-    /// How the trials of a round share the machine, in a timed run of a workload.
+    /// The way in which the trials of a round share the machine, for timed runs of a workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Interleaving>,
-    /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. More than 0 and less
-    /// than 1. Without it, all trials run.
+    /// Relative half-width of the confidence intervals at which the run stops early. 0.01 means 1 %. The value must be
+    /// above 0 and below 1. Without `precision`, all trials run.
     pub precision: Option<f64>,
-    /// Time for the trials of a run, such as `"2min"`. It ends earlier when every verdict is decided, or when the rest of
-    /// the time would hardly decide one. A configuration whose verdict is decided stops earlier than the others. Without
-    /// `count`, as many trials run as fit.
+    /// Time for the trials of a run, such as `"2min"`. The run ends earlier if all verdicts are decided, or if the rest
+    /// of the time is unlikely to decide another verdict. A configuration with a decided verdict stops earlier than the
+    /// others. Without `count`, the time limits the number of trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Time>,
-    /// Last phase of the fixture: the store after this phase is built once, and every trial starts from a copy.
+    /// Last phase of the fixture. lsmbench builds the store up to this phase once, and every trial starts from a copy
+    /// of this store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixture: Option<String>,
     /// Memory limit of a trial process including its page cache, at least `"16MiB"`. Without `memory_limit`, there is
     /// no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
-    /// Free memory that is touched and released before each phase, so that new pages are ready.
-    /// Linux only, and not together with `memory_limit`.
+    /// Amount of free memory that lsmbench writes and releases before each phase, so that the hypervisor provides these
+    /// pages. Linux only, and not together with `memory_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_memory: Option<ByteSize>,
     /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"` (default). One second must be a multiple of the
@@ -137,22 +138,22 @@ impl Trials {
         if self.seeds - 1 > LARGEST_SEED - seed {
             return Err((
                 "seeds",
-                format!("the last of them exceeds the largest whole number in TOML, {LARGEST_SEED}"),
+                format!("the last seed exceeds the largest whole number in TOML, {LARGEST_SEED}"),
             ));
         }
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
-            let message = "expected the relative half-width of an interval, more than 0 and less than 1";
+            let message = "expected the relative half-width of a confidence interval, above 0 and below 1";
             return Err(("precision", message.to_owned()));
         }
         if self.budget.is_some_and(|budget| budget.0 == 0) {
             return Err(("budget", "0 is too short; give a time such as \"2min\"".to_owned()));
         }
         if self.budget.is_some() && precision.is_some() {
-            let message = "both trials.budget and trials.precision end a run; remove one of the two";
+            let message = "both trials.budget and trials.precision end a run; remove one of them";
             return Err(("budget", message.to_owned()));
         }
         if self.budget.is_some() && self.mode == RunMode::Counted {
-            let message = "counted mode repeats no measurement, so it needs no budget; remove it";
+            let message = "counted mode does not repeat measurements, so a budget has no effect; remove it";
             return Err(("budget", message.to_owned()));
         }
         if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
@@ -160,7 +161,7 @@ impl Trials {
             return Err(("memory_limit", message.to_owned()));
         }
         if self.memory_limit.is_some() && self.warm_memory.is_some() {
-            let message = "the touched memory would count against trials.memory_limit; remove one of the two";
+            let message = "trials.warm_memory would count against trials.memory_limit; remove one of them";
             return Err(("warm_memory", message.to_owned()));
         }
         if self.warm_memory.is_some() && !cfg!(target_os = "linux") {
@@ -169,14 +170,14 @@ impl Trials {
         }
         // Rounds of whole seconds are computed from the intervals as well.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
-            let message =
-                "expected a second or an even part of it, at least 10 ms, as \"1s\", \"100ms\" or \"20ms\"";
+            let message = "expected a time of at least 10 ms that divides a second evenly, such as \"1s\", \"100ms\" or \"20ms\"";
             return Err(("timeline", message.to_owned()));
         }
         if sampling == 0 {
             return Err((
                 "sampling",
-                "0 is too small; use 1 to time every operation, or 100 to time one in a hundred".to_owned(),
+                "0 is too small; use 1 to time every operation, or 100 to time one operation in a hundred"
+                    .to_owned(),
             ));
         }
         Ok(())

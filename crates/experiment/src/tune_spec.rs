@@ -1,37 +1,38 @@
-//! The table `[tune]`: what `lsmbench tune` searches for.
+//! The table `[tune]` with the objective and the limits of `lsmbench tune`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[tune]`: the objective and the limits of a design. The space is the sweep of the file.
+/// `[tune]`: the objective and the limits of a design. `lsmbench tune` searches all designs of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TuneSpec {
-    /// Metric that is to be small: a column of `runs.csv`, `memory` or `io_per_op`, as in `"p99_ns of get in lookup"`. The
-    /// operation and the phase are those of the verdict unless they are named. `memory` is two memtables, filters, fences
-    /// and the capacity of the cache. `io_per_op` is blocks read and written per operation.
+    /// Metric to minimise: a column of `runs.csv`, `memory` or `io_per_op`, such as `"p99_ns of get in lookup"`.
+    /// Without an operation or a phase, the metric has the operation or the phase of the verdict. `memory` is the sum
+    /// of two memtables, filters, fence pointers and the capacity of the cache. `io_per_op` is the number of blocks
+    /// read and written per operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimise: Option<String>,
-    /// Metric that is to be large, instead of `minimise`.
+    /// Metric to maximise, instead of `minimise`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximise: Option<String>,
-    /// Second axis of the Pareto set, smaller is better. By default, `memory`.
+    /// Second metric of the Pareto set, where smaller values are better. By default, `memory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub also: Option<String>,
-    /// Limits, as `["write_amp <= 8", "memory <= 64MiB"]`.
+    /// Limits that a design must meet, such as `["write_amp <= 8", "memory <= 64MiB"]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subject_to: Vec<String>,
-    /// How far the mix may drift, as Kullback-Leibler divergence. Designs are then judged by the worst such mix; only for
-    /// `minimise = "io_per_op"`.
+    /// Maximum drift of the operation mix, as Kullback-Leibler divergence. `lsmbench tune` then judges each design by
+    /// its worst mix within this drift. Only for `minimise = "io_per_op"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// Number of designs that are simulated after theory has ranked all.
+    /// Number of designs that the simulator evaluates, after theory has ranked all designs.
     pub simulate: u64,
-    /// Number of designs that run in counted mode after the simulation; 0 ends the search there.
+    /// Number of designs that run in counted mode after the simulation. With 0, the search ends after the simulation.
     pub count: u64,
-    /// Number of designs that race in timed runs, if the metric is a time; 0 races none.
+    /// Number of designs that run in timed mode, if the metric is a time. With 0, no design runs in timed mode.
     pub measure: u64,
-    /// Whether the winner runs beside the default and a textbook design at the end.
+    /// Whether a final run compares the best design with the default design and a textbook design.
     pub confirm: bool,
 }
 

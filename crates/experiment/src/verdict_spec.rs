@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[verdict]`: the metric that decides, and the baseline.
+/// `[verdict]`: the metric that decides the verdict, and the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
@@ -12,16 +12,16 @@ pub(crate) struct VerdictSpec {
     pub(crate) metric: Option<String>,
     /// Further columns that get a verdict.
     pub(crate) also: Vec<String>,
-    /// Phase that is compared. Default: the last phase.
+    /// Phase whose values are compared. Default: the last phase.
     pub(crate) phase: Option<String>,
     /// Kind of operation that is compared. Default: all kinds together.
     pub(crate) operation: Option<String>,
-    /// Baseline of the comparison: the label of a configuration, or the swept values that identify it. Default: the
+    /// Baseline of the comparison: the label of a configuration, or the swept values of a configuration. Default: the
     /// first configuration.
     pub(crate) baseline: Option<String>,
-    /// Swept paths that are held fixed: only configurations with equal values on these paths are compared. Default: all
-    /// configurations are compared. In a component experiment, only configurations that differ in their kind are
-    /// compared.
+    /// Swept paths with fixed values: lsmbench compares only configurations with equal values on these paths. By
+    /// default, lsmbench compares all configurations. In a component experiment, lsmbench compares only configurations
+    /// of different variants.
     pub(crate) within: Option<Vec<String>>,
 }
 

@@ -5,8 +5,8 @@ use catalog::suggestion;
 /// The largest number of names in a list of valid names.
 const MOST_NAMES: usize = 20;
 
-/// Puts the key in front of a message, as in `phase.load.insert: insert is 0`. A part of the key with which the message
-/// begins is not repeated.
+/// Prepends the key to a message, as in `phase.load.insert: insert is 0`. If the message already begins with a part of
+/// the key, this part is not repeated.
 pub(crate) fn keyed(key: &str, message: &str) -> String {
     let rest = without_key(key, message);
     if key.is_empty() { rest.to_owned() } else { format!("{key}: {rest}") }

@@ -52,7 +52,7 @@ fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
         if !runs {
             assert_eq!(sheet.count(Way::Run), 0, "{}", path.display());
             let problem = Experiment::load(&path, &quick).unwrap_err().to_string();
-            assert!(problem.contains("computed.toml: nothing in this file runs"), "{problem}");
+            assert!(problem.contains("computed.toml: this file has no workload to run"), "{problem}");
             continue;
         }
         let [full, quick] = [&Overrides::default(), &quick].map(|overrides| {
@@ -88,8 +88,9 @@ fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// In engine comparisons of a document, no engine is ahead by a codec that another one lacks, for any set of available
-/// engines. LMDB has no codec in the document either; that of WiredTiger is an extension, which may be missing.
+/// In engine comparisons of a document, no engine has the advantage of a codec that another engine lacks. This is true
+/// for any set of available engines. LMDB also has no codec in the document, and the codec of WiredTiger is an optional
+/// extension.
 #[test]
 fn engines_that_a_document_compares_compress_alike() {
     let mut compared = 0;

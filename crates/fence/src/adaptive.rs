@@ -1,5 +1,5 @@
-//! A fence that is chosen for each table when the table is written: binary search for few separators, the Eytzinger
-//! layout for many, and prefix compression if memory is short.
+//! A fence that selects a layout for each SSTable when the SSTable is written: binary search for few separators, the
+//! Eytzinger layout for many separators, and prefix compression to save memory.
 //!
 //! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document, the
 //! test for little memory comes after two tests, and one of these always holds. No fence is therefore ever compressed.
@@ -21,7 +21,7 @@ use crate::{binary, compressed, eytzinger};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "binary search for small tables, eytzinger for large tables, and compressed if memory is short",
+    "binary for small SSTables, eytzinger for large SSTables, and optionally compressed to save memory",
     "# Minimum number of separators with which an SSTable gets the layout \"eytzinger\". Smaller SSTables\n\
      # get the layout \"binary\".\n\
      eytzinger_threshold = 5000\n\

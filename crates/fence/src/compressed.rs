@@ -24,7 +24,7 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
-    "prefix-compressed separators, searched without decompression; least memory, but several times slower",
+    "prefix-compressed separators, searched without decompression; the least memory, but several times slower",
     "# Distance between two separators that are stored in full, as a number of separators, 2 to 1024. A\n\
      # larger distance takes less memory, but makes searches slower.\n\
      interval = 16\n",
@@ -188,7 +188,11 @@ impl CompressedFence {
             last.truncate(shared);
             last.extend(suffix);
         }
-        if rest.is_empty() { Ok(()) } else { Err(corrupt(format!("{} bytes too many", rest.len()))) }
+        if rest.is_empty() {
+            Ok(())
+        } else {
+            Err(corrupt(format!("{} additional bytes at the end", rest.len())))
+        }
     }
 
     /// The offset of a group among the separators.
@@ -204,7 +208,7 @@ impl CompressedFence {
         self.stored.get(self.coded + self.group_start(group)?..)
     }
 
-    /// The number of separators at or below `key`; `None` if the search leaves the bytes.
+    /// Number of separators at or below `key`. `None` if the stored bytes are corrupt.
     fn rank(&self, key: &[u8]) -> Option<u32> {
         let (mut low, mut high) = (0, self.count.div_ceil(self.interval));
         while low < high {
@@ -245,7 +249,7 @@ fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
 
 impl Fence for CompressedFence {
     fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
-        let rank = self.rank(key).ok_or_else(|| corrupt("a group leads out of the fence"))?;
+        let rank = self.rank(key).ok_or_else(|| corrupt("a group ends outside of the stored bytes"))?;
         Ok(rank.saturating_sub(1))
     }
 

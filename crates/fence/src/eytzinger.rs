@@ -48,8 +48,8 @@ impl FencePolicy for Eytzinger {
 
 /// Heads in breadth-first order. The root is in slot 1, and the children of slot k are in slots 2k and 2k + 1.
 struct HeadTree {
-    /// The slots, after some unused elements that put slot 0 at the start of a cache line. The descendants of slot k
-    /// three levels down, from 8k on, are then in one cache line.
+    /// The slots, after some unused elements that align slot 0 to a cache line. The eight descendants of slot k that
+    /// are three levels lower (slots 8k to 8k + 7) then share one cache line.
     arena: Vec<u64>,
     start: usize,
     shape: Shape,

@@ -19,8 +19,8 @@ pub trait FencePolicy: Send + Sync {
         1
     }
 
-    /// Opens a stored fence. An in-memory fence reads all stored bytes now. An on-disk fence reads nothing or only its
-    /// root. Every length is checked before use.
+    /// Opens a stored fence. A fence in memory reads all stored bytes in this call. A fence on disk reads nothing or
+    /// only its root. All lengths are checked before use.
     ///
     /// # Errors
     /// If the bytes were not written by this policy or are corrupt, or if reading fails.
@@ -85,7 +85,7 @@ pub trait Fence: Send + Sync {
         Ok(())
     }
 
-    /// The memory of the fence in bytes. An ideal bound reports 0, because it stands for a fence without cost.
+    /// Memory of the fence in bytes. An ideal bound reports 0, because it models a fence without memory cost.
     fn memory_bytes(&self) -> usize;
 }
 
@@ -129,7 +129,7 @@ pub enum FenceError {
     /// The stored bytes are corrupt.
     #[error("corrupt fence: {0}")]
     Corrupt(String),
-    /// The table could not read.
+    /// A read of the table failed.
     #[error(transparent)]
     Read(#[from] TableReadError),
 }

@@ -45,10 +45,15 @@ impl FencePolicy for Free {
         let (numbers, broken) = rest.as_chunks();
         let hashes = match numbers.split_first() {
             Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
-            _ => return Err(corrupt(format!("{} bytes of hashes do not match their number", rest.len()))),
+            _ => {
+                return Err(corrupt(format!(
+                    "the {} bytes of hashes do not match the number of hashes",
+                    rest.len()
+                )));
+            }
         };
         if !broken.is_empty() {
-            return Err(corrupt(format!("{} bytes too many", broken.len())));
+            return Err(corrupt(format!("{} additional bytes at the end", broken.len())));
         }
         Ok(Box::new(FreeFence { separators, blocks: block_of_hash(&starts, hashes)? }))
     }

@@ -1,4 +1,4 @@
-//! The common part of all fences that search 8-byte heads: everything except the search algorithm.
+//! Common code of all fences that search 8-byte separator heads, without the search algorithm itself.
 //!
 //! A key is first compared with the common prefix of the separators. Then its head is searched among the heads of the
 //! separators. The separators are read only if the head equals one of their heads.
@@ -11,7 +11,7 @@ use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
 /// A search structure over the heads of a table's separators. The structure gets the heads in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
-    /// The bound of `head`: the first head at or above it.
+    /// The position of the first stored head that is at or above `head`.
     fn lower_bound(&self, head: u64) -> Bound;
 
     /// Computes the bounds of up to [`GROUP`] heads at once. `ranks` has the length of `heads` and receives the numbers
@@ -43,7 +43,7 @@ pub(crate) trait HeadIndex: Send + Sync {
 /// The number of keys in a batch whose searches are interleaved.
 pub(crate) const GROUP: usize = 32;
 
-/// The number of keys below which interleaving costs more than it saves.
+/// Number of keys below which interleaved searches are slower than single searches.
 const FEW: usize = 8;
 
 /// The separators of one table in memory, and an index of their heads.

@@ -1,10 +1,10 @@
 //! Lanes over sorted heads: every 4th head in the first lane, every 16th in the second, and so on. A search goes down
 //! from the lane with the fewest heads.
 //!
-//! In each lane, the search moves right past the heads below the key's head, at most `stride` − 1, and continues at
-//! that place in the next lower lane. The lanes are a skip list with towers of fixed heights. Source: the document
-//! cs265, section 3.4.2, `FastLane`. The lanes in the document contain places. The lanes here contain heads, so that a
-//! step stays in its lane.
+//! In each lane, the search skips at most `stride` − 1 heads that are below the head of the key, and continues at this
+//! position in the next lower lane. The lanes are a skip list with towers of fixed heights. Source: the document cs265,
+//! section 3.4.2, `FastLane`. The lanes in the document contain positions. The lanes here contain heads, so a step
+//! reads only its lane.
 //!
 //! Memory: 8 bytes per separator for the lowest lane and 8 / (`stride` − 1) for all other lanes, 10.7 bytes in total at
 //! the default. The bytes after the head are added if they are needed. A search touches one or two cache lines per

@@ -36,7 +36,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
 
 const TAG: stored::Tag = *b"fpgm";
 
-/// The maximum error in places of the lines over lines.
+/// Maximum error, in positions, of the upper levels of lines, which predict positions of segments.
 const UPPER_EPSILON: u64 = 4;
 
 /// A policy that builds learned fences.
@@ -77,7 +77,7 @@ impl FencePolicy for Learned {
     }
 }
 
-/// Sorted heads, and the levels of lines that predict their places.
+/// Sorted heads, and the levels of lines that predict their positions.
 struct Pgm {
     heads: Vec<u64>,
     epsilon: u64,
@@ -89,14 +89,14 @@ struct Pgm {
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
-    /// The slope of the line, in places per unit of head.
+    /// Slope of the line, in positions per unit of head.
     slope: f64,
     /// Position of the first head.
     place: f64,
 }
 
 impl Segment {
-    /// Predicts the place of a head. The head must be at or above the first head of the segment.
+    /// Predicts the position of a head. The head must be at or above the first head of the segment.
     #[inline]
     fn foretell(&self, head: u64) -> usize {
         // The cast maps values below 0 to 0.
@@ -148,7 +148,7 @@ impl HeadIndex for Pgm {
     }
 }
 
-/// The range of places around a predicted place, with one more place on either side for rounding.
+/// The range of positions around a predicted position, with one additional position on each side for rounding.
 #[inline]
 fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     let reach = epsilon as usize + 1;
@@ -179,8 +179,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
     first + usize::from(count == 1 && comes_before(&items[first]))
 }
 
-/// The points that a line should fit: each head once, at the place of its first occurrence. A repeated head has a
-/// second point: the value just above it, at the place of the next head.
+/// The points that a line must fit. Each distinct head gives one point at the position of its first occurrence. A
+/// repeated head gives a second point: the next larger value, at the position of the next head.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
@@ -211,7 +211,8 @@ fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     segments
 }
 
-/// A point: a head relative to the first head of its segment, and a place. The place may be below the first place.
+/// A point of a segment: a head relative to the first head of the segment, and a position. The position may be below
+/// the first position.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     x: i128,
@@ -231,11 +232,12 @@ struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// The upper ends of the ranges that bound a line from above: a convex chain.
+    /// Convex chain of the upper limits of points, which bound a line from above.
     upper: Vec<Point>,
-    /// The lower ends of the ranges that bound a line from below.
+    /// Convex chain of the lower limits of points, which bound a line from below.
     lower: Vec<Point>,
-    /// The flattest line leads from an upper end to a later lower end, the steepest the other way round.
+    /// End points of the flattest line, which goes from the upper limit of one point to the lower limit of a later
+    /// point.
     flattest: [Point; 2],
     steepest: [Point; 2],
 }
@@ -255,7 +257,8 @@ impl Corridor {
         }
     }
 
-    /// Adds a point to the right of all other points. Returns whether one line can pass all of them.
+    /// Adds a point to the right of all other points. Returns whether one line can still pass all points within the
+    /// allowed error.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });

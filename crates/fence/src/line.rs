@@ -16,15 +16,15 @@ pub(crate) const LINE: usize = 8;
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A line without heads. No head is above its values.
+    /// A cache line without heads. No head is above its values.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
-    /// Puts `head` at place `at`, below 8.
+    /// Stores `head` at position `at`, which is below 8.
     pub(crate) fn set(&mut self, at: usize, head: u64) {
         self.0[at] = signed(head);
     }
 
-    /// The head at place `at`, modulo 8.
+    /// The head at position `at` modulo 8.
     #[inline(always)]
     pub(crate) fn get(&self, at: usize) -> i64 {
         self.0[at % LINE]
@@ -37,7 +37,7 @@ pub(crate) fn signed(head: u64) -> i64 {
     (head ^ (1 << 63)).cast_signed()
 }
 
-/// A method to compare a head with a line. A value proves that the CPU supports it.
+/// A method to compare a head with all heads of a cache line. A value proves that the CPU supports it.
 pub(crate) trait Compare: Copy + Send + Sync + 'static {
     /// The number of heads in `line` that are below `head`.
     fn below(self, line: &Line, head: i64) -> usize;
@@ -60,7 +60,7 @@ pub(crate) trait Search {
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Compares one head after the other. This works on every CPU.
+/// Search in a cache line that compares one head after the other, for CPUs without SIMD instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

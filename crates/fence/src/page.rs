@@ -211,7 +211,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The little-endian number at place `index`.
+/// The little-endian number at position `index`.
 #[inline]
 fn number(numbers: &[u8], index: usize) -> u32 {
     u32s(&numbers[index * U32..][..U32]).next().expect("one number in four bytes")

@@ -26,7 +26,7 @@ impl FencePolicy for PageSearch {
         match (table.stored_bytes(), table.block_count()) {
             (0, 1..) => Ok(Box::new(Self)),
             (0, 0) => Err(corrupt("a table without blocks")),
-            (bytes, _) => Err(corrupt(format!("{bytes} bytes, but no fence was stored"))),
+            (bytes, _) => Err(corrupt(format!("the stored fence has {bytes} bytes, expected 0"))),
         }
     }
 }

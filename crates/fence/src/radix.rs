@@ -43,7 +43,7 @@ struct Table {
     heads: Vec<u64>,
     /// The head whose leading bits are the first entry.
     least: u64,
-    /// The bits that an entry leaves out.
+    /// Number of low bits of a head that the index of an entry ignores.
     shift: u32,
     /// For each value of the leading bits, the number of heads with smaller leading bits. The last entry is the number
     /// of all heads.
@@ -69,7 +69,7 @@ impl Table {
         Self { heads, least, shift, counts }
     }
 
-    /// Returns the number of heads below `head`, and the number of heads among which it was searched.
+    /// Returns the number of heads below `head`, and the number of heads that the search considered.
     #[inline]
     fn search(&self, head: u64) -> (usize, usize) {
         let Some(above) = head.checked_sub(self.least) else { return (0, 0) };

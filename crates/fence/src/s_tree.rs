@@ -35,7 +35,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fstr";
 
-/// The number of children of an inner node: the number of its heads plus one.
+/// Number of children of an inner node, which is one more than its number of heads.
 const CHILDREN: usize = LINE + 1;
 
 /// The number of cache lines of the table through which a single search enters below the upper layers.
@@ -87,8 +87,9 @@ struct Tree {
     inner: Vec<Box<[Line]>>,
     /// All heads, leaf after leaf.
     leaves: Box<[Line]>,
-    /// The largest head under each node except the last, for the widest layer whose heads fit here. These few lines are
-    /// compared all at once, whereas a search of the layers above would wait for one layer after the other.
+    /// Entry table: the largest head under each node of one layer, without the last node. The layer is the widest layer
+    /// whose heads fit into this table. The CPU loads these cache lines at the same time, so a search skips the layers
+    /// above, which it would have to load one after the other.
     entry: [Line; ENTRY_LINES],
     /// The number of inner layers above the layer of `entry`.
     skipped: usize,
@@ -143,7 +144,7 @@ impl Tree {
         }
     }
 
-    /// The bound of `head` in the leaf at `place`, which contains it.
+    /// The position of the first head at or above `head`, searched in the leaf at `place`.
     #[inline(always)]
     fn bound<C: Compare>(&self, place: usize, compare: C, head: i64) -> Bound {
         let leaf = line(&self.leaves, place);
@@ -152,7 +153,8 @@ impl Tree {
         Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
     }
 
-    /// Computes the number of heads below each of up to [`GROUP`] others, and a bit for each that may tie.
+    /// For up to [`GROUP`] searched heads, computes the number of smaller stored heads. Also returns a bit per searched
+    /// head that may be equal to a stored head.
     #[inline(always)]
     fn ranks<C: Compare>(&self, unsigned: &[u64], compare: C, ranks: &mut [u32]) -> u32 {
         let (mut heads, mut places) = ([0; GROUP], [0; GROUP]);

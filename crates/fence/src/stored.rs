@@ -36,7 +36,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     let found = take(&mut rest, tag.len())?;
     if found != tag {
         return Err(corrupt(format!(
-            "the tag is \"{}\", expected \"{}\"; another kind of fence may have been stored",
+            "the tag is \"{}\", expected \"{}\"; the SSTable may contain another kind of fence pointers",
             found.escape_ascii(),
             tag.escape_ascii()
         )));
@@ -60,7 +60,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
 /// If the separator is not above the previous separator.
 pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
     if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
-        return Err(corrupt(format!("separator {} is not above the one before", separators.len())));
+        return Err(corrupt(format!("separator {} is not above the previous separator", separators.len())));
     }
     separators.push(separator);
     Ok(())
@@ -73,7 +73,7 @@ pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Resul
 pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separators, FenceError> {
     match read(tag, table)? {
         (separators, rest) if rest.is_empty() => Ok(separators),
-        (_, rest) => Err(corrupt(format!("{} bytes too many", rest.len()))),
+        (_, rest) => Err(corrupt(format!("{} additional bytes at the end", rest.len()))),
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separat
 pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], FenceError> {
     let (front, back) = rest
         .split_at_checked(count)
-        .ok_or_else(|| corrupt(format!("{count} bytes are expected where {} are left", rest.len())))?;
+        .ok_or_else(|| corrupt(format!("expected {count} more bytes, but only {} remain", rest.len())))?;
     *rest = back;
     Ok(front)
 }

@@ -32,7 +32,7 @@ enum Rest {
     Arena(Separators),
 }
 
-/// The bound of a head among sorted heads: the first head at or above it.
+/// The position of the first sorted head that is at or above a given head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// The number of heads below the searched head.

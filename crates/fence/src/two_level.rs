@@ -9,8 +9,8 @@
 //! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
 //! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
 //! ```
-//! Pages are leaves as in a static B-tree. Ends count page lengths; a page takes several if the separator between two
-//! blocks is longer than one.
+//! Pages have the format of leaves of a static B-tree. A page with a separator longer than one page length occupies
+//! several page lengths.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// The bytes of the top for each page, without its first separator.
+/// Bytes per page in the top of the fence, without the first separator of the page.
 const TOP_BYTES: usize = 12;
 
 /// A policy that builds partitioned fences.
@@ -158,13 +158,17 @@ fn read_top(
         && starts[0] == 0
         && starts[starts.len() - 1] < blocks;
     if !is_possible {
-        return Err(corrupt("the pages do not follow each other from the first block on"));
+        return Err(corrupt("the pages do not cover all blocks in order"));
     }
     let mut firsts = Separators::default();
     for length in lengths {
         stored::push_above(&mut firsts, take(&mut top, length as usize)?)?;
     }
-    if top.is_empty() { Ok((ends, firsts)) } else { Err(corrupt(format!("{} bytes too many", top.len()))) }
+    if top.is_empty() {
+        Ok((ends, firsts))
+    } else {
+        Err(corrupt(format!("{} additional bytes at the end", top.len())))
+    }
 }
 
 impl Fence for TwoLevelFence {
@@ -173,7 +177,10 @@ impl Fence for TwoLevelFence {
         let page = Page::parse(&bytes)?;
         let block = page.block(page.child_of(key)?);
         if page.kind != Kind::Leaf || block >= table.block_count() {
-            return Err(corrupt(format!("a page leads to block {block} of {}", table.block_count())));
+            return Err(corrupt(format!(
+                "a page refers to block {block}, but there are only {} blocks",
+                table.block_count()
+            )));
         }
         Ok(block)
     }

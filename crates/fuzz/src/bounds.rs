@@ -1,4 +1,4 @@
-//! The bounds on reading an input: memory and steps in proportion to the input, plus a constant.
+//! The limits for reading an input. Memory and steps may grow in proportion to the input, plus a constant.
 
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ use crate::mutate::mutate;
 use crate::regressions::regressions;
 use crate::target::FuzzTarget;
 
-/// The size of the search, and its timeout.
+/// The number of inputs of a search, and its timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt {
     /// The seed of the changes.
@@ -51,8 +51,8 @@ enum News {
 }
 
 impl Hunt {
-    /// Feeds `target` its corpus, earlier findings, and seeded changes of both. Returns the number of inputs, and the
-    /// number of accepted inputs.
+    /// Runs `target` on its corpus, on earlier findings, and on seeded mutations of both. Returns the number of inputs,
+    /// and the number of accepted inputs.
     ///
     /// # Errors
     /// The first input that breaks an invariant, or does not terminate; the thread that runs it is detached.
@@ -76,8 +76,10 @@ impl Hunt {
                     continue;
                 }
                 Ok(News::Ended(ended)) => return ended,
-                Err(RecvTimeoutError::Timeout) => format!("it does not end within {:?}", self.patience),
-                Err(RecvTimeoutError::Disconnected) => "making the corpus panics".to_owned(),
+                Err(RecvTimeoutError::Timeout) => {
+                    format!("the target does not end within {:?}", self.patience)
+                }
+                Err(RecvTimeoutError::Disconnected) => "a panic while the corpus is built".to_owned(),
             };
             return Err(Failure { input: fed, message });
         }

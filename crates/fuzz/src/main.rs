@@ -58,7 +58,8 @@ mod plain {
 
     fn named(name: &str) -> io::Result<&'static FuzzTarget> {
         let target = TARGETS.iter().find(|target| target.name == name);
-        target.ok_or_else(|| io::Error::other(format!("there is no target {name}; `fuzz list` names all")))
+        target
+            .ok_or_else(|| io::Error::other(format!("unknown target {name}; `fuzz list` lists all targets")))
     }
 
     fn list() -> io::Result<()> {
@@ -78,7 +79,7 @@ mod plain {
         files.iter().try_for_each(|file| {
             let is_accepted = (target.run)(&fs::read(file)?);
             let what = if is_accepted { "accepted" } else { "refused" };
-            writeln!(io::stdout(), "{file}: {what}, and every invariant holds")
+            writeln!(io::stdout(), "{file}: {what}; all invariants hold")
         })
     }
 }

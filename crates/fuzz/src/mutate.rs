@@ -9,7 +9,7 @@ use rand::{Rng, RngExt};
 
 use crate::target::InputForm;
 
-/// The most changes made to one input.
+/// Maximum number of mutations per input.
 const MOST_CHANGES: usize = 6;
 
 /// The maximum size of an input in bytes.

@@ -7,7 +7,7 @@ pub struct FuzzTarget {
     pub name: &'static str,
     /// The input of the reader, and the checked invariants.
     pub about: &'static str,
-    /// The form of the inputs.
+    /// The kind of inputs.
     pub form: InputForm,
     /// The seed corpus: accepted inputs, made by the encoders.
     pub seeds: fn() -> Vec<Vec<u8>>,
@@ -18,11 +18,11 @@ pub struct FuzzTarget {
     pub run: fn(&[u8]) -> bool,
 }
 
-/// The form of inputs, which determines their mutations.
+/// The kind of inputs, which determines their mutations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputForm {
     /// Lengths, offsets and contents.
     Bytes,
-    /// Lines, words and numbers.
+    /// Text, which is mutated by lines, words and numbers.
     Text,
 }

@@ -1,4 +1,4 @@
-//! Readers with deliberate faults: a search that misses these faults would find none.
+//! Readers with seeded faults, which the fuzzing search must find.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

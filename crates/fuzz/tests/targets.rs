@@ -1,5 +1,5 @@
-//! Every target keeps its invariants on its corpus, on earlier findings, and on thousands of changes of both, and the
-//! search finds invariants that are broken on purpose.
+//! Tests that each target keeps its invariants on its corpus, on earlier findings, and on thousands of mutations of
+//! both. Also tests that the search finds invariants that are broken on purpose.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};

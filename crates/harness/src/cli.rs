@@ -58,7 +58,7 @@ Usage: lsmbench <COMMAND> [OPTIONS]
 Run experiments
   run          Run experiments; write results, charts and a verdict
   describe     Print the resolved experiment with estimated time and disk
-  simulate     Count an experiment without its data, at any size
+  simulate     Simulate an experiment without its data, at any size
   tune         Search for the best design and confirm it by a run
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
@@ -114,7 +114,7 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Print the resolved experiment with estimated time and disk
     Describe(DescribeArguments),
-    /// Count an experiment without its data, at any size
+    /// Simulate an experiment without its data, at any size
     Simulate(SimulateArguments),
     /// Search for the best design and confirm it by a run
     Tune(TuneArguments),
@@ -237,7 +237,7 @@ pub(crate) struct EffectsArguments {
 pub(crate) struct GateArguments {
     /// Pass a metric only if its CI excludes a larger regression.
     ///
-    /// Written as 5% or 0.05. The report counts the metrics that passed, failed, or stayed undecided.
+    /// Write the tolerance as 5% or 0.05. The report counts the metrics that passed, failed, or stayed undecided.
     #[arg(long, value_name = "SHARE")]
     pub(crate) tolerance: Option<Tolerance>,
     /// Set the failing outcome [default: regressed]
@@ -275,7 +275,7 @@ pub(crate) struct EnginesArguments {
     pub(crate) check: bool,
     /// Set the target speedup over LSM-trees in phases without reads.
     ///
-    /// Missed targets are listed.
+    /// The page lists missed targets.
     #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
     pub(crate) target_writes: f64,
     /// Set the target speedup over LSM-trees in phases with reads
@@ -327,7 +327,7 @@ pub(crate) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct FixturesArguments {
-    /// Folder of results that holds the stores
+    /// Folder of results that contains the stores
     #[arg(value_name = "RESULTS", default_value = "results")]
     pub(crate) results: PathBuf,
     /// Remove a store by name, all stores, or stores of other versions
@@ -373,7 +373,7 @@ pub(crate) struct CalibrateArguments {
     /// Set the metric of the verdicts
     #[arg(long, value_name = "METRIC", default_value = "mean_ns", value_parser = ["mean_ns", "busy_ns"])]
     pub(crate) metric: String,
-    /// Set the trials per comparison [default: of its experiment]
+    /// Set the trials per comparison [default: the trials of its experiment]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) trials: Option<u64>,
     /// Folder for the runs [default: the temporary folder]
@@ -417,15 +417,16 @@ pub(crate) struct RunArguments {
     pub(crate) resume: bool,
     /// Run one part, into a folder of its number: K/N, auto or auto/N
     ///
-    /// A part of a timed experiment has every N-th round, a part of a counted one every N-th configuration. If N is a multiple
-    /// of the rounds, a part has one round of a slice of the configurations, with all baselines. The same command
-    /// again continues an interrupted part and does nothing for a finished one. `auto` takes K from the variable of a
-    /// scheduler: Slurm, `HyperQueue`, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
+    /// A part of a timed experiment has every N-th round. A part of a counted experiment has every N-th configuration.
+    /// If N is a multiple of the number of rounds, a part has one round of some of the configurations, with all
+    /// baselines. The same command continues an interrupted part, and does nothing for a finished part. `auto` reads K
+    /// from the environment variable of a scheduler: Slurm, `HyperQueue`, Kubernetes, GNU parallel or Grid Engine.
+    /// `lsmbench merge` merges all parts.
     #[arg(long, value_name = "K/N", conflicts_with = "plots")]
     pub(crate) part: Option<run::Part>,
     /// Serve the page while trials run [default port: any]
     ///
-    /// The page is at the printed address, and fills while the trials run. It ends with the run.
+    /// The page is at the printed address, and shows results while the trials run. The server ends with the run.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub(crate) live: Option<u16>,
     /// Write no page.html next to the charts
@@ -455,7 +456,7 @@ pub(crate) struct OverrideArguments {
     /// Seed of the operations
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Reduce all sizes as the table [quick] sets, or else to a tenth
+    /// Reduce all sizes as the table [quick] sets, by default to a tenth
     #[arg(long)]
     pub(crate) quick: bool,
     /// Start from this design file instead of the file in `extends`

@@ -1,4 +1,4 @@
-//! Errors as the terminal shows them: the problem, and then the suggestion and the valid values on separate lines.
+//! Formats errors for the terminal: the problem first, and then the suggestion and the valid values on separate lines.
 
 use types::Problem;
 

@@ -1,4 +1,4 @@
-//! A page of results on a loopback address, which fills while the results grow.
+//! A page of results on a loopback address. The page updates while a run adds results.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -26,7 +26,7 @@ const RELOAD: &str = "<script>(() => { let known = null; setInterval(async () =>
     const now = await (await fetch('state')).text(); if (known !== null && now !== known) location.reload(); known = now; \
     } catch {} }, 1000); })();</script>\n</body>";
 
-/// The page while there are no results.
+/// The page that is shown before there are results.
 const EMPTY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <link rel=\"icon\" href=\"data:,\">\n<title>lsmbench</title>\n</head>\n<body>\n<p>No trial has finished yet.</p>\n</body>\n</html>\n";
 
@@ -59,12 +59,12 @@ impl Live {
         }
     }
 
-    /// Serves the page from a thread of its own until the program ends.
+    /// Serves the page from a separate thread until the program ends.
     pub(crate) fn serve_behind(self) {
         thread::spawn(move || self.serve());
     }
 
-    /// Answers one request. `last` is the last page that was whole.
+    /// Answers one request. `last` is the last complete page.
     fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -101,7 +101,8 @@ impl Live {
         stream.write_all(body.as_bytes())
     }
 
-    /// The page now. While a run writes its files they may not fit together; the last page stands in then.
+    /// Returns the current page. If the files of the run do not match each other, because the run is writing to them,
+    /// returns the last complete page.
     fn page(&self, last: &mut Option<String>) -> String {
         let begun: Vec<PathBuf> = self.folders.iter().filter(|folder| has_rows(folder)).cloned().collect();
         if !begun.is_empty()

@@ -1,11 +1,11 @@
-//! The two output streams. Answers go to standard output, and everything else goes to standard error.
+//! Writes to the two output streams: results to standard output, and all other messages to standard error.
 
 use std::io::{ErrorKind, Write};
 
 use run::Console;
 use types::{Outcome, Problem};
 
-/// The two streams, as a run prints to them.
+/// Standard output and standard error, to which a run prints.
 pub(crate) const CONSOLE: Console = Console { line, print };
 
 /// Writes an answer to standard output. A closed pipe is not an error.
@@ -24,7 +24,7 @@ pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
     }
 }
 
-/// Writes a line to standard error. An error is ignored, because there is no stream for it.
+/// Writes a line to standard error. An error is ignored, because no stream remains to print it.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,5 +1,5 @@
-//! A filter of another crate in the whole program: listed, swept together with built-in filters, driven in trial
-//! processes.
+//! A filter of another crate in the complete program. The filter is listed, swept together with built-in filters, and
+//! used in trial processes.
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Output};
@@ -192,5 +192,8 @@ fn a_name_twice_is_an_error_of_the_program() {
     let refused = lsmbench("twice", folder.path(), &["list"]);
     assert_eq!(refused.status.code(), Some(2));
     let error = text(&refused.stderr);
-    assert!(error.contains("bloom: another variant is named \"blocked\"; rename yours"), "{error}");
+    assert!(
+        error.contains("bloom: another variant has the name \"blocked\"; rename your variant"),
+        "{error}"
+    );
 }

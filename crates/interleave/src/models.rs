@@ -55,7 +55,7 @@ pub const MODELS: &[LoomModel] = &[
 ];
 
 impl LoomModel {
-    /// Runs all interleavings. If `weak` names a site, this site is relaxed.
+    /// Runs all interleavings of the model. If `weak` names a site, the memory ordering at this site is relaxed.
     pub fn run(&self, weak: Option<&Site>) -> LoomVerdict {
         // The sites are global to the process, so one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());
@@ -83,7 +83,8 @@ impl LoomModel {
     }
 }
 
-/// Two commits, of two writes and of one, end in any order. A thread that sees a number sees all writes up to it.
+/// Two commits end in any order. One has two writes, and the other has one write. A thread that sees a number sees all
+/// writes up to it.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
@@ -97,7 +98,7 @@ fn visible() {
                 yield_now();
             }
             let seen = visible.last();
-            assert!([0, 2, 3].contains(&seen), "a part of a commit can be seen");
+            assert!([0, 2, 3].contains(&seen), "a reader sees a part of a commit");
             assert!((0..seen).all(|number| *written[number as usize].get()));
         }
     };
@@ -114,7 +115,7 @@ fn epochs() {
         slot: AtomicUsize,
         pieces: [Watched<bool>; 3],
     }
-    /// A piece that is freed when it is dropped.
+    /// A freed memory block in a model, which records its release when it is dropped.
     struct Piece(Arc<Shared>, usize);
     impl Drop for Piece {
         fn drop(&mut self) {
@@ -132,7 +133,7 @@ fn epochs() {
             for _ in 0..2 {
                 let reading = shared.epochs.read();
                 let piece = shared.slot.load(Ordering::Acquire);
-                assert!(*shared.pieces[piece].get(), "a reader sees a piece that was freed");
+                assert!(*shared.pieces[piece].get(), "a reader sees freed memory");
                 drop(reading);
             }
         })
@@ -183,11 +184,11 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
     let writers = [insert(names[0], 20), insert(names[1], 21)];
     for name in names {
         let found = value_of(&**memtable, name);
-        assert!(found.is_none_or(|found| found == name), "a key has the value of another");
+        assert!(found.is_none_or(|found| found == name), "a key has the value of another key");
     }
     before
         .iter()
-        .for_each(|name| assert!(value_of(&**memtable, name).is_some(), "a key is gone for a while"));
+        .for_each(|name| assert!(value_of(&**memtable, name).is_some(), "a key is temporarily missing"));
     writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
     for name in before.iter().chain(&names) {
         assert_eq!(value_of(&**memtable, name).as_deref(), Some(*name), "an insert is lost");
@@ -223,7 +224,7 @@ fn bplus_walk(direction: Direction) {
     if direction == Direction::Backward {
         seen.reverse();
     }
-    assert!(seen.is_sorted(), "a walk goes back, or stays");
+    assert!(seen.is_sorted(), "a scan does not advance");
     seen.retain(|key| key != b"e");
     assert_eq!(seen, before, "a scan omits entries that existed before it, or repeats them");
 }
@@ -240,7 +241,7 @@ fn bplus_versions() {
     };
     memtable.insert(key(b"b"), 20, Some(b"b"));
     let seen = walker.join().expect("a model ends where a thread fails");
-    assert_eq!(seen, [b"b", b"d"], "a walk gives each key once");
+    assert_eq!(seen, [b"b", b"d"], "a scan returns each key once");
 }
 
 /// The keys of a scan that reads one entry at a time.
@@ -267,7 +268,7 @@ fn bplus_several() {
     });
     for name in [b"b", b"c", b"d"] {
         let found = value_of(&*memtable, name);
-        assert!(found.is_none_or(|found| found == name), "a key has the value of another");
+        assert!(found.is_none_or(|found| found == name), "a key has the value of another key");
     }
     writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
     for name in [b"a", b"b", b"c", b"d"] {

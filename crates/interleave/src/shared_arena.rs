@@ -25,7 +25,7 @@ pub(crate) const HEADER_BYTES: usize = 0;
 /// Maximum number of versions and nodes in an arena.
 const CELLS: usize = 32;
 
-/// An empty stand-in for the pool of memory maps.
+/// An empty replacement for the pool of memory maps.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {}
 

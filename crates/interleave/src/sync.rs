@@ -1,8 +1,8 @@
 //! The `crate::sync` of the modelled crates: atomics, fences and locks for which `loom` tries every interleaving, and
 //! every value that the memory model allows.
 //!
-//! Each place in the source where an operation is stronger than `Relaxed` is a [`Site`]. A test can [weaken](weaken)
-//! one site at a time. A model that does not detect the change does not need the ordering, or does not check it.
+//! Each operation in the source with a stronger ordering than `Relaxed` is a [`Site`]. A test can [weaken](weaken) one
+//! site at a time. If a model does not detect the change, the model does not need this ordering, or does not check it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -37,7 +37,7 @@ struct Sites {
 // A lock of the standard library is used, because the bookkeeping of tests must not order the threads of a model.
 static SITES: StdMutex<Sites> = StdMutex::new(Sites { passed: BTreeSet::new(), weak: None });
 
-/// Relaxes one site, or none.
+/// Sets the site whose memory ordering is relaxed. `None` relaxes no site.
 pub(crate) fn weaken(site: Option<Site>) {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).weak = site;
 }
@@ -60,7 +60,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A memory fence, left out where its site is weakened.
+/// A memory fence. The fence is left out if its site is weakened.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {

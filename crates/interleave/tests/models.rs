@@ -1,4 +1,4 @@
-//! Every model passes, and fails for each weakened ordering except the listed ones.
+//! Tests that every model passes, and that it fails if an ordering is weakened, except for the listed orderings.
 
 #![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
 

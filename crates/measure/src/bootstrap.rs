@@ -38,9 +38,9 @@ pub struct DrawnMedian {
     pub times: usize,
 }
 
-/// The medians that the bootstrap draws of any `count` values. The seed determines the positions, so they are equal for
-/// all values. A program that has these medians computes the same confidence interval without the random number
-/// generator.
+/// The resampled medians that the bootstrap draws from `count` values. The seed determines the positions, so the
+/// positions are equal for all samples of this size. A program that has these medians computes the same confidence
+/// interval without the random number generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
         return Vec::new();
@@ -68,7 +68,7 @@ fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usi
     (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
-/// The central share, given by the confidence, of many draws.
+/// The confidence interval: the central part of many draws, as large as the confidence.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The minimum number of values on either side of a change. Fewer values count as outliers.
 const LEAST_SIDE: usize = 3;
 
-/// The false-positive rate: how often chance may find a change in a series that has none.
+/// The false-positive rate: the probability of a detected change in a series without a change.
 const SIGNIFICANCE: f64 = 0.01;
 
 /// Random orders that are tried to estimate the effect of chance.
@@ -39,7 +39,7 @@ fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, 
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// The index at which one more cut separates the parts most, and the divergence there.
+/// The index at which an additional cut separates the parts most, and the divergence at this index.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;
@@ -48,7 +48,8 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Whether at most a fraction of [`SIGNIFICANCE`] of random orders within the parts separates the series as much.
+/// Whether the last cut is significant. At most a fraction [`SIGNIFICANCE`] of random orders within the parts may
+/// separate the series as much.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -129,8 +130,8 @@ mod tests {
         }
     }
 
-    /// In about one of a hundred series without a change, a change is found. Of 200 such series, this happens very
-    /// rarely in more than five.
+    /// About one in a hundred series without a change has a detected change. More than five detected changes in 200
+    /// such series are very rare.
     #[test]
     fn chance_finds_few_changes() {
         let found = (0..200).filter(|seed| !changes(&series(&[(100.0, 16)], 0.1, 100 + seed), 7).is_empty());

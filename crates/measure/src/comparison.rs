@@ -18,13 +18,13 @@ use crate::{Doubt, Sample, Verdict, bootstrap};
 /// A range of ratios of candidate to baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower end.
+    /// The lower end of the range.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the range.
     pub high: f64,
 }
 
-/// The result of comparing the trials of a candidate with those of a baseline.
+/// The result of comparing the trials of a candidate with the trials of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// The verdict on the difference.
@@ -77,7 +77,7 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
 }
 
 /// Compares the runs of two sessions, which share no rounds. Any difference between the sessions is part of the ratio
-/// of their medians. The p-value is that of a rank test.
+/// of their medians. The p-value comes from a rank test.
 pub fn compare_unpaired(
     baseline: &Sample,
     candidate: &Sample,
@@ -114,8 +114,8 @@ pub fn compare_unpaired(
 /// Compares two builds by whole sessions. Each value belongs to one session, such as the median over its trials.
 /// Differences between sessions of one build (load, temperature, memory layout) are part of the confidence interval.
 /// This interval is Student's interval on the difference of the mean logarithms, with one variance for both sides
-/// (*Biometrika* 6, 1908). One session per side does not show how far sessions differ, so it decides nothing. At least
-/// [`FEWEST_SESSIONS`] sessions are needed on both sides together.
+/// (*Biometrika* 6, 1908). One session per side does not show how much sessions differ, so the result is inconclusive.
+/// Both sides together need at least [`FEWEST_SESSIONS`] sessions.
 pub fn compare_sessions(
     baseline: &[f64],
     candidate: &[f64],
@@ -147,7 +147,7 @@ pub fn compare_sessions(
     Comparison { ratio, ..doubtful(Doubt::TooNoisy) }.judged(difference, (low, high), p_value, better)
 }
 
-/// Compares two exact numbers, as counters are: any difference above δ counts.
+/// Compares two exact values, such as counters. Any difference above δ counts.
 pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) -> Comparison {
     let criteria = Criteria { delta, exact: true, ..Criteria::default() };
     let twice = |value| Sample::new("", [(0, value), (1, value)]);
@@ -155,10 +155,10 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
 }
 
 /// Compares two values of one seed that depend on random draws. `values` are the values, and `counts` are the numbers
-/// of events behind them. With other draws, a count would vary by about the root of the count. A fraction near 1 varies
-/// less. The interval is that of two independent Poisson or binomial counts on the logarithm of their ratio. Both sides
-/// share operations, which makes the confidence interval wider than necessary. Without counts there is no interval, and
-/// a difference above δ decides nothing.
+/// of their events. With other draws, a count would vary by about the square root of the count. A fraction near 1
+/// varies less. The confidence interval is for two independent Poisson or binomial counts, on the logarithm of their
+/// ratio. Both sides share operations, so the interval is wider than necessary. Without counts there is no interval,
+/// and a difference above δ is inconclusive.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,
@@ -207,7 +207,7 @@ pub fn compare_counts(
 }
 
 /// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979). Withdraws verdicts that chance
-/// among so many comparisons would explain.
+/// would explain, given the number of comparisons.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();
@@ -329,7 +329,7 @@ mod tests {
             verdict(&[1.0, 1.1, 1.2], &[2.0, 2.3, 2.5], Better::Lower),
             (Verdict::Inconclusive, Some(few))
         );
-        assert!(few.to_string().contains("3 trials do not carry a verdict"));
+        assert!(few.to_string().contains("3 trials are too few for a verdict"));
         assert_eq!(verdict(&[], &[], Better::Lower).1, Some(Doubt::TooFewBlocks { blocks: 0 }));
         assert_eq!(verdict(&[7.0; 6], &[7.0; 6], Better::Lower), (Verdict::Equivalent, None));
         assert_eq!(verdict(&[7.0; 6], &[8.0; 6], Better::Lower), (Verdict::Regressed, None));

@@ -27,19 +27,19 @@ pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// A counter, or the reason why there is none.
+/// A counter, or the reason why the counter is not available.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
     opened: io::Result<(Counter, CounterScope)>,
 }
 
-/// Where events are counted.
+/// The scope in which events are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterScope {
-    /// In user space and in the kernel.
+    /// Events are counted in user space and in the kernel.
     Everywhere,
-    /// Events are counted only in user space, because the kernel does not permit counting of its own events.
+    /// Events are counted only in user space, because the kernel does not permit counting events inside the kernel.
     UserSpace,
 }
 
@@ -53,7 +53,7 @@ struct Count {
     events: u64,
     /// How long the counter was enabled, over all threads, in nanoseconds.
     enabled_ns: u64,
-    /// How long it was counting, in nanoseconds.
+    /// Time in nanoseconds for which the kernel counted this event.
     running_ns: u64,
 }
 

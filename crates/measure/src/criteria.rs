@@ -11,7 +11,7 @@ pub struct Criteria {
     pub resamples: usize,
     /// The seed of the resampling.
     pub seed: u64,
-    /// Whether the numbers are counters, which repeat exactly, so that two values are as conclusive as twenty.
+    /// Whether the values are counters, which repeat exactly. Two values are then as conclusive as twenty values.
     pub exact: bool,
 }
 

@@ -9,14 +9,13 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 use crate::comparison::Interval;
 use crate::significance::{holm, mean_and_error};
 
-/// The effect of a factor, or the interaction of two factors: the ratios of its levels, and the fraction of the
-/// variation that it explains.
+/// The effect of a factor, or the interaction of two factors, with the ratio at each level and the explained fraction
+/// of the variance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The numbers of the factors: one for a main effect, two for an interaction.
+    /// Indexes of the factors: one index for a main effect, two for an interaction.
     pub factors: Vec<usize>,
-    /// The levels of the factors. Each has the ratio of its measured value to the value that the overall mean and the
-    /// main effects give.
+    /// The effect at each level, or at each pair of levels.
     pub levels: Vec<LevelEffect>,
     /// The fraction of the variation between combinations that the effect explains, 0 to 1.
     pub share: f64,
@@ -24,7 +23,7 @@ pub struct Effect {
     pub p_value: Option<f64>,
 }
 
-/// The ratio of a level, or of a pair of levels.
+/// The effect at one level of a factor, or at a pair of levels of two factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelEffect {
     /// The number of the level of each factor in the effect.
@@ -38,7 +37,7 @@ pub struct LevelEffect {
 /// The main effects of all factors, followed by the interactions of all pairs.
 ///
 /// `counts` are the numbers of levels of the factors. Each round has the logarithm of the metric for every combination,
-/// and the last factor changes fastest. The p-values are those of the analysis of variance with rounds as blocks. The
+/// and the last factor changes fastest. The p-values come from the analysis of variance with rounds as blocks. The
 /// p-values use the fewest degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of
 /// Mathematical Statistics* 29, 1958).
 ///

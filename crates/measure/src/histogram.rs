@@ -28,11 +28,11 @@ pub struct Summary {
     pub mean_ns: f64,
     /// The median.
     pub p50_ns: u64,
-    /// 90 % are at most this.
+    /// 90th percentile in nanoseconds.
     pub p90_ns: u64,
-    /// 99 % are at most this.
+    /// 99th percentile in nanoseconds.
     pub p99_ns: u64,
-    /// 99.9 % are at most this.
+    /// 99.9th percentile in nanoseconds.
     pub p999_ns: u64,
     /// The largest.
     pub max_ns: u64,

@@ -1,4 +1,4 @@
-//! The events of the kernel that this process has caused or suffered so far.
+//! The kernel events of this process so far, such as page faults and context switches.
 
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -38,7 +38,7 @@ impl KernelUse {
         }
     }
 
-    /// The events from `before` until this point.
+    /// The difference between these counts and the earlier counts `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         // The waits of threads that have ended are missing now, so a difference may be negative.

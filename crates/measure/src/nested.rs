@@ -1,9 +1,10 @@
 //! The two sources of noise of trials that run side by side: the slices of one restart of both processes, and the restarts.
 //!
-//! Restarts are the sample (clusters), because the layout of memory differs from start to start: the ratio of a restart is
-//! that of the time of all its slices, and its interval is over restarts, as [`compare`](crate::compare) gives it. Slices of
-//! one restart share its layout, and neighbouring ones share the state of the machine. So they never count as a sample of
-//! their own. They show how much of the difference between restarts comes from within them.
+//! Each restart is one value of the sample (a cluster), because the memory layout differs between restarts. The ratio
+//! of a restart is the ratio of the times of all its slices. The confidence interval is over restarts, as in
+//! [`compare`](crate::compare). Slices of one restart share its memory layout, and neighbouring slices share the state
+//! of the machine. Slices therefore never count as separate values. Slices show how much of the variance between
+//! restarts comes from within restarts.
 
 use crate::significance::mean_and_error;
 
@@ -13,9 +14,10 @@ const FEWEST_PAIRS: usize = 8;
 /// The spread of the logarithm of a ratio, as standard deviations of one restart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
-    /// The standard deviation between restarts, of whatever origin.
+    /// Total standard deviation between restarts, from all causes.
     pub total: f64,
-    /// The part that longer phases would reduce: the standard error of a restart that its slices show.
+    /// The part of the noise that longer phases would reduce: the standard error within a restart, computed from its
+    /// slices.
     pub within: f64,
     /// The part that only more restarts reduce.
     pub between: f64,
@@ -42,8 +44,9 @@ impl RestartSpread {
     }
 }
 
-/// The logarithm of the ratio of a restart and its standard error, by batch means: a batch of √n neighbouring pairs holds what
-/// neighbours have in common, so that batches are nearly independent (Glynn & Whitt, *Operations Research Letters* 10, 1991).
+/// The logarithm of the ratio of a restart, and its standard error by batch means. A batch contains √n neighbouring
+/// pairs, which are correlated. Different batches are nearly independent (Glynn & Whitt, *Operations Research Letters*
+/// 10, 1991).
 fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = pairs.len() as f64;
     let (base, candidate) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));

@@ -1,4 +1,4 @@
-//! The noise of a machine: the apparent difference between two series of runs of one baseline.
+//! The noise of a machine: the measured difference between two series of trials of one baseline.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -45,8 +45,8 @@ impl Noise {
     }
 }
 
-/// The smallest true difference that is found with probability [`POWER`]. The test must distinguish it from no
-/// difference at this level, and its median must exceed the smallest difference that counts.
+/// The smallest true difference that a comparison detects with probability [`POWER`]. The difference must be
+/// significant at this level, and its median must exceed the smallest difference that counts.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

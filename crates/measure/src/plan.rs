@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// How the configurations of a round are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Every round in its own random order.
+    /// Each round has its own random order.
     Shuffled,
     /// One random order and its mirror image alternate: `ABC CBA ABC …`. With two configurations this is ABBA, which
     /// cancels a drift that is linear in time.

@@ -18,21 +18,22 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// The time in which threads of this process were ready to run and had no CPU so far, in nanoseconds, over the threads that
-/// are alive.
+/// Time so far in which threads of this process were ready to run but had no CPU, in nanoseconds, summed over live
+/// threads.
 #[cfg(target_os = "linux")]
 pub fn run_queue_wait_ns() -> Option<u64> {
     let tasks = procfs::process::Process::myself().ok()?.tasks().ok()?;
     Some(tasks.flatten().filter_map(|task| task.schedstat().ok()).map(|schedule| schedule.run_delay).sum())
 }
 
-/// The time in which threads of this process were ready to run and had no CPU; this system does not report it.
+/// Time in which threads of this process were ready to run but had no CPU. Always `None`, because this operating system
+/// does not report this time.
 #[cfg(not(target_os = "linux"))]
 pub fn run_queue_wait_ns() -> Option<u64> {
     None
 }
 
-/// The time in which this thread was ready to run and had no CPU so far, in nanoseconds.
+/// Time so far in which this thread was ready to run but had no CPU, in nanoseconds.
 #[cfg(target_os = "linux")]
 pub fn thread_run_queue_wait_ns() -> Option<u64> {
     use procfs::FromRead;
@@ -40,7 +41,8 @@ pub fn thread_run_queue_wait_ns() -> Option<u64> {
     Some(schedule.run_delay)
 }
 
-/// The time in which this thread was ready to run and had no CPU; this system does not report it.
+/// Time in which this thread was ready to run but had no CPU. Always `None`, because this operating system does not
+/// report this time.
 #[cfg(not(target_os = "linux"))]
 pub fn thread_run_queue_wait_ns() -> Option<u64> {
     None

@@ -9,13 +9,13 @@ use crate::{Comparison, Criteria, Sample, compare};
 pub struct Ranked {
     /// The name of the variant.
     pub name: String,
-    /// How it compares with the baseline.
+    /// The comparison of the candidate with the baseline.
     pub comparison: Comparison,
 }
 
-/// Compares every candidate with the baseline and orders them by their median ratio, the best first; those
-/// without a ratio come last, in the order given. Where neither direction is better, the order is that of
-/// the candidates. `criteria` gives those of a candidate, because one that stopped early has a level of its own.
+/// Compares every candidate with the baseline, and sorts the candidates by median ratio, best first. Candidates without
+/// a ratio come last, in the given order. If neither direction is better, the given order stays. `criteria` returns the
+/// criteria of a candidate, because a candidate that stopped early has its own significance level.
 pub fn rank(
     baseline: &Sample,
     candidates: &[Sample],

@@ -43,7 +43,7 @@ impl Sample {
         values
     }
 
-    /// Pairs of values, this sample's and the other's, for the rounds in which both were measured.
+    /// Pairs of a value of this sample and a value of the other sample, for rounds that have both values.
     pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
         self.blocks.iter().filter_map(|(block, ours)| {
             other.blocks.iter().find(|(theirs, _)| theirs == block).map(|(_, theirs)| (*ours, *theirs))
@@ -56,7 +56,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Sample::new("", (0..).zip(values)).median()
 }
 
-/// The median of values in ascending order, of which there is at least one.
+/// The median of sorted values. There must be at least one value.
 pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     let middle = values.len() / 2;
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }

@@ -12,13 +12,13 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Sample, Verdict};
 
-/// Each look has this many times the rounds of the one before.
+/// Factor between the numbers of rounds of two successive looks.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
-/// The chance to decide within the budget below which a comparison is given up.
+/// Minimum probability of a decision within the budget. A comparison with a lower probability is given up.
 const LEAST_CHANCE: f64 = 0.05;
 
-/// The error rate that looks have spent.
+/// The part of the error rate that earlier looks have used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spending {
     /// The error rate of all looks together.
@@ -28,12 +28,12 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// No look so far, with an error rate for all looks together.
+    /// Creates the state before the first look. `alpha` is the error rate of all looks together.
     pub fn new(alpha: f64) -> Self {
         Self { alpha, share: 0.0 }
     }
 
-    /// The level of a look at a share of the budget.
+    /// The significance level of a look when `share` of the budget is used.
     pub fn look(&mut self, share: f64) -> f64 {
         let share = share.clamp(self.share, 1.0);
         let level = self.alpha * (share.powi(2) - self.share.powi(2));
@@ -42,7 +42,7 @@ impl Spending {
     }
 }
 
-/// Whether a run looks at its verdicts after so many rounds: after 6, 8, 11, 15, 20 and so on.
+/// Whether a run evaluates its verdicts after this number of rounds. The numbers are 6, 8, 11, 15, 20 and so on.
 pub fn is_look(rounds: usize) -> bool {
     let mut look = FEWEST_BLOCKS as f64;
     while (look.round() as usize) < rounds {
@@ -56,15 +56,15 @@ pub fn is_look(rounds: usize) -> bool {
 pub enum Outlook {
     /// The verdict is decided.
     Decided(Verdict),
-    /// More rounds may decide it.
+    /// More rounds may decide the comparison.
     Open,
-    /// The rest of the budget will hardly decide it.
+    /// The rest of the budget is unlikely to decide the comparison.
     Hopeless,
 }
 
-/// The prospect of a comparison with this verdict at this level, if so many more rounds fit into the budget. It is given up
-/// if the differences so far leave a chance of less than 5 % that the interval at the end excludes "no change" with a
-/// difference above `delta`, or lies within ±`delta`.
+/// The prospect of a comparison with this verdict at this level, if `more` rounds still fit into the budget. The
+/// comparison is hopeless if it has a chance of less than 5 % of a decision at the end. A decision is a confidence
+/// interval that excludes "no change" with a difference above `delta`, or an interval within ±`delta`.
 pub fn outlook(
     baseline: &Sample,
     candidate: &Sample,

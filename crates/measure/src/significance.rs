@@ -9,7 +9,7 @@ use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 /// the largest ratio, contains the true median with probability 1 - 2⁻ⁿ⁺¹: 97 % for 6 rounds, 94 % for 5, 88 % for 4.
 pub const FEWEST_BLOCKS: usize = 6;
 
-/// The fewest sessions of both sides together that show how far sessions of one build differ.
+/// Minimum number of sessions, both sides together, that show how much sessions of one build differ.
 pub const FEWEST_SESSIONS: usize = 4;
 
 /// The mean of values with its standard error; `None` for fewer than two values.
@@ -34,9 +34,9 @@ pub(crate) fn paired(logs: &[f64]) -> f64 {
     2.0 * student.cdf(-(mean / error).abs())
 }
 
-/// The confidence interval on the difference of the means of two independent sides, and the two-sided p-value of "they
-/// are equal". Both are from Student's test with one variance for both sides. Together the sides need at least three
-/// values.
+/// Confidence interval of the difference of the means of two independent samples, and the two-sided p-value of "the
+/// means are equal". Both come from Student's test with one variance for both samples. Both samples together need at
+/// least three values.
 pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: f64) -> (f64, f64, f64) {
     let mean = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;
     let squares = |side: &[f64]| side.iter().map(|value| (value - mean(side)).powi(2)).sum::<f64>();
@@ -116,8 +116,8 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     extreme / ways[chosen].iter().sum::<f64>()
 }
 
-/// The smallest p-value that a rank test can have for samples of these sizes: the two extreme orders, divided by the
-/// number of all orders.
+/// Smallest p-value that a rank test can have for samples of these sizes: 2 divided by the number of all orders,
+/// because two orders are extreme.
 pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
     let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);
     (2.0 / ways).min(1.0)

@@ -1,6 +1,6 @@
 //! The test of steady state: whether the last rounds of a store have similar values.
 //!
-//! The rule is that of the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady state").
+//! The rule comes from the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady state").
 //! In a window of rounds, the largest and the smallest value must differ by at most 20 % of the mean. The best-fitting
 //! line (least squares) must rise or fall by at most 10 % of the mean from the first round of the window to the last.
 
@@ -18,8 +18,8 @@ const MOST_SLOPE: f64 = 0.1;
 pub struct SteadyRule {
     /// The size of the window, which is the last rounds of the series. At least 2.
     pub rounds: usize,
-    /// The smallest possible difference. Values that are no further apart count as equal. The smallest difference is 1
-    /// for small counts, and 0 for continuous values.
+    /// The smallest possible difference. Values that differ by at most this amount count as equal. The smallest
+    /// difference is 1 for small counts, and 0 for continuous values.
     pub grain: f64,
 }
 
@@ -47,7 +47,7 @@ impl SteadyRule {
     }
 }
 
-/// How far the least-squares line through equidistant values rises from the first to the last.
+/// Rise of the least-squares line from the first to the last of equidistant values.
 fn rise(values: &[f64]) -> f64 {
     let last = (values.len() - 1) as f64;
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(is_steady(&[1.0, 2.0, 1.0, 2.0, 1.0]), Some(false));
     }
 
-    /// The limits themselves: exactly at them is steady, above is not.
+    /// A value exactly at a limit is steady, and a value above a limit is not steady.
     #[test]
     fn the_limits_are_those_of_the_rule() {
         assert_eq!(is_steady(&[100.0, 90.0, 110.0, 90.0, 110.0]).map(|_| ()), Some(()));

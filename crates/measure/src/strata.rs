@@ -1,19 +1,21 @@
-//! One comparison on several machines: the pooled ratio, and how far the machines differ in it.
+//! One comparison on several machines: the pooled ratio, and the spread of the ratio between machines.
 //!
-//! Every machine is a stratum with paired rounds of its own. Their mean logarithms of the ratio are pooled by a
-//! random-effects model: the variance between machines is that of Paule and Mandel (*Journal of Research of the National
-//! Bureau of Standards* 87, 1982), its interval the Q profile of Viechtbauer (*Statistics in Medicine* 26, 2007), and the
-//! interval of the pooled ratio that of Hartung and Knapp (*Statistics in Medicine* 20, 2001).
+//! Each machine is a stratum with its own paired rounds. A random-effects model pools the mean logarithms of the ratio
+//! of all machines. The variance between machines is computed by the method of Paule and Mandel (*Journal of Research
+//! of the National Bureau of Standards* 87, 1982). The interval of this variance is the Q profile of Viechtbauer
+//! (*Statistics in Medicine* 26, 2007). The interval of the pooled ratio is computed by the method of Hartung and Knapp
+//! (*Statistics in Medicine* 20, 2001).
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
 use crate::significance::mean_and_error;
 use crate::{Criteria, Interval};
 
-/// The fewest other machines that show whether one with a single number is outlying.
+/// Minimum number of other machines for a decision whether a machine is outlying.
 const FEWEST_OTHERS: usize = 3;
 
-/// The least variance of a machine's mean: rounds that are all equal have none, and would outweigh every other machine.
+/// Minimum variance of the mean of a machine. Without this minimum, a machine with equal rounds would have variance 0
+/// and outweigh all other machines.
 const LEAST_VARIANCE: f64 = 1e-12;
 
 /// The largest variance between machines that is searched: a standard deviation of a factor of about 20,000.
@@ -24,7 +26,7 @@ const MOST_VARIANCE: f64 = 100.0;
 pub struct Pooled {
     /// The ratio of candidate to baseline, pooled over machines.
     pub ratio: f64,
-    /// Its confidence interval.
+    /// Confidence interval of the ratio.
     pub interval: Interval,
     /// The spread between machines; `None` if no machine ran two rounds, because the noise of rounds is then unknown.
     pub spread: Option<MachineSpread>,
@@ -33,14 +35,15 @@ pub struct Pooled {
 /// The standard deviation of a ratio between machines, without the noise of rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineSpread {
-    /// As a relative difference: 0.03 for 3 %.
+    /// The standard deviation as a relative difference: 0.03 means 3 %.
     pub relative: f64,
-    /// Its confidence interval.
+    /// Confidence interval of the standard deviation.
     pub interval: Interval,
 }
 
-/// Pools the logarithms of the ratio in each round, machine by machine. Machines with one round have the variance of the
-/// rounds of the others. `None` for fewer than two machines, one without rounds, or a logarithm that is not finite.
+/// Pools the logarithms of the ratios of all machines. `strata` has the logarithms of one machine per element. A
+/// machine with one round gets the variance of the rounds of the other machines. `None` for fewer than two machines, a
+/// machine without rounds, or a logarithm that is not finite.
 pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     if strata.len() < 2 || strata.iter().flatten().any(|log| !log.is_finite()) {
         return None;
@@ -69,9 +72,9 @@ pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     Some(Pooled { ratio: mean.exp(), interval, spread })
 }
 
-/// Whether the logarithm of a machine is outside of the prediction interval from those of the others, corrected for the
-/// choice of the machine among all (Grubbs, *Annals of Mathematical Statistics* 21, 1950). `false` for fewer than
-/// three others.
+/// Whether the logarithm of a machine is outside of the prediction interval of the other machines. The interval is
+/// corrected, because any machine could be the outlier (Grubbs, *Annals of Mathematical Statistics* 21, 1950). `false`
+/// for fewer than three other machines.
 pub fn is_outlying(own: f64, others: &[f64], criteria: &Criteria) -> bool {
     let count = others.len() as f64;
     let Some((center, error)) = mean_and_error(others).filter(|_| others.len() >= FEWEST_OTHERS) else {
@@ -97,20 +100,22 @@ fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     (freedom > 0).then(|| squares.sum::<f64>() / freedom as f64)
 }
 
-/// The mean over machines and the sum of their weights, for a variance between them.
+/// Weighted mean over machines and sum of the weights, for a given variance between machines.
 fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     let weights = machines.iter().map(|(_, variance)| 1.0 / (variance + between));
     let total: f64 = weights.clone().sum();
     (weights.zip(machines).map(|(weight, (mean, _))| weight * mean).sum::<f64>() / total, total)
 }
 
-/// The weighted squares of the machines about their mean, which fall with the variance between them.
+/// Weighted sum of squared deviations of the machines from their mean. The sum decreases with the assumed variance
+/// between machines.
 fn squares(machines: &[(f64, f64)], between: f64) -> f64 {
     let (center, _) = weighted(machines, between);
     machines.iter().map(|(mean, variance)| (mean - center).powi(2) / (variance + between)).sum()
 }
 
-/// The variance between machines for which the weighted squares have this value; 0 where they are less at once.
+/// The variance between machines for which the weighted sum of squares has this value. 0 if the sum is already smaller
+/// at variance 0.
 fn variance_at(machines: &[(f64, f64)], value: f64) -> f64 {
     if squares(machines, 0.0) <= value {
         return 0.0;

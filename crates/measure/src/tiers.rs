@@ -1,4 +1,4 @@
-//! A ranking with ties: which variants are distinguished, and which are not.
+//! A ranking with ties. Two variants are tied if their difference is not significant.
 
 use results::Better;
 
@@ -7,20 +7,19 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 /// A variant in a ranking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedVariant {
-    /// The number of the variant in the order given.
+    /// Index of the variant in the given order.
     pub variant: usize,
-    /// The number of variants that are distinguished from this variant and better, plus 1. Variants that are not
-    /// distinguished from each other may have equal ranks.
+    /// Number of significantly better variants, plus 1. Tied variants may have equal ranks.
     pub rank: usize,
-    /// The variants that beat it, the best first.
+    /// Significantly better variants, best first.
     pub beaten_by: Vec<usize>,
-    /// The variants that are not distinguished from this variant, best first.
+    /// Variants without a significant difference from this variant, best first.
     pub tied_with: Vec<usize>,
 }
 
 /// Compares all variants with each other, with one correction of all p-values, and orders them by their medians, best
-/// first. "Not distinguished" is not transitive. Of three variants, the first and the last may differ although the
-/// middle variant is distinguished from neither. Variants without a value are left out.
+/// first. Ties are not transitive. Of three variants, the first and the last may differ significantly, although the
+/// middle variant is tied with both. Variants without a value are left out.
 ///
 /// # Panics
 /// If neither direction is better.
@@ -59,7 +58,7 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
 }
 
 /// For each variant, a variant that dominates it, or `None` on the Pareto front. A variant dominates another variant if
-/// it is distinguished from it and better in some metric, and its median is worse in no metric. `standings` has the
+/// it is significantly better in at least one metric, and its median is worse in no metric. `standings` has the
 /// standings for each metric. `medians` has the medians of each metric by variant, with the better direction.
 pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<RankedVariant>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());

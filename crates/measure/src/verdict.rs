@@ -53,7 +53,8 @@ pub enum Doubt {
     },
     /// The interval contains both "no difference" and a difference that matters.
     TooNoisy,
-    /// There is one session per side, or two and one. How far sessions of one build differ is unknown.
+    /// There are too few sessions: one per side, or two and one. The difference between sessions of one build is
+    /// therefore unknown.
     FewSessions,
     /// The counts have only one seed, and another seed may give another difference.
     OneSeed,
@@ -66,13 +67,13 @@ pub enum Doubt {
     /// The two variants differ, but by no more than the smallest difference that counts: δ, or the noise of the
     /// machine.
     TooSmall,
-    /// The difference would count in a single comparison, but among so many comparisons chance produces such a
+    /// The difference would count in a single comparison, but with this number of comparisons chance produces such a
     /// difference.
     OneOfMany {
         /// Number of comparisons.
         comparisons: usize,
     },
-    /// In some rounds one side is 0, so there is no ratio.
+    /// One side is 0 in some rounds, so the ratio is undefined.
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,
@@ -83,34 +84,38 @@ pub enum Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFewBlocks { blocks: 0 } => f.write_str("no trial has a value on both sides"),
+            Self::TooFewBlocks { blocks: 0 } => f.write_str("no trial has a value for both sides"),
             Self::TooFewBlocks { blocks } => {
-                let trials = if *blocks == 1 { "trial does" } else { "trials do" };
-                write!(f, "{blocks} {trials} not carry a verdict; it takes {FEWEST_BLOCKS} or more")
+                let trials = if *blocks == 1 { "trial is" } else { "trials are" };
+                write!(f, "{blocks} {trials} too few for a verdict; run at least {FEWEST_BLOCKS} trials")
             }
-            Self::TooNoisy => f.write_str("the interval is too wide; more trials would narrow it"),
-            Self::Chance => {
-                f.write_str("chance alone brings about as much too often; more trials would settle it")
+            Self::TooNoisy => {
+                f.write_str("the confidence interval (CI) includes no change; more trials may narrow the CI")
             }
+            Self::Chance => f.write_str("chance alone may cause this difference; more trials may decide"),
             Self::FewSessions => {
                 write!(
                     f,
-                    "sessions of one build differ, and it takes {FEWEST_SESSIONS} sessions of both sides to see by how much"
+                    "sessions of one build also differ; only {FEWEST_SESSIONS} or more sessions of each side can show by how much"
                 )
             }
             Self::OneSeed => {
-                f.write_str("one seed: the difference is of this seed, and more seeds would decide it")
+                f.write_str("one seed: the difference may hold only for this seed; more seeds may decide")
             }
-            Self::Implausible => f.write_str("a number of one side cannot be"),
-            Self::OnlyOnce => f.write_str("the batch before did not show it"),
-            Self::TooSmall => f.write_str("it differs by less than counts, and the interval reaches further"),
+            Self::Implausible => f.write_str("a value of one side exceeds a physical or theoretical bound"),
+            Self::OnlyOnce => f.write_str("the first batch of trials did not show this change"),
+            Self::TooSmall => f.write_str(
+                "the difference is below the threshold, but the confidence interval extends beyond it",
+            ),
             Self::OneOfMany { comparisons } => write!(
                 f,
-                "among {comparisons} comparisons chance alone gives one like it; more trials would settle it"
+                "among {comparisons} comparisons, chance alone may cause one such difference; more trials may decide"
             ),
-            Self::SometimesZero => f.write_str("0 on one side in some trials, so there is no ratio"),
-            Self::NoRatio => f.write_str("a negative value has no ratio"),
-            Self::NoDirection => f.write_str("it differs, and neither direction is better"),
+            Self::SometimesZero => f.write_str("one side is 0 in some trials, so the ratio is undefined"),
+            Self::NoRatio => f.write_str("a value is negative, so the ratio is undefined"),
+            Self::NoDirection => {
+                f.write_str("the values differ, but neither direction of this metric is better")
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The calibration of the statistics: intervals cover the truth at their nominal rate, identical variants are not
-//! called different, and planted effects are found.
+//! Tests of the statistics: intervals contain the true value at their nominal rate, identical variants have no
+//! different verdicts, and seeded effects are detected.
 
 use lsmbench_measure as measure;
 use measure::{
@@ -211,8 +211,8 @@ fn sessions(seed: u64, sessions: u64, ratio: f64) -> Vec<Sample> {
     (0..sessions).map(one).collect()
 }
 
-/// Trials of one session do not show how far sessions differ: ranks of trials of two sessions of one build call most of
-/// them different. Intervals over sessions cover the truth.
+/// Trials of one session do not show how much sessions differ. A rank test on trials reports most pairs of sessions of
+/// one build as different. Intervals over sessions contain the true value.
 #[test]
 fn sessions_of_one_build_are_compared_by_sessions() {
     let criteria = Criteria { resamples: 200, ..Criteria::default() };

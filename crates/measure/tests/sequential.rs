@@ -1,4 +1,5 @@
-//! Looks before the end cost no false alarms, and intervals over restarts cover the truth where those over slices do not.
+//! Tests that looks before the end cause no additional false alarms, and that intervals over restarts contain the true
+//! value where intervals over slices do not.
 
 #![allow(clippy::print_stdout)] // simulated shares are worth reading in the output of a test
 
@@ -31,7 +32,8 @@ fn judge(logs: &[f64], level: f64) -> Verdict {
     compare(&base, &candidate, Better::Lower, &criteria).verdict
 }
 
-/// The share of runs of `most` rounds that find a difference, if they look as they go, or at each round without correction.
+/// Fraction of runs with up to `most` rounds that report a difference. Runs use corrected looks, or look at each round
+/// without a correction.
 fn alarms(simulations: u64, most: u64, log_ratio: f64, is_corrected: bool) -> f64 {
     let found = (0..simulations).filter(|seed| {
         let logs = rounds(*seed, most, log_ratio);

@@ -20,13 +20,13 @@ const MOST_ROWS: usize = 20_000;
 /// The rows of one configuration, trial and phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Course {
-    /// The place of the configuration.
+    /// Index of the configuration.
     pub(crate) cell: usize,
-    /// The place of the phase.
+    /// Index of the phase.
     pub(crate) phase: usize,
     /// The number of the trial.
     pub(crate) trial: u64,
-    /// The numbers of each row, in the order of the columns.
+    /// The values of each row, in the order of the columns.
     pub(crate) rows: Vec<Vec<Option<f64>>>,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct RunData {
     pub(crate) warnings: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
-    /// The places of the swept paths in which compared configurations agree.
+    /// Indexes of the swept paths on which compared configurations have equal values.
     pub(crate) within: Vec<usize>,
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
@@ -65,7 +65,7 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
-    /// The machines of merged parts; none for one machine.
+    /// The machines of merged parts. Empty for a run on one machine.
     pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
@@ -92,7 +92,7 @@ pub(crate) struct Swept {
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
-    /// The places of its rounds.
+    /// Indexes of the rounds of the machine.
     pub(crate) rounds: Vec<usize>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct CellData {
     pub(crate) has_wrong_answers: bool,
 }
 
-/// A row of `verdicts.csv`, with places instead of names.
+/// A row of `verdicts.csv`, with indexes instead of names.
 #[derive(Clone, Serialize)]
 pub(crate) struct VerdictData {
     pub(crate) group: usize,
@@ -136,13 +136,13 @@ pub(crate) struct VerdictData {
     pub(crate) differs_in: String,
 }
 
-/// A note on the numbers of a configuration in a phase.
+/// A note about the values of a configuration in a phase.
 #[derive(Serialize)]
 pub(crate) struct Mark {
     pub(crate) cell: usize,
     pub(crate) phase: usize,
     pub(crate) text: String,
-    /// Whether numbers with this note have no verdict.
+    /// Whether values with this note have no verdict.
     pub(crate) is_doubt: bool,
 }
 
@@ -211,12 +211,12 @@ impl RunData {
         }
     }
 
-    /// The numbers of a selection.
+    /// The values of a selection.
     pub(crate) fn matrix(&self, of: Selection) -> Option<&Matrix> {
         find(&self.numbers, of)
     }
 
-    /// The numbers of the second runs of baselines for a selection.
+    /// The values of the second trials of baselines for a selection.
     pub(crate) fn noise_of(&self, of: Selection) -> Option<&Matrix> {
         find(&self.noise, of)
     }
@@ -242,7 +242,8 @@ fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
         .collect()
 }
 
-/// The sentences of the run, or those that its rows give.
+/// The sentences of the verdicts in the manifest. If the manifest has no sentences, they are made from the rows of
+/// `verdicts.csv`.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
         return vec![format!("No verdict: {NO_QUICK_VERDICT}")];
@@ -306,7 +307,7 @@ fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<Verd
     opened.verdicts.iter().filter_map(verdict).collect()
 }
 
-/// The notes on numbers: bounds that are exceeded, and trials that were not steady.
+/// The notes about values: exceeded bounds, and trials that were not steady.
 fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     let mut marks: BTreeMap<(usize, usize, bool), (String, BTreeSet<u64>)> = BTreeMap::new();
     for row in opened.runs.rows() {
@@ -330,7 +331,7 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// The drawn medians of every number of rounds that two configurations can have in common.
+/// The drawn medians for each number of rounds. Only the numbers of rounds that two configurations can share occur.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();
@@ -351,7 +352,7 @@ pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     counts.into_iter().filter(|count| *count >= FEWEST_BLOCKS).map(|count| (count, table(count))).collect()
 }
 
-/// The rounds in which a configuration has a number.
+/// The rounds in which a configuration has a value.
 fn present(numbers: &Numbers, rounds: usize) -> Vec<bool> {
     match numbers {
         Numbers::None => vec![false; rounds],

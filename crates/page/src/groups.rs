@@ -8,9 +8,9 @@ use serde::Serialize;
 pub(crate) struct Group {
     /// The swept values that the group shares, such as `entries = 1000`. Empty if there is only one group.
     pub(crate) heading: String,
-    /// The places of the configurations.
+    /// Indexes of the configurations.
     pub(crate) cells: Vec<usize>,
-    /// The place of the baseline.
+    /// Index of the baseline.
     pub(crate) baseline: usize,
 }
 
@@ -27,8 +27,8 @@ pub(crate) fn title(path: &str) -> String {
     Column::Swept(path.to_owned()).title().to_owned()
 }
 
-/// The groups of a run. A configuration without a value of a shared path is in every group that it agrees with
-/// otherwise.
+/// The groups of configurations of a run. A configuration that lacks a shared path belongs to every group with
+/// otherwise equal values.
 pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
     let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
     let mut keys: Vec<Vec<&str>> = Vec::new();

@@ -37,7 +37,7 @@ pub(crate) fn page(data: &PageData) -> String {
     )
 }
 
-/// A run as it is without a script.
+/// The part of a page about one run, for browsers without scripts.
 fn section(run: &RunData, number: usize) -> String {
     let mut text = format!(
         "<article class=\"run\" id=\"run-{number}\">\n<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n\
@@ -103,9 +103,9 @@ fn warnings(run: &RunData) -> String {
     let items: Vec<String> = all.iter().map(|warning| format!("<li>{}</li>\n", escape(warning))).collect();
     let items = items.concat();
     let count = if all.len() == 1 {
-        "1 note on this run".to_owned()
+        "1 note about this run".to_owned()
     } else {
-        format!("{} notes on this run", all.len())
+        format!("{} notes about this run", all.len())
     };
     format!("<details class=\"notes\"><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
 }
@@ -113,7 +113,7 @@ fn warnings(run: &RunData) -> String {
 fn table(run: &RunData) -> String {
     let of = run.first;
     let (Some(metric), Some(phase)) = (run.metrics.get(of.metric), run.phases.get(of.phase)) else {
-        return "<p class=\"plain\">No configuration has a number.</p>\n".to_owned();
+        return "<p class=\"plain\">No configuration has a value.</p>\n".to_owned();
     };
     let operation = match run.operations[of.operation].as_str() {
         results::columns::ALL => String::new(),

@@ -1,4 +1,4 @@
-//! The numbers of all trials, by phase, kind of operation and metric.
+//! The values of all trials, by phase, kind of operation and metric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,23 +30,23 @@ const MAIN: [Metric; 14] = [
     c::RSS_PEAK_BYTES,
 ];
 
-/// The metrics that no reader compares, because they are only markers or equal other metrics.
+/// Metrics that the page omits, because they are only markers or equal to other metrics.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
-/// The numbers of one phase, kind of operation and metric.
+/// The values of one phase, kind of operation and metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Matrix {
-    /// The place of the phase.
+    /// Index of the phase in the list of phases.
     pub(crate) phase: usize,
-    /// The place of the kind of operation.
+    /// Index of the kind of operation.
     pub(crate) operation: usize,
-    /// The place of the metric.
+    /// Index of the metric.
     pub(crate) metric: usize,
-    /// The numbers of each configuration.
+    /// The values of each configuration.
     pub(crate) cells: Vec<Numbers>,
 }
 
-/// The numbers of one configuration, by round.
+/// The values of one configuration, by round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Numbers {
@@ -54,7 +54,7 @@ pub(crate) enum Numbers {
     None,
     /// Every round has this value.
     All(f64),
-    /// A number or none for each round.
+    /// A value or `None` for each round.
     Each(Vec<Option<f64>>),
 }
 
@@ -64,20 +64,20 @@ pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) metrics: Vec<&'static Metric>,
-    /// The numbers of the rounds.
+    /// The round numbers.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,
-    /// The numbers of the second runs of baselines.
+    /// The values of the second trials of baselines.
     pub(crate) noise: Vec<Matrix>,
     /// The metrics that the page leaves out to stay small.
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// The rows of a phase and kind of operation, each with the positions of its configuration and its round.
+/// Rows by phase and kind of operation. Each row has the index of its configuration and the index of its round.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
-    /// The numbers by round, stored in the shortest way.
+    /// The values by round, in the most compact form.
     fn of(rounds: Vec<Option<f64>>) -> Self {
         match rounds.first() {
             _ if rounds.iter().all(Option::is_none) => Self::None,
@@ -88,7 +88,7 @@ impl Numbers {
         }
     }
 
-    /// The count of stored numbers.
+    /// Number of stored values.
     fn count(&self) -> usize {
         match self {
             Self::Each(rounds) => rounds.len(),
@@ -96,7 +96,7 @@ impl Numbers {
         }
     }
 
-    /// The numbers as a sample of these rounds.
+    /// The values of these rounds as a sample.
     pub(crate) fn sample(&self, name: &str, rounds: &[u64]) -> Sample {
         let of = |at: usize| match self {
             Self::None => None,
@@ -175,15 +175,15 @@ impl AllNumbers {
         matrices.collect()
     }
 
-    /// The numbers of a phase, kind of operation and metric.
+    /// The values of a phase, kind of operation and metric.
     pub(crate) fn find(&self, (phase, operation, metric): (usize, usize, usize)) -> Option<&Matrix> {
         let is_it = |of: &&Matrix| (of.phase, of.operation, of.metric) == (phase, operation, metric);
         self.matrices.iter().find(is_it)
     }
 }
 
-/// The metrics with values: first those of verdicts, then the main metrics, then metrics with a better direction, then
-/// all others.
+/// The metrics with values: first the metrics of verdicts, then the main metrics, then metrics with a better direction,
+/// then all others.
 fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     let rank = |metric: &Metric| {
         let judged = judged.iter().position(|name| name == metric.name);

@@ -18,7 +18,7 @@ pub(crate) struct Opened {
     pub(crate) timeline: Option<Table>,
     pub(crate) levels: Option<Table>,
     pub(crate) verdicts: Vec<Row>,
-    /// The numbers of the configurations that gave wrong answers, which have no numbers.
+    /// Numbers of the configurations that gave wrong answers. Such configurations have no values.
     pub(crate) wrong: BTreeSet<u64>,
     /// The position of each configuration in the manifest, by its number.
     pub(crate) places: BTreeMap<u64, usize>,

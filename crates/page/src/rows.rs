@@ -90,7 +90,8 @@ impl TableRow<'_> {
         change.map_or_else(Default::default, |change| (change.short(), change.range().unwrap_or_default()))
     }
 
-    /// `improved`, `regressed`, `equivalent` or `inconclusive`: the verdict of the run, or else of the comparison.
+    /// The verdict of the run, or else the verdict that the page computes: `improved`, `regressed`, `equivalent` or
+    /// `inconclusive`.
     pub(crate) fn verdict_word(&self) -> String {
         let own = self.comparison.as_ref().map(|comparison| comparison.verdict.to_string());
         self.verdict.map(|verdict| verdict.verdict.clone()).or(own).unwrap_or_default()

@@ -14,7 +14,8 @@ const PARTS: [&str; 7] = [
 /// The signs next to which a space has no meaning.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
-/// The signs next to which a line break has no meaning. Every statement that is no block ends with a semicolon.
+/// Characters next to which a line break in the script can be removed. Every statement that is no block ends with a
+/// semicolon.
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
 
@@ -94,7 +95,7 @@ fn end_of_expression(characters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// Whether a slash after this text begins a pattern. A quotient, in contrast, has a value before the slash.
+/// Whether a slash after this text starts a regular expression. A quotient, in contrast, has a value before the slash.
 fn starts_pattern(text: &str) -> bool {
     text.trim_end().chars().last().is_some_and(|last| "(,=:[!&|?{};".contains(last))
 }

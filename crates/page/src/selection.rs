@@ -1,4 +1,4 @@
-//! The values that a page shows first: those of the first verdict.
+//! The initial selection of a page, which shows the metric and phase of the first verdict.
 
 use results::columns::ALL;
 use results::{Better, RunMode, columns as c, verdicts as v};

@@ -1,4 +1,5 @@
-//! Pages from results: their numbers against the CSV files and against the estimates of `measure`, and their form.
+//! Tests of pages from results. Their numbers are compared with the CSV files and with the estimates of `measure`, and
+//! their form is checked.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

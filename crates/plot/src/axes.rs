@@ -72,7 +72,8 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     }
 }
 
-/// Ticks of a horizontal axis without overlap: at the `wanted` numbers if these fit, else at round numbers.
+/// Ticks of a horizontal axis without overlapping labels. The ticks are at the `wanted` values if their labels fit,
+/// otherwise at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],
@@ -103,7 +104,7 @@ fn fits(ticks: &[Tick], width: f64) -> bool {
     })
 }
 
-/// As many of the ticks as fit without overlap, starting with the first tick.
+/// Returns as many ticks as fit without overlap, starting with the first tick.
 fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
@@ -123,8 +124,8 @@ impl Labels {
         Self { labels: ticks.iter().map(label).collect(), upright: false }
     }
 
-    /// Labels of categories over `width` pixels. The labels take several lines if these fit, and are vertical
-    /// otherwise. Labels are thinned out if even vertical labels are too dense.
+    /// Labels of categories over `width` pixels. Labels have several lines if this fits, and are vertical otherwise. If
+    /// even vertical labels are too dense, some labels are left out.
     pub(crate) fn of_names(names: &[String], width: f64) -> Self {
         let slots = Scale::Slots { count: names.len() };
         let slot = width / names.len() as f64;

@@ -33,7 +33,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         return Err(PlotError::spec("x", "a bar chart needs names on the x axis, not numbers"));
     };
     if names.len() > MOST_CATEGORIES {
-        let message = format!("{} bars side by side; keep fewer with filter", names.len());
+        let message =
+            format!("{} bars are too many for one group; use filter to keep fewer bars", names.len());
         return Err(PlotError::spec("x", message));
     }
     let data = &hatched(data);

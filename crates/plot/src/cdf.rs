@@ -50,7 +50,7 @@ pub(crate) fn draw(
         }
     };
     if let Some(y) = &spec.y {
-        return Err(PlotError::spec("y", format!("a cdf shows latencies only; leave out \"{y}\"")));
+        return Err(PlotError::spec("y", format!("a cdf chart shows only latencies; remove \"{y}\"")));
     }
     let Picked { table, facts, mut notes } = pick(table, spec)?;
     let (heading, curves) = curves(&table, folder, spec, order, response, &mut notes)?;
@@ -119,8 +119,14 @@ fn curves(
         }
     }
     if curves.is_empty() {
-        let time = if response { "response times; only an open loop has them" } else { "latencies" };
-        return Err(first.map_or_else(|| PlotError::Empty(format!("no histogram has {time}")), Into::into));
+        let time = if response {
+            "no response times, because only an open loop has response times"
+        } else {
+            "latencies"
+        };
+        return Err(
+            first.map_or_else(|| PlotError::Empty(format!("no histogram contains {time}")), Into::into)
+        );
     }
     if missing > 0 {
         notes.push(format!("{} without a histogram", count(missing, "measurement")));

@@ -91,7 +91,7 @@ pub(crate) struct Point {
     pub y: Spread,
     /// The expectation of theory for `y`.
     pub theory: Option<f64>,
-    /// The ideal bound of `y`.
+    /// The ideal bound of `y`; no design can be better.
     pub bound: Option<f64>,
     /// The sign of the verdict on `y`.
     pub sign: Option<&'static str>,
@@ -111,9 +111,9 @@ pub(crate) struct Series {
 /// The kind of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) enum Across {
-    /// Numbers of this unit.
+    /// A numeric axis with this unit.
     Numbers(Unit),
-    /// Names, in order. In a chart with only one series, each name has its own style.
+    /// An axis of names, in order. In a chart with only one series, each name has its own style.
     Names(Vec<(String, Style)>),
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct Data {
     pub bound: Option<&'static Expectation>,
     /// The conditions below the title: phase, operation, differing columns.
     pub facts: Vec<String>,
-    /// The verdict on these numbers.
+    /// The verdict on the drawn values.
     pub verdict: Option<String>,
     /// The key to the signs of verdicts, if the chart has room for signs.
     pub signs: Option<String>,
@@ -143,9 +143,9 @@ pub(crate) struct Data {
 /// The two lines of expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// The expectation of theory.
+    /// The line of the expectation of theory.
     Theory,
-    /// The ideal bound.
+    /// The line of the ideal bound.
     Bound,
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn prepare(
     let judged = Judged::of(verdicts, &picked.table, spec);
     let mut notes = picked.notes;
     if spec.theory && plan.theory.is_none() && plan.bound.is_none() {
-        notes.push("theory makes no prediction for these rows".to_owned());
+        notes.push("no theory applies to these rows".to_owned());
     }
     let cells = plan.cells(&picked.table, &judged, &mut notes);
     if cells.is_empty() {
@@ -261,18 +261,18 @@ impl Plan {
         let is_text =
             |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == ValueType::Text);
         if is_text(y_at) {
-            return Err(PlotError::spec("y", format!("\"{y}\" holds names; choose a measured column")));
+            return Err(PlotError::spec("y", format!("\"{y}\" contains names; choose a measured column")));
         }
         if is_text(x_at) && matches!(spec.form(), Form::Scatter | Form::Timeline) {
-            return Err(PlotError::spec("x", format!("\"{x}\" holds names; choose a measured column")));
+            return Err(PlotError::spec("x", format!("\"{x}\" contains names; choose a measured column")));
         }
         if spec.form() == Form::Heatmap && spec.series.is_none() {
-            return Err(PlotError::spec("series", "a heat map needs the column whose values are its rows"));
+            return Err(PlotError::spec("series", "a heat map needs the column that gives its rows"));
         }
         if spec.theory && Expectation::of(y).next().is_none() {
             let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();
             known.dedup();
-            let message = format!("no theory for y = \"{y}\", only for {}", known.join(", "));
+            let message = format!("no theory exists for y = \"{y}\". Valid: {}", known.join(", "));
             return Err(PlotError::spec("theory", message));
         }
         let known = |is_bound: bool| {
@@ -335,7 +335,7 @@ impl Plan {
         cells
     }
 
-    /// The horizontal axis. The axis has numbers if all its values have one unit, else names in order.
+    /// The horizontal axis. The axis is numeric if all its values have one unit. Otherwise the axis has names in order.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();

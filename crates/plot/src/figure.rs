@@ -1,4 +1,4 @@
-//! The drawn numbers of a chart, for the CSV file and for exports to other tools.
+//! The drawn values of a chart, for the CSV file and for exports to other tools.
 
 use results::{Column, Unit};
 
@@ -6,7 +6,7 @@ use crate::Form;
 use crate::data::{Across, Data, Point};
 use crate::palette::Color;
 
-/// The numbers of a chart.
+/// The drawn values of a chart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figure {
     pub title: String,
@@ -20,7 +20,7 @@ pub(crate) struct Figure {
     pub tracks: Vec<Track>,
 }
 
-/// The form in which an export draws the numbers.
+/// The way in which an export draws the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Drawing {
     #[default]
@@ -29,7 +29,7 @@ pub(crate) enum Drawing {
     Steps,
     Points,
     Bars,
-    /// Fields whose colour shows their value.
+    /// Fields of a heat map, whose colours show their values.
     Fields,
 }
 
@@ -57,7 +57,7 @@ impl Dimension {
     }
 }
 
-/// The numbers of one series.
+/// The drawn values of one series.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     pub label: String,
@@ -88,7 +88,7 @@ impl Spot {
 }
 
 impl Figure {
-    /// The numbers of a chart of points.
+    /// The drawn values of a chart of points.
     pub(crate) fn of(data: &Data, form: Form, [log_x, log_y]: [bool; 2], interval: String) -> Self {
         let (names, unit) = match &data.across {
             Across::Names(names) => (names.iter().map(|(name, _)| name.clone()).collect(), Unit::Plain),

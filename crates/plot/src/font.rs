@@ -125,7 +125,7 @@ impl Typeface {
             Face::read(&database, id)
         };
         let regular = face(fontdb::Weight::NORMAL).ok_or_else(|| {
-            problem(format!("font family \"{name}\" is not installed; name another one or a font file (`fc-list : family` lists them)"))
+            problem(format!("font family \"{name}\" is not installed; name another family or a font file (`fc-list : family` lists all families)"))
         })?;
         let bold = face(fontdb::Weight::BOLD).unwrap_or_else(|| regular.clone());
         Ok(Self { family: Some(family), regular, bold })

@@ -37,7 +37,8 @@ fn steps(unit: Unit) -> Steps {
     }
 }
 
-/// The multiple of a unit in which `number` has one to three digits before the decimal point; `None` if there is none.
+/// The multiple of a unit in which `number` has one to three digits before the decimal point. `None` if no such
+/// multiple exists.
 fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     let steps = steps(unit);
     // 999.9 kB would be rounded to 1000 kB, so the next multiple begins a little earlier.
@@ -57,8 +58,8 @@ pub(crate) fn value(number: f64, unit: Unit) -> String {
     with_unit(&digits(number / size), name)
 }
 
-/// The text of [`value`] with exactly three digits, for numbers next to each other: `2.00`, `1.30 M`. Counts that are
-/// integers have no decimals.
+/// Formats a value like [`value`], but with exactly three digits, for neighbouring values: `2.00`, `1.30 M`. Integer
+/// counts have no decimals.
 pub(crate) fn alike(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -70,7 +71,7 @@ pub(crate) fn alike(number: f64, unit: Unit) -> String {
     with_unit(&fixed(scaled, decimals), name)
 }
 
-/// A chosen number, such as a parameter, with all digits if it is an integer: `4 096`, `10 M`, `0.99`.
+/// Formats a configured value, such as a parameter: `4 096`, `10 M`, `0.99`. An integer keeps all its digits.
 pub(crate) fn chosen(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;

@@ -90,7 +90,7 @@ fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     }
 }
 
-/// Draws the fields, each with its value if the value fits.
+/// Draws the coloured fields. A field contains its value if the text fits.
 fn fields(scene: &mut Scene, rect: Rect, data: &Data, shades: Scale, columns: usize) {
     let (width, height) = (rect.width() / columns as f64, rect.height() / data.series.len() as f64);
     let field = |row: usize, column: usize| Rect {

@@ -11,8 +11,8 @@ pub trait ChartKind: Send + Sync {
     /// The conversion of rows to points.
     fn form(&self) -> Form;
 
-    /// A drawing of the points that replaces the built-in drawing of the form. `None` keeps the built-in one. A
-    /// [`Form::Cdf`] always has the built-in one.
+    /// A custom painter of the points, which replaces the built-in painter of the form. `None` keeps the built-in
+    /// painter. A [`Form::Cdf`] always uses the built-in painter.
     fn painter(&self) -> Option<&dyn Painter> {
         None
     }
@@ -63,7 +63,7 @@ kinds! {
     Bar = "bar", "one bar per value of x";
     /// A group of bars per value of `x`, one bar per series.
     GroupedBar = "grouped-bar", "one group of bars per value of x, with one bar per series";
-    /// A point per cell: one measured column over another.
+    /// One point per configuration, with one measured column on each axis.
     Scatter = "scatter", "one point per configuration, with one measured column over another column";
     /// The distribution of latencies, from the histograms next to the CSV.
     Cdf = "cdf", "the distribution of latencies, from the histogram files next to the CSV";

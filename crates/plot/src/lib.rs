@@ -70,16 +70,16 @@ pub struct Context {
     pub question: String,
     /// The id of the run, whose first characters are in the caption.
     pub run_id: String,
-    /// Whether the run was a quick one, which the caption states.
+    /// Whether the run was a quick run. If so, the caption states this.
     pub is_quick: bool,
     /// The order and the styles of labels.
     pub order: LabelOrder,
     /// The width of the page, unless the style has one.
     pub width: Width,
-    /// The meaning of a point, shown instead of the number of trials.
+    /// Text about the meaning of a point. The caption shows this text instead of the number of trials.
     pub points: Option<String>,
-    /// Swept paths that imply other differences, each with those differences. The caption of a chart does not call such
-    /// a path the only difference.
+    /// Swept paths that imply other differences, each with the text of these differences. The caption of a chart does
+    /// not call such a path the only difference.
     pub brings: Vec<(String, String)>,
     /// Style of the figure.
     pub style: FigureStyle,
@@ -114,7 +114,7 @@ impl Context {
         self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
     }
 
-    /// The texts around a chart with these conditions. Texts that the style hides are left out.
+    /// The texts around a chart, without the texts that the style hides.
     fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
         let caption = self.style.caption.unwrap_or(Caption::All);
         let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
@@ -143,7 +143,7 @@ pub struct Chart {
     scene: Scene,
     title: String,
     notes: Vec<String>,
-    /// The drawn numbers.
+    /// The drawn values.
     figure: Figure,
     typeface: Typeface,
     width: Width,
@@ -210,7 +210,7 @@ impl Chart {
         self.typeface.using(|| render::png(&self.scene, path, self.width.per_inch().is_some()))
     }
 
-    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, and the drawn numbers to
+    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, and the drawn values to
     /// `<stem>.csv`. A missing folder is created. Returns the paths of the figures, in the order of the formats.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ impl Chart {
         &self.title
     }
 
-    /// Texts that leave the page or overlap other text, for tests. A chart should have none.
+    /// Texts that leave the page or overlap other text, for tests. A chart should have no such texts.
     pub fn flaws(&self) -> Vec<String> {
         self.typeface.using(|| self.scene.flaws())
     }
@@ -269,7 +269,7 @@ fn draw(
     context: &Context,
 ) -> Result<(Scene, Captions, Figure), PlotError> {
     let given = context.style.title.clone().or_else(|| spec.title.clone());
-    let torn = table.torn().map(|_| "the last, torn line of the table is left out".to_owned());
+    let torn = table.torn().map(|_| "the last line of the table is incomplete and left out".to_owned());
     if spec.form() == Form::Cdf {
         let captions = |facts: &[String], trials, title: String| {
             let title = given.clone().unwrap_or_else(|| capitalized(&title));
@@ -377,7 +377,7 @@ fn trials_merged(trials: usize) -> String {
     }
 }
 
-/// The source of the numbers: experiment and run.
+/// The source of the values, which is the experiment and the run.
 fn origin(context: &Context) -> String {
     let run: String = context.run_id.chars().take(12).collect();
     let kind = if context.is_quick { "quick run" } else { "run" };

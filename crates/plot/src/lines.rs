@@ -70,8 +70,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
 /// are 0 if no two series have whiskers at one position.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
-    /// The largest distance in pixels from the first to the last series of a place. With a larger one, points would
-    /// seem to be at other numbers.
+    /// Largest distance in pixels between the first and the last series at one position of the x axis. With a larger
+    /// distance, points would appear to have other x values.
     const MOST: f64 = 24.0;
     /// The maximum span of the series at one position, as a fraction of the smallest distance between two positions.
     const SHARE: f64 = 0.6;
@@ -122,7 +122,7 @@ pub(crate) fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> 
 
 pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> PlotError {
     let message =
-        format!("\"{column}\" has no value above 0, which a logarithmic axis needs; leave out {flag}");
+        format!("\"{column}\" has no value above 0, but a logarithmic axis needs such values; remove {flag}");
     PlotError::spec(key, message)
 }
 
@@ -190,7 +190,7 @@ fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     })
 }
 
-/// The note on points that have no place on a logarithmic axis.
+/// The note about points that a logarithmic axis cannot show.
 fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     let points = data.series.iter().flat_map(|series| &series.points);
     let off = points.filter(|point| x.at(point.x.median).is_none() || y.at(point.y.median).is_none()).count();
@@ -308,7 +308,7 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// The parts of a line between points without a place on the axes.
+/// The parts of a line between points that the axes cannot show.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

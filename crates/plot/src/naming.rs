@@ -10,14 +10,14 @@ use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 
-/// The name of a series whose configurations have none of the settings that name series.
+/// The name of a series whose configurations lack all settings that name series.
 const NOT_SET: &str = "not set";
 
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// The columns that name a series: the requested column, and further columns if rows of several configurations would
-/// otherwise be at one position.
+/// The columns that name a series: the requested column, and further columns if a series would otherwise contain
+/// several configurations.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -99,7 +99,8 @@ pub(crate) fn sort_series<T>(
     key: impl Fn(&T) -> (&Vec<Value>, u64),
 ) -> Result<(), PlotError> {
     if series.len() > MOST_SERIES {
-        let message = format!("{} series cannot be distinguished; keep fewer with filter", series.len());
+        let message =
+            format!("a chart cannot distinguish {} series; use filter to keep fewer series", series.len());
         return Err(PlotError::spec("series", message));
     }
     series.sort_by(|a, b| {
@@ -173,8 +174,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// The swept column, in addition to the series, that distinguishes the points of a scatter plot; `None` if there is not
-/// exactly one.
+/// The swept column that labels the points of a scatter plot, in addition to the series. `None` if there is no such
+/// column, or more than one.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,

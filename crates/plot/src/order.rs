@@ -1,4 +1,4 @@
-//! The order of labels, and the style of each label in all charts.
+//! The order of labels, and the style that each label has in all charts.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -76,8 +76,8 @@ impl LabelOrder {
         }
     }
 
-    /// The styles of the labels of one chart, in their order. A style follows from the label's position in the catalog,
-    /// so that a label looks equal in every chart. If the colour of a label is already used in this chart, the label
+    /// The styles of the labels of one chart, in their order. The position of a label in the catalog determines its
+    /// style, so a label looks equal in every chart. If the colour of a label is already used in this chart, the label
     /// gets the next free colour. If no colour is left, or if labels share a position, they differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));

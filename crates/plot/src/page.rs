@@ -35,9 +35,9 @@ pub(crate) struct Captions {
     pub title: String,
     /// The question of the experiment, below the title.
     pub question: String,
-    /// The conditions of the numbers: phase, factors, trials, whiskers.
+    /// The conditions of the values: phase, factors, trials, whiskers.
     pub facts: String,
-    /// The verdict on the numbers.
+    /// The verdict on the drawn values.
     pub verdict: String,
     /// The measured quantity of the vertical axis, or of the colour.
     pub upwards: String,
@@ -83,7 +83,7 @@ impl Width {
         matches!(self, Self::Print(_)).then_some(PER_INCH)
     }
 
-    /// The white margin. A page for print has none, because the paper has a margin.
+    /// The white margin. A page for print has no margin, because the paper has a margin.
     pub(crate) fn margin(self) -> f64 {
         match self {
             Self::Full | Self::Phone => MARGIN,

@@ -1,4 +1,4 @@
-//! Charts whose points are drawn by a kind of another crate.
+//! Charts whose points are drawn by a kind of chart from another crate.
 
 use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};

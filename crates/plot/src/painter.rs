@@ -8,7 +8,7 @@ use crate::palette::{Color, FAINT, GRID, TEXT, THEORY};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 
-/// Draws points onto a canvas. The caller draws title, legend and notes around it.
+/// Draws points onto a canvas. The caller draws the title, the legend and the notes around the canvas.
 pub trait Painter: Send + Sync {
     /// The height of the canvas for these points. 0 for the default height.
     fn height(&self, _picture: &ChartPoints<'_>) -> f64 {

@@ -1,8 +1,8 @@
 //! Colours that readers with any colour vision can distinguish, on a white page and in print.
 //!
-//! The hues are those of Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. More
-//! than eight series differ by dashes and marks, and bars by a lighter fill. A dark page replaces each colour by
-//! another ([`Color::at_night`]).
+//! The hues come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. More than
+//! eight series differ by dashes and marks, and bars by a lighter fill. A dark page replaces each colour by another
+//! ([`Color::at_night`]).
 
 use plotters_backend::BackendColor;
 
@@ -194,7 +194,7 @@ impl Style {
         }
     }
 
-    /// This style in another colour.
+    /// Returns this style with another colour.
     pub(crate) fn recolored(self, color: Color) -> Self {
         Self { color, fill: color, dashes: &[], ..self }
     }

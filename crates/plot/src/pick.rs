@@ -16,8 +16,8 @@ pub(crate) struct Picked {
     pub notes: Vec<String>,
 }
 
-/// Selects rows: those of the filter, of the last phase and of all operations, unless the chart distinguishes phases or
-/// operations. Rows with wrong answers are left out.
+/// Selects the rows that pass the filter, and of these the rows of the last phase and of all operations, unless the
+/// chart distinguishes phases or operations. Rows with wrong answers are left out.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());

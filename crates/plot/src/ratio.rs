@@ -45,14 +45,14 @@ pub(crate) struct Ratios {
     y: Column,
     baseline: String,
     comparisons: Vec<PairedRatios>,
-    /// The conditions under which the numbers hold.
+    /// The conditions of the measurement.
     pub facts: Vec<String>,
     pub verdict: Option<String>,
     pub notes: Vec<String>,
 }
 
-/// Pairs the rows of candidates with those of their baselines, round by round. The pairs and their confidence intervals
-/// come from `verdicts.csv`. Without this file, all configurations are compared with the first.
+/// Pairs the rows of candidates with the rows of their baselines, round by round. The pairs and their confidence
+/// intervals come from `verdicts.csv`. Without this file, all configurations are compared with the first.
 pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, mut notes } = pick(table, spec)?;
     let y = spec.y.as_deref();
@@ -93,10 +93,12 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
         let base = of_cell(first);
         comparisons.extend(cells.filter_map(|(cell, label)| compare(label, &base, &of_cell(cell))));
         baselines.push(label);
-        notes.push("no verdict on these numbers: intervals are those of the median".to_owned());
+        notes.push("no verdict uses this metric, so the CIs are computed for the chart".to_owned());
     }
     if comparisons.is_empty() {
-        return Err(PlotError::Empty(format!("no two cells have \"{y}\" above 0 in the same round")));
+        return Err(PlotError::Empty(format!(
+            "no two configurations have \"{y}\" above 0 in the same round"
+        )));
     }
     baselines.dedup();
     let baseline = if baselines.len() == 1 { baselines.remove(0) } else { "its baseline".to_owned() };

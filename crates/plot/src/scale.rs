@@ -11,7 +11,7 @@ pub(crate) enum Scale {
     Linear { low: f64, high: f64 },
     /// Equal factors are equal distances; both ends are positive.
     Log { low: f64, high: f64 },
-    /// Fractions below 1 by their nines: 90 %, 99 % and 99.9 % have equal distances.
+    /// A scale for fractions below 1 on which the distances from 90 % to 99 % and from 99 % to 99.9 % are equal.
     Nines { most: f64 },
     /// `count` categories in equal slots. A category is in the middle of its slot.
     Slots { count: usize },
@@ -59,7 +59,8 @@ impl Scale {
         })
     }
 
-    /// This scale with some room at its ends. The ends of a linear scale are round numbers in the unit of the axis.
+    /// Returns this scale with some space at its ends. The ends of a linear scale are round numbers in the unit of the
+    /// axis.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
@@ -126,7 +127,7 @@ impl Scale {
         }
     }
 
-    /// The ticks at those numbers that are on the scale.
+    /// Ticks at the given values that are within the scale.
     pub(crate) fn label(
         &self,
         numbers: impl IntoIterator<Item = f64>,

@@ -35,10 +35,11 @@ pub struct ChartSpec {
     /// Title of the chart. Default: the titles of the columns, such as `Throughput by compaction`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Column on the horizontal axis. A `timeline` uses `second`; a `cdf` takes `service` or `response` time.
+    /// Column on the horizontal axis. A `timeline` always uses `second`. For a `cdf`, `service` or `response` selects
+    /// the kind of latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
-    /// Column on the vertical axis, and the colour in a `heatmap`. A `cdf` has none.
+    /// Column on the vertical axis, or the colour in a `heatmap`. A `cdf` has no `y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
     /// Column with one colour per value. Other swept columns that vary also separate the series.
@@ -51,8 +52,8 @@ pub struct ChartSpec {
     /// Whether the horizontal axis is logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
-    /// Whether the vertical axis (the colour of a `heatmap`) is logarithmic. In a `cdf`, each nine (90 %, 99 %, 99.9 %)
-    /// then has the same height, which is the default of a `cdf`.
+    /// Whether the vertical axis (the colour of a `heatmap`) is logarithmic. In a `cdf`, the steps to 90 %, 99 % and
+    /// 99.9 % then have the same height. A `cdf` is logarithmic by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_y: Option<bool>,
     /// Whether to draw the theoretical values of `y`.
@@ -78,7 +79,7 @@ pub enum Scalar {
     Integer(i64),
     /// A number.
     Number(f64),
-    /// Yes or no.
+    /// A boolean value.
     Flag(bool),
     /// A word.
     Text(String),

@@ -10,23 +10,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::PlotError;
 use crate::font::Typeface;
 
-/// The look of the figures of an experiment: its `[style]` table. Absent keys have their defaults.
+/// File formats, size, font and texts of the charts of an experiment: its `[style]` table. Absent keys have their
+/// defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureStyle {
-    /// File formats, as `"svg,png"` or a list. Default: `"svg,png"`.
+    /// File formats, such as `"svg,png"` or a list. Default: `"svg,png"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub format: Option<Formats>,
     /// Width in print: a length such as `"3.3in"`, `"84mm"` or `"240pt"`, or `"column"` (3.33 in) or `"page"` (7 in).
-    /// Text is then 8 pt high. Default: 800 pixels, for a screen.
+    /// In print, text is 8 pt high. Default: 800 pixels, for a screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub width: Option<Length>,
     /// Typeface: the name of an installed family, or a font file. Default: the embedded DejaVu Sans Condensed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font: Option<String>,
-    /// Title of every chart. An empty title leaves the title out. Default: the title of each `[[chart]]`.
+    /// Title of every chart. With an empty title, charts have no title. Default: the title of each `[[chart]]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Text below the chart. Default: `all`.
@@ -75,7 +76,7 @@ impl FigureStyle {
     }
 }
 
-/// The extension of the file with the numbers of a chart.
+/// The extension of the file with the drawn values of a chart.
 pub(crate) const DATA_ENDING: &str = "csv";
 
 /// Declares an enumeration whose values have names in TOML and on the command line.
@@ -167,10 +168,10 @@ named! {
 named! {
     /// The interval around a median that whiskers and bands show.
     Whiskers, "interval":
-    /// The 95 % confidence interval of the median, from order statistics. With fewer than 6 trials there is none, and the
-    /// range is shown.
+    /// The 95 % confidence interval of the median, from order statistics. With fewer than 6 trials, the chart shows the
+    /// range instead.
     Ci = "ci";
-    /// From the least to the largest trial.
+    /// From the smallest to the largest value of all trials.
     Range = "range";
     /// From the first to the third quartile.
     Iqr = "iqr";
@@ -198,7 +199,7 @@ impl Formats {
             }
         }
         if formats.is_empty() {
-            Err("no format is named; write \"svg\"".to_owned())
+            Err("the list of formats is empty; write \"svg\"".to_owned())
         } else {
             Ok(Self(formats))
         }
@@ -265,7 +266,7 @@ impl FromStr for Length {
         })?;
         let [least, most] = Self::BOUNDS;
         if !(least..=most).contains(&inches) {
-            return Err(format!("a width of \"{text}\" is out of bounds; it is from {least}in to {most}in"));
+            return Err(format!("a width of \"{text}\" is out of range; it must be {least}in to {most}in"));
         }
         Ok(Self { inches })
     }
@@ -320,8 +321,8 @@ mod tests {
             ("caption = \"no\"", "unknown caption \"no\". Valid: \"all\", \"facts\", \"verdict\", \"none\""),
             ("whiskers = \"sd\"", "unknown interval \"sd\". Valid: \"ci\", \"range\", \"iqr\""),
             ("width = \"3\"", "\"3\" is not a width; write a length such as \"3.3in\""),
-            ("width = \"1in\"", "out of bounds; it is from 2.5in to 20in"),
-            ("width = \"NaNin\"", "out of bounds"),
+            ("width = \"1in\"", "out of range; it must be 2.5in to 20in"),
+            ("width = \"NaNin\"", "out of range"),
         ] {
             let error = toml::from_str::<FigureStyle>(text).unwrap_err();
             assert!(error.message().contains(message), "{error}");

@@ -22,7 +22,7 @@ const LARGE: f64 = 2.0;
 const SIGNS: [(&str, &str); 4] =
     [("improved", "▲"), ("regressed", "▼"), ("equivalent", "="), ("inconclusive", "?")];
 
-/// The verdicts on the numbers of a chart.
+/// The verdicts on the values of a chart.
 pub(crate) struct Judged<'a> {
     rows: Vec<&'a Row>,
     /// The number of candidates that cannot be compared with their baselines.
@@ -69,7 +69,7 @@ impl<'a> Judged<'a> {
         self.rows.iter().copied()
     }
 
-    /// Whether the configuration named by a verdict is that of a row.
+    /// Whether a row belongs to the configuration that a verdict names.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
         let is_shown =
             row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);
@@ -92,7 +92,8 @@ impl<'a> Judged<'a> {
         };
         let no_rivals = match self.no_rivals {
             0 => String::new(),
-            count => format!(" {count} not compared: no rivals of the baseline."),
+            1 => " 1 configuration cannot be compared with the baseline.".to_owned(),
+            count => format!(" {count} configurations cannot be compared with the baseline."),
         };
         let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!(" in phase {phase}"));
         let (baseline, named) = (self.baseline()?, named.join("; "));
@@ -104,7 +105,7 @@ impl<'a> Judged<'a> {
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
-        Some(if is_same { name(&first.to_string()) } else { "the baseline of each".to_owned() })
+        Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
     /// The number of settings that differ between the compared configurations.
@@ -148,8 +149,9 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Whether a name in a verdict means the configuration of a row. The name is its label, or its swept values if all
-/// other swept values are as in the verdict. A name that is the label of a configuration means only that configuration.
+/// Whether a name in a verdict means the configuration of a row. The name is the label of the configuration. If all
+/// other swept values are as in the verdict, a swept value of the configuration also counts as its name. A name that is
+/// the label of a configuration means only that configuration.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;

@@ -1,5 +1,5 @@
-//! Every kind of chart over plain and hostile results: drawn, readable, deterministic, and rejected with advice if
-//! empty.
+//! Tests of every kind of chart with plain and hostile results. Charts are drawn, readable and deterministic, and empty
+//! charts are rejected with advice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -357,8 +357,11 @@ fn refusals_say_what_to_write_instead() {
     );
     assert!(error(&sample, |spec| spec.y = None).starts_with("y: "));
     assert!(error(&sample, |spec| spec.x = None).starts_with("x: "));
-    assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
-    assert!(error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\""));
+    assert!(error(&sample, |spec| spec.y = some("label")).contains("contains names"));
+    assert!(
+        error(&sample, |spec| spec.y = some("p99_ns"))
+            .contains("theory: no theory exists for y = \"p99_ns\"")
+    );
     let filter = |column: &str, value: &str| {
         let choice = SelectedValues::One(Scalar::Text(value.to_owned()));
         BTreeMap::from([(column.to_owned(), choice)])
@@ -402,7 +405,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
     let mut bytes = std::fs::read(log(0, 0)).unwrap();
     bytes[200] ^= 1;
     std::fs::write(log(0, 0), bytes).unwrap();
-    assert!(error(&sample, |_| ()).contains("its checksum does not match"));
+    assert!(error(&sample, |_| ()).contains("the checksum does not match"));
     std::fs::remove_dir_all(sample.folder.histograms()).unwrap();
     assert!(error(&sample, |_| ()).contains("cannot read"));
 }
@@ -416,7 +419,7 @@ fn results_that_cannot_be_read_are_named() {
     let (_folder, sample) = sample("fpr");
     let whole = std::fs::read(sample.folder.runs()).unwrap();
     std::fs::write(sample.folder.runs(), &whole[..whole.len() - 3]).unwrap();
-    assert_eq!(draw(&sample).notes(), ["the last, torn line of the table is left out"]);
+    assert_eq!(draw(&sample).notes(), ["the last line of the table is incomplete and left out"]);
 }
 
 #[test]
@@ -545,7 +548,7 @@ fn ratios_are_those_of_rounds_with_the_interval_of_the_verdict() {
 
     // Without verdicts, all configurations are compared with the first, and the chart states it.
     std::fs::remove_file(sample.folder.verdicts()).unwrap();
-    assert_eq!(draw(&sample).notes(), ["no verdict on these numbers: intervals are those of the median"]);
+    assert_eq!(draw(&sample).notes(), ["no verdict uses this metric, so the CIs are computed for the chart"]);
     sample.spec.y = None;
     let error = Chart::draw(&sample.folder, &sample.spec, &sample.context).unwrap_err().to_string();
     assert!(error.starts_with("y: the column to compare is missing"), "{error}");

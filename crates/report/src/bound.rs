@@ -1,9 +1,9 @@
-//! The side on which a result bounds a claim.
+//! Whether a result is an upper or a lower bound of a claim.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Side on which the result of a computation bounds a claim.
+/// Whether the result of a computation is a lower or an upper bound of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Bound {
     /// The claim is at least the result.

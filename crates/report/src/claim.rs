@@ -14,7 +14,7 @@ use crate::texts::same;
 pub struct Claim {
     /// Identifier of the claim: `cs265-001`.
     pub id: String,
-    /// The section that states it.
+    /// The section that states the claim.
     pub section: String,
     /// The figure or table with the number; empty for prose, `table` for a table without a number.
     pub figure: String,
@@ -37,10 +37,10 @@ pub struct Claim {
 /// The way in which a document states a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Statement {
-    /// Exact: from a table.
+    /// An exact value, from a table.
     #[serde(rename = "exact")]
     Exact,
-    /// Approximate: stated in prose.
+    /// An approximate value, stated in prose.
     #[serde(rename = "about")]
     About,
     /// "More than".
@@ -52,10 +52,10 @@ pub enum Statement {
     /// "Up to": the largest of several values.
     #[serde(rename = "up to")]
     UpTo,
-    /// The lower end of a range, of which another claim is the upper one.
+    /// The lower end of a range. Another claim is the upper end.
     #[serde(rename = "from")]
     From,
-    /// The upper end of a range, of which another claim is the lower one.
+    /// The upper end of a range. Another claim is the lower end.
     #[serde(rename = "to")]
     To,
 }
@@ -72,7 +72,7 @@ impl Statement {
 }
 
 impl Claim {
-    /// A number that stands for a claim if the document does not make the claim.
+    /// A claim without a name, for a value that the document does not state.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),
@@ -121,28 +121,29 @@ impl Claims {
         let is_alone =
             |claim: &&Claim| claim.standing.other_end().is_some() && claims.other_end(claim).is_none();
         match claims.claims.iter().find(is_alone) {
-            Some(claim) => {
-                Err(whole(format!("{} is one end of a range, and the other is missing", claim.id)))
-            }
+            Some(claim) => Err(whole(format!(
+                "the claim {} is one end of a range, but the other end is missing",
+                claim.id
+            ))),
             None => Ok(claims),
         }
     }
 
     fn add(&mut self, claim: Claim) -> Result<(), String> {
         if !claim.value.is_finite() {
-            return Err(format!("value is {}, and no number", claim.value));
+            return Err(format!("value is {}; it must be a finite number", claim.value));
         }
         if let Some(other) =
             self.claims.iter().find(|other| other.metric == claim.metric && other.unit != claim.unit)
         {
             let (metric, unit, theirs) = (&claim.metric, &claim.unit, &other.unit);
             return Err(format!(
-                "{metric} is in {unit} here and in {theirs} in {}; one name has one unit",
+                "{metric} has the unit {unit} here but {theirs} in {}; use one unit per metric",
                 other.id
             ));
         }
         if self.places.insert(claim.id.clone(), self.claims.len()).is_some() {
-            return Err(format!("the claim {} stands there twice", claim.id));
+            return Err(format!("the file has the claim {} twice", claim.id));
         }
         self.claims.push(claim);
         Ok(())
@@ -176,9 +177,9 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     for pair in text.split(';').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair
             .split_once('=')
-            .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not as key=value")))?;
+            .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not key=value")))?;
         if params.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(serde::de::Error::custom(format!("{key} stands twice")));
+            return Err(serde::de::Error::custom(format!("the key {key} is given twice")));
         }
     }
     Ok(params)
@@ -234,9 +235,9 @@ mod tests {
             ("a-1,,,,m,,one,x,exact\n", ":2: value: "),
             ("a-1,,,,m,,inf,x,exact\n", ":2: value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
-            ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not as key=value"),
+            ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not key=value"),
             ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: a stands twice"),
-            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the claim a-1 stands there twice"),
+            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
             ("a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n", ":3: m is in % here and in x in a-1"),
             ("a-1,,,,m\n", "claims.csv: "),
         ] {

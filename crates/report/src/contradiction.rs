@@ -67,7 +67,7 @@ pub struct ContradictionSide {
     pub side: String,
     /// The claimed number, or the name of the claim that states it.
     pub claimed: Claimed,
-    /// Unit of the number, if no claim gives it.
+    /// Unit of the number, if no claim states the unit.
     #[serde(default)]
     pub unit: String,
     /// Name of the computation.
@@ -98,7 +98,7 @@ pub enum Claimed {
 pub struct Checked {
     /// The statement that is checked, and its subject.
     pub side: String,
-    /// The claimed number, as a claim.
+    /// The claim with the number of the side.
     pub claim: Claim,
     /// The result of the computation.
     pub computed: f64,
@@ -157,7 +157,10 @@ impl Contradiction {
     /// computation does not exist; arguments that the computation rejects.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
-            return Err(format!("{}: give either checks, or say in open why there is none", self.id));
+            return Err(format!(
+                "{}: set either checks, or open with the reason why there are no checks",
+                self.id
+            ));
         }
         let checked = self.checks.iter().map(|check| check.run(claims));
         let checked: Vec<Checked> =
@@ -198,7 +201,9 @@ impl ContradictionSide {
     /// The claimed number, in the form of a claim.
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
-            Claimed::Claim(id) => claims.get(id).cloned().ok_or_else(|| format!("claims.csv has no {id}")),
+            Claimed::Claim(id) => {
+                claims.get(id).cloned().ok_or_else(|| format!("claims.csv has no claim {id}"))
+            }
             Claimed::Number(value) => Ok(Claim::unnamed(*value, &self.unit)),
         }
     }
@@ -238,7 +243,7 @@ mod tests {
     #[test]
     fn what_cannot_be_settled_says_why() {
         for (tail, said) in [
-            ("", "give either checks"),
+            ("", "set either checks"),
             ("kinds = 1", "unknown field `kinds`"),
             ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"best\"", "no computation \"best\""),
             (
@@ -252,7 +257,7 @@ mod tests {
             ),
             (
                 "open = \"why\"\n[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"",
-                "give either checks",
+                "set either checks",
             ),
         ] {
             let error = settled(&format!("{HEAD}{tail}")).unwrap_err();

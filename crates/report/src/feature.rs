@@ -62,7 +62,7 @@ impl Feature {
         reader.deserialize().map(|row| row.map_err(file)).collect()
     }
 
-    /// The places of the feature.
+    /// The settings or files that implement the feature.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.path.split("; ").map(str::trim).filter(|place| !place.is_empty())
     }

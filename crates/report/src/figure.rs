@@ -33,7 +33,7 @@ pub struct RunNote {
     pub experiment: String,
     /// The run.
     pub run_id: String,
-    /// Whether the run was a quick one, which is smaller than the full run.
+    /// Whether the run was a quick run, which is smaller than the full run.
     pub is_quick: bool,
     /// Trials per configuration.
     pub trials: u64,
@@ -47,7 +47,7 @@ pub struct RunNote {
     pub engines: Vec<EngineNote>,
     /// The parts that were not run, each with the reason.
     pub left_out: Vec<String>,
-    /// The warnings of the run about its numbers.
+    /// The warnings of the run about its measurements.
     pub warnings: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct EngineNote {
 /// The answer of one experiment file to one figure.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The figure.
+    /// The figure in its source.
     pub source: FigureSource,
     /// The file, as a path in this repository.
     pub file: String,

@@ -1,4 +1,4 @@
-//! The forms of a comparison: how a measurement and its other side are combined into one number.
+//! The forms of a comparison: how a measurement and the value that it is compared with are combined into one number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;
@@ -22,7 +22,7 @@ impl Measured {
 }
 
 impl Compare {
-    /// The number in this form for measurement `m` and other side `r`; `None` if the form needs more than two numbers.
+    /// The value of this form for measurement `m` and other side `r`. `None` if the form needs more than two values.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -38,7 +38,7 @@ impl Compare {
         }
     }
 
-    /// The number in this form if both sides are equal; `None` if no such number exists.
+    /// The value of this form if both sides are equal. `None` if no such value exists.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
@@ -70,8 +70,8 @@ impl Compare {
     }
 }
 
-/// The `x` at which a curve reaches `value`. It is interpolated linearly between the first two neighbours on different
-/// sides of `value`. Values above 0 are interpolated by their logarithms.
+/// The `x` at which a curve reaches `value`. The result is interpolated between the first two neighbouring points on
+/// different sides of `value`. Values above 0 are interpolated on their logarithms.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -87,8 +87,8 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     Some(x0 + share * (x1 - x0))
 }
 
-/// The smallest `x` from which on one curve is better than another by the fraction `by`, at all `x` that both curves
-/// have.
+/// The smallest `x` from which on curve `own` is better than curve `other` by at least the fraction `by`, at all `x` of
+/// both curves.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

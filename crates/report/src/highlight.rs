@@ -58,7 +58,7 @@ impl Highlight {
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
-    let unit = unit.ok_or("it is computed and has a unit: computed = \"…\", unit = \"…\"")?;
+    let unit = unit.ok_or("a computed value needs a unit: computed = \"…\", unit = \"…\"")?;
     let about =
         About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
     theory.expected(about)
@@ -79,10 +79,10 @@ mod tests {
         let found = asked(&format!("{one}unit = \"bits\"")).unwrap();
         assert!((found.beside[0].value.unwrap() - 9.585).abs() < 1e-3);
         for (beside, said) in [
-            (one, "has a unit"),
-            ("says = \"nothing\"", "has a unit"),
+            (one, "needs a unit"),
+            ("says = \"nothing\"", "needs a unit"),
             ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with has no fpr"),
-            ("unit = \"bits\"", "how it is derived"),
+            ("unit = \"bits\"", "says is missing"),
         ] {
             let error = asked(beside).unwrap_err();
             assert!(error.contains(said), "{error}");

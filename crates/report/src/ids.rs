@@ -28,7 +28,7 @@ impl TryFrom<String> for Ids {
         }
         for (at, id) in ids.iter().enumerate() {
             if ids[..at].contains(id) {
-                return Err(format!("{id} stands twice"));
+                return Err(format!("the list has {id} twice"));
             }
         }
         Ok(Self(ids))
@@ -50,7 +50,7 @@ impl Id<'_> {
 
 fn id(text: &str) -> Result<Id<'_>, String> {
     let wrong =
-        || format!("\"{text}\" is no name of a claim; names are as cs265-001 and cs265-001..cs265-007");
+        || format!("\"{text}\" is not the name of a claim; write it like cs265-001 or cs265-001..cs265-007");
     let (document, number) = text.rsplit_once('-').ok_or_else(wrong)?;
     let digits = number.len();
     let number = number.parse().map_err(|_| wrong())?;
@@ -62,7 +62,7 @@ fn id(text: &str) -> Result<Id<'_>, String> {
 
 fn between<'a>(first: &'a Id<'a>, last: &'a Id<'a>) -> Result<impl Iterator<Item = String> + 'a, String> {
     if first.document != last.document || first.digits != last.digits || first.number >= last.number {
-        return Err(format!("{}..{} is no range of names", first.name(), last.name()));
+        return Err(format!("{}..{} is not a range of claims", first.name(), last.name()));
     }
     Ok((first.number..=last.number).map(|number| Id { number, ..*first }.name()))
 }

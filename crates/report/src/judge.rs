@@ -137,8 +137,8 @@ impl Case<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// The finding of a computation, and the reason: whether the claim must be true or can be true. If the claim keeps
-    /// a bound by a wide margin, only its direction is supported.
+    /// The finding of a computation about the claim, with the reason. If the claim keeps a bound by a wide margin, the
+    /// computation supports only the direction of the claim.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -179,7 +179,8 @@ impl Case<'_> {
         Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
-    /// The claim and its measurement in one form, or the reason why there is no measurement.
+    /// Converts the claim and its measurement to the same form of comparison. Returns the reason if there is no
+    /// measurement.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
@@ -220,7 +221,7 @@ impl Case<'_> {
         })
     }
 
-    /// The number of each trial in the form of the claim, at one point of the sweep.
+    /// The value of each trial in the form of the claim, at one point of the sweep.
     fn compared(
         &self,
         runs: &Table,
@@ -242,8 +243,8 @@ impl Case<'_> {
             .ok_or_else(|| "the two sides have no trial in common, or one of them is 0".to_owned())
     }
 
-    /// The largest value in the claimed direction that a measurement reaches at any point of the sweep. Points at which
-    /// only one side ran are left out.
+    /// The most extreme value in the claimed direction, over all points of the sweep. Points at which only one side ran
+    /// are left out.
     fn farthest(
         &self,
         runs: &Table,

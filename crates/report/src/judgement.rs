@@ -9,13 +9,13 @@ use crate::{Compare, Expected};
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
-    /// Measured, or computed, within the tolerance.
+    /// The measured or computed number is within the tolerance of the claim.
     Reproduced,
     /// The direction is as claimed, but the size is not.
     DirectionOnly,
     /// The measurement or the computation contradicts the claim.
     NotReproduced,
-    /// Beyond a bound whose derivation is shown, or at odds with the arithmetic of the document's own quantities.
+    /// The claim exceeds a bound whose derivation the report shows, or contradicts other values of the document.
     Impossible,
     /// The claim was not tested, and the reason is given.
     NotTestable,

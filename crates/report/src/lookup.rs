@@ -70,7 +70,7 @@ impl Lookup {
         self
     }
 
-    /// This lookup without the condition on a column.
+    /// Returns this lookup without the condition on a column.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);
@@ -78,7 +78,7 @@ impl Lookup {
     }
 }
 
-/// The parameters of a claim, with the values of the other side for those that differ.
+/// The parameters of a claim. Parameters that differ have the value of the other side.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {

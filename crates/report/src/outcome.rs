@@ -42,7 +42,7 @@ fn compared(row: &Row) -> String {
     told + ", " + &text(row, &v::VERDICT)
 }
 
-/// The number of comparisons per outcome, and the two comparisons that lie farthest apart.
+/// The number of comparisons per outcome, and the largest differences.
 fn summed_up(all: &[&Row]) -> String {
     let count = |verdict: &str| {
         let count = all.iter().filter(|row| text(row, &v::VERDICT) == verdict).count();

@@ -1,4 +1,4 @@
-//! Reads the measurement of a claim from the results: one number per trial, or the reason why there is none.
+//! Reads the measurement of a claim from the results: one number per trial, or the reason why there is no measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,7 @@ pub(crate) fn values(
 }
 
 /// The sizes of the selected rows, in the columns whose values differ between a full run and a quick run. `None` if all
-/// sizes are those of the full run.
+/// sizes are the sizes of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -160,7 +160,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// The reason why a column has no number: the given reason, or missing hardware counters for columns that need them.
+/// The reason why a column has no value: missing hardware counters for a column of hardware counters, otherwise the
+/// given reason.
 fn uncounted(column: &str, told: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(

@@ -57,7 +57,7 @@ pub struct Rule {
     pub bound: Option<Bound>,
     /// Short derivation of the result.
     pub reason: Option<String>,
-    /// Theoretical value that is shown next to the measurement and does not decide.
+    /// Theoretical value that the report shows next to the measurement. The verdict ignores this value.
     pub theory: Option<Theory>,
     /// Reason why the claims cannot be tested.
     pub untestable: Option<String>,
@@ -74,7 +74,7 @@ pub enum Compare {
     Amplification,
     /// Compares the ratio of the two claims with `m / r`.
     Ratio,
-    /// Treats the claim as a factor: how many times better the subject is than the other side.
+    /// Treats the claim as a factor by which the subject is better than the other side.
     Factor,
     /// Compares the claim with `100 (1 - m / r)`.
     PercentLess,
@@ -84,7 +84,7 @@ pub enum Compare {
     PercentSlower,
     /// Compares the claim with `100 m / r`.
     PercentOf,
-    /// Treats the claim as an absolute difference: how much better the subject is than the other side.
+    /// Treats the claim as an absolute difference by which the subject is better than the other side.
     Difference,
     /// Compares the order of the claims with the order of the measurements.
     Rank,
@@ -97,7 +97,7 @@ pub enum Compare {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
-    /// Column that the crossing is about.
+    /// Column with the value at the crossing.
     pub column: String,
     /// Value that the column reaches.
     #[serde(default)]
@@ -213,11 +213,12 @@ impl Rule {
         if self.ids.all().is_empty() {
             return Err((
                 "ids",
-                "a claim table names the claims it answers: ids = \"cs265-001..cs265-007\"".to_owned(),
+                "ids is missing; name the claims of the table, such as ids = \"cs265-001..cs265-007\""
+                    .to_owned(),
             ));
         }
         if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
-            return Err(("tolerance", format!("tolerance is {}; it is 0 or more", self.tolerance)));
+            return Err(("tolerance", format!("tolerance is {}; it must be 0 or more", self.tolerance)));
         }
         match self.way() {
             Way::Untestable => self.check_untestable()?,
@@ -237,9 +238,9 @@ impl Rule {
             ("with", !self.with.is_empty()),
         ];
         match others.into_iter().find(|(_, given)| *given) {
-            Some((key, _)) => Err((key, format!("the claims are untestable, and so nothing reads {key}"))),
+            Some((key, _)) => Err((key, format!("the claims are untestable, so {key} has no effect"))),
             None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => {
-                Err(("untestable", "untestable says why".to_owned()))
+                Err(("untestable", "untestable is empty; write the reason".to_owned()))
             }
             None => Ok(()),
         }
@@ -250,12 +251,12 @@ impl Rule {
             return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
         }
         if self.theory.is_some() {
-            return Err(("theory", "the computation decides, and so nothing reads theory".to_owned()));
+            return Err(("theory", "the computation decides, so theory has no effect".to_owned()));
         }
         known(self.computed.as_deref().unwrap_or_default(), &self.with)?;
         match (&self.column, self.compare) {
             (None, Some(_)) => {
-                Err(("compare", "what is compared? say column = \"ops_per_second\"".to_owned()))
+                Err(("compare", "column is missing; set it, such as column = \"ops_per_second\"".to_owned()))
             }
             (Some(_), Some(compare)) => self.check_compared(compare),
             (_, None) => Ok(()),
@@ -268,15 +269,15 @@ impl Rule {
         }
         let only_computed = [("with", !self.with.is_empty()), ("bound", self.bound.is_some())];
         if let Some((key, _)) = only_computed.into_iter().find(|(_, given)| *given) {
-            return Err((key, format!("{key} goes with computed, and nothing is computed here")));
+            return Err((key, format!("{key} has no effect without computed")));
         }
         match (&self.column, self.compare) {
             (None, _) => Err((
                 "column",
-                "what is measured? say column = \"ops_per_second\", or untestable = \"why\"".to_owned(),
+                "column is missing; set it, such as column = \"ops_per_second\", or set untestable = \"REASON\"".to_owned(),
             )),
             (_, None) => {
-                Err(("compare", "how is it compared? say compare = \"ratio\" or \"value\"".to_owned()))
+                Err(("compare", "compare is missing; set it, such as compare = \"ratio\" or \"value\"".to_owned()))
             }
             (Some(_), Some(compare)) => self.check_compared(compare),
         }
@@ -288,30 +289,33 @@ impl Rule {
         let alone =
             matches!(compare, Compare::Value | Compare::Amplification | Compare::Rank | Compare::Crossing);
         match (&self.to, &self.at) {
-            (None, _) if !alone => {
-                Err(("to", "compared with what? say to = \"a subject\" or to = { threads = 1 }".to_owned()))
-            }
-            (Some(_), None) if alone => {
-                Err(("to", "nothing reads the other side in this comparison".to_owned()))
-            }
-            (_, None) if crosses => {
-                Err(("at", "where does it cross? say at = { column = \"fpr\", value = 0.01 }".to_owned()))
-            }
-            (_, Some(at)) if at.value.is_some() == at.by.is_some() => Err((
-                "at",
-                "a crossing is at a value, or where the subject is ahead by a share: one of both".to_owned(),
+            (None, _) if !alone => Err((
+                "to",
+                "to is missing; set the other side, such as to = \"SUBJECT\" or to = { threads = 1 }"
+                    .to_owned(),
             )),
+            (Some(_), None) if alone => {
+                Err(("to", "this comparison has no other side, so to has no effect".to_owned()))
+            }
+            (_, None) if crosses => Err((
+                "at",
+                "at is missing; set the crossing, such as at = { column = \"fpr\", value = 0.01 }".to_owned(),
+            )),
+            (_, Some(at)) if at.value.is_some() == at.by.is_some() => {
+                Err(("at", "at needs either value or by, not both".to_owned()))
+            }
             (_, Some(at)) if at.by.is_some() && self.to.is_none() => {
-                Err(("at", "ahead of what? say to = \"a subject\"".to_owned()))
+                Err(("at", "at.by needs the other side; set it, such as to = \"SUBJECT\"".to_owned()))
             }
             _ if !self.sweep.is_empty() && (crosses || compare == Compare::Rank) => {
-                Err(("sweep", "nothing reads a sweep in this comparison".to_owned()))
+                Err(("sweep", "this comparison uses no sweep, so sweep has no effect".to_owned()))
             }
-            (_, Some(_)) if !matches!(compare, Compare::Crossing | Compare::Factor) => {
-                Err(("at", "crossings are compared by \"crossing\" or \"factor\"".to_owned()))
-            }
+            (_, Some(_)) if !matches!(compare, Compare::Crossing | Compare::Factor) => Err((
+                "at",
+                "at has no effect here; a crossing needs compare = \"crossing\" or \"factor\"".to_owned(),
+            )),
             _ if self.against.is_some() && compare != Compare::Ratio => {
-                Err(("against", "against goes with compare = \"ratio\"".to_owned()))
+                Err(("against", "against has an effect only with compare = \"ratio\"".to_owned()))
             }
             _ => self.check_other(),
         }
@@ -322,7 +326,7 @@ impl Rule {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
                 let subjects: Vec<&str> = self.subjects.keys().map(String::as_str).collect();
-                Err(("to", format!("subjects has no \"{subject}\"; there are {}", subjects.join(", "))))
+                Err(("to", format!("unknown subject \"{subject}\". Valid: {}", subjects.join(", "))))
             }
             _ => Ok(()),
         }

@@ -36,7 +36,9 @@ impl TryFrom<String> for Quantity {
             [column, over] if !column.is_empty() && !over.is_empty() => {
                 Ok(Self { column: column.to_owned(), over: Some(over.to_owned()) })
             }
-            _ => Err(format!("\"{text}\" is neither a column nor a quotient of two: \"a / b\"")),
+            _ => Err(format!(
+                "\"{text}\" is not a column and not a quotient of two columns, such as \"a / b\""
+            )),
         }
     }
 }
@@ -49,9 +51,9 @@ impl TryFrom<String> for Quantity {
     expecting = "expected a column, or { column = \"…\", values = { theirs = \"ours\" } }"
 )]
 pub enum ParamColumn {
-    /// A column whose values are those of the parameter.
+    /// A column whose values equal the values of the parameter.
     Same(String),
-    /// A column whose values differ from those of the parameter.
+    /// A column whose values differ from the values of the parameter.
     Translated {
         /// The column.
         column: String,

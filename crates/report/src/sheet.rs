@@ -22,7 +22,7 @@ impl Sheet {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// The figure of the claims of a rule: the figure that the rule names, or else the first figure.
+    /// The figure of a rule: the figure that the rule names, or else the first figure.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
@@ -44,9 +44,9 @@ impl Sheet {
             if self.source_of(rule).is_none() {
                 let figures: Vec<&str> = self.sources.iter().map(|source| source.figure.as_str()).collect();
                 let message = match &rule.figure {
-                    _ if figures.is_empty() => "claims of what? say so in [source]".to_owned(),
-                    Some(figure) => format!("there is no figure {figure}; there are {}", figures.join(", ")),
-                    None => "the claims belong to no figure".to_owned(),
+                    _ if figures.is_empty() => "the file has claims but no source; add [source]".to_owned(),
+                    Some(figure) => format!("unknown figure {figure}. Valid: {}", figures.join(", ")),
+                    None => "figure is missing; name the figure of the claims".to_owned(),
                 };
                 return Err(fault(("figure", message)));
             }
@@ -63,7 +63,7 @@ impl Sheet {
             let fault = |(key, message)| SheetFault { table: "claim", number, key, message };
             for id in rule.ids.all().iter().chain(&rule.against) {
                 if claims.get(id).is_none() {
-                    return Err(fault(("ids", format!("claims.csv has no {id}"))));
+                    return Err(fault(("ids", format!("claims.csv has no claim {id}"))));
                 }
             }
             for claim in rule.ids.all().iter().filter_map(|id| claims.get(id)) {
@@ -96,11 +96,11 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     if !rule.subjects.is_empty() && !rule.subjects.contains_key(&claim.subject) {
         return Err((
             "subjects",
-            format!("{id} is about \"{}\", which subjects does not have", claim.subject),
+            format!("{id} is about \"{}\", but subjects has no such subject", claim.subject),
         ));
     }
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {
-        return Err(("sweep", format!("{id} is no claim of \"up to\", and stands for one place of a sweep")));
+        return Err(("sweep", format!("{id} needs the form \"up to\", because the rule has a sweep")));
     }
     for (param, column) in &rule.params {
         let Some(value) = claim.params.get(param) else {
@@ -109,7 +109,10 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
         if let ParamColumn::Translated { values, .. } = column
             && !values.contains_key(value)
         {
-            return Err(("params", format!("{id} has {param} = {value}, for which values has nothing")));
+            return Err((
+                "params",
+                format!("{id} has {param} = {value}, but values has no entry for {value}"),
+            ));
         }
     }
     match &rule.scale {

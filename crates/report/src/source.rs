@@ -29,13 +29,17 @@ impl FigureSource {
     /// A document, figure or title that is missing or empty: the key and a message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let needed = [
-            ("document", &self.document, "the folder that its claims are in: document = \"cs265\""),
+            (
+                "document",
+                &self.document,
+                "document is missing; name the folder of the claims, such as document = \"cs265\"",
+            ),
             ("figure", &self.figure, "a figure: figure = \"E07\""),
-            ("title", &self.title, "what the figure shows: title = \"…\""),
+            ("title", &self.title, "title is missing; describe the figure, such as title = \"…\""),
         ];
         match needed.into_iter().find(|(_, text, _)| text.trim().is_empty()) {
             None => Ok(()),
-            Some((key, _, example)) => Err((key, format!("a source names {example}"))),
+            Some((key, _, example)) => Err((key, format!("a key of the source is missing: {example}"))),
         }
     }
 }

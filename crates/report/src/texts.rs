@@ -1,4 +1,4 @@
-//! One or several values, as a CSV file writes them.
+//! One or several values, in the notation of the CSV files.
 
 use plot::SelectedValues;
 use schemars::JsonSchema;
@@ -38,7 +38,7 @@ impl<const N: usize> From<[&str; N]> for Texts {
     }
 }
 
-/// Whether two CSV fields have equal values: `0.10` equals `0.1`, and `1000000` equals `1e6`.
+/// Whether two CSV fields have equal values. For example, `0.10` equals `0.1`, and `1000000` equals `1e6`.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     one == other || matches!((number(one), number(other)), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())

@@ -34,8 +34,7 @@ pub struct Expected {
     pub bound: Option<Bound>,
     /// Unit, if it differs from the unit of the claim.
     pub unit: Option<String>,
-    /// Short derivation, if the reason of the verdict does not contain it; else the reason why theory makes no
-    /// prediction.
+    /// Short derivation, or the reason why theory makes no prediction.
     pub says: String,
 }
 
@@ -46,12 +45,14 @@ impl Theory {
     /// The fault, as a message.
     pub fn check(&self) -> Result<(), String> {
         if self.says.trim().is_empty() {
-            return Err("theory says how it is derived, or why there is none: says = \"…\"".to_owned());
+            return Err(
+                "says is missing; write the derivation, or the reason why there is no theory".to_owned()
+            );
         }
         match &self.computed {
             Some(name) => known(name, &self.with).map(drop).map_err(|(_, message)| message),
             None if self.with.is_empty() && self.bound.is_none() && self.unit.is_none() => Ok(()),
-            None => Err("with, bound and unit go with computed, and nothing is computed here".to_owned()),
+            None => Err("with, bound and unit have no effect without computed".to_owned()),
         }
     }
 
@@ -98,12 +99,12 @@ mod tests {
         assert_eq!(checked("says = \"a matter of the machine\""), Ok(()));
         assert_eq!(checked("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }\nsays = \"log2(1/p)\""), Ok(()));
         for (text, said) in [
-            ("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }", "how it is derived"),
-            ("says = \" \"", "how it is derived"),
-            ("computed = \"best\"\nsays = \"x\"", "no computation \"best\""),
-            ("computed = \"bloom_bits\"\nwith = { x = 1 }\nsays = \"x\"", "no \"x\""),
-            ("with = { fpr = 0.01 }\nsays = \"x\"", "nothing is computed here"),
-            ("bound = \"at most\"\nsays = \"x\"", "nothing is computed here"),
+            ("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }", "says is missing"),
+            ("says = \" \"", "says is missing"),
+            ("computed = \"best\"\nsays = \"x\"", "unknown computation \"best\""),
+            ("computed = \"bloom_bits\"\nwith = { x = 1 }\nsays = \"x\"", "no argument \"x\""),
+            ("with = { fpr = 0.01 }\nsays = \"x\"", "have no effect without computed"),
+            ("bound = \"at most\"\nsays = \"x\"", "have no effect without computed"),
         ] {
             let error = checked(text).unwrap_err();
             assert!(error.contains(said), "{error}");

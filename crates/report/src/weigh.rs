@@ -4,7 +4,7 @@
 use crate::form::Measured;
 use crate::{Compare, Finding, Statement};
 
-/// The fraction of the value for equal sides below which a claimed difference counts as none.
+/// Relative difference below which a claim counts as a claim of equality.
 const EVEN: f64 = 0.05;
 
 /// The largest distance of a measurement from a claim of equality that still reproduces the claim, for any tolerance.

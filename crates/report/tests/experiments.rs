@@ -1,4 +1,4 @@
-//! Tests of all files in `experiments/`: exactly one rule answers each claim, and it fits the claim.
+//! Tests of all files in `experiments/`: exactly one rule tests each claim, and the rule fits the claim.
 
 mod common;
 mod settled;

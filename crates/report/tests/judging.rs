@@ -30,7 +30,8 @@ impl Facts for Rows {
 /// The computation that needs a run of the program.
 const BEYOND: &str = "torture_kill";
 
-/// The measurement of the other side, and the unit for ratios of claims: large, because columns may contain integers.
+/// The measurement of the other side, by which ratios of claims are multiplied. The value is large, because columns may
+/// contain only integers.
 const OTHER: f64 = 1e9;
 
 fn rules(way: Way) -> Vec<(Claims, Rule)> {
@@ -235,7 +236,7 @@ fn no_row_that_is_published_is_impossible() {
     assert!(rows > 1000, "{rows}");
 }
 
-/// Rows made for one claim.
+/// Synthetic rows for one claim.
 struct Made<'a> {
     rule: &'a Rule,
     claims: &'a Claims,
@@ -441,7 +442,7 @@ impl Made<'_> {
         Table::new(schema.clone(), rows.collect())
     }
 
-    /// Two curves, of which the claim's leads from the claimed point on, or from a wrong one.
+    /// A table with two curves. The curve of the claim is better from the claimed point on, or from a wrong point on.
     fn leading_table(&self, schema: &Schema, off: f64, is_wrong: bool) -> Table {
         let (quantity, at) = (self.rule.column.as_ref().unwrap(), self.rule.at.as_ref().unwrap());
         let place = self.claim.value * (1.0 + off);

@@ -20,18 +20,18 @@ columns! {
     IDENTITY
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
-    /// Number of the configuration, from 0 in the order of the sweep. Results call a configuration a cell: one
+    /// Number of the configuration, from 0 in the order of the sweep. Result files call a configuration a cell: one
     /// combination of swept values.
     CELL = "cell", "cell", Plain, Integer, Neither, Exact;
-    /// Short name of the configuration, made of the values in which it differs from the other configurations.
+    /// Short name of the configuration. The name contains the values that differ between configurations.
     LABEL = "label", "design", Plain, Text, Neither, Exact;
     /// Number of the trial, from 0. Trials with equal numbers ran next to each other in time and on the same
-    /// operations. Verdicts therefore pair them across configurations.
+    /// operations. Verdicts therefore compare trials with equal numbers as pairs.
     TRIAL = "trial", "trial", Plain, Integer, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
-    /// The kind of operation, or `all`. A step on the store has its name, such as `compact`. Rows of a role begin with
-    /// the name of the role, such as `readers/get`.
+    /// The kind of operation, or `all`. For a step on the store, the name of the step, such as `compact`. In rows of a
+    /// role, the name of the role comes first, such as `readers/get`.
     OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
     /// `timed` runs real threads in real time. `counted` runs one thread, so every counter is equal on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, Exact;
@@ -48,15 +48,15 @@ columns! {
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, Exact;
     /// Wall time of the phase, from the start of its first operation to the end of its last operation. The wait for
-    /// pending flushes and compactions is not included. Rows of single kinds of operation repeat the value of `all`.
-    /// The row of a step has the duration of the step.
+    /// pending flushes and compactions is not included. Rows of one kind of operation have the same value as the row
+    /// `all`. The row of a step has the duration of the step.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, Varies;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, Varies;
     /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. The
-    /// tail of this latency is too optimistic, because operations after a stalled operation start late and this delay
-    /// is not counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of
-    /// all slices / `ops`, including the time of the loop (`loop_ns`).
+    /// tail of this latency is too optimistic, because operations after a stalled operation start late, and `mean_ns`
+    /// does not count this delay (coordinated omission). In an open loop, see `response_mean_ns`. In component runs:
+    /// the time of all slices / `ops`, including the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, Varies;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, Varies;
@@ -71,8 +71,8 @@ columns! {
     /// Gets that found a value.
     FOUND = "found", "gets that found a value", Count, Integer, Neither, ForSeed;
     /// Gets that found no value.
-    MISSING = "missing", "gets that found none", Count, Integer, Neither, ForSeed;
-    /// Key and value bytes of puts, key bytes of deletes.
+    MISSING = "missing", "gets that found no value", Count, Integer, Neither, ForSeed;
+    /// Key and value bytes of puts, and key bytes of deletes.
     USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, Exact;
     /// Bytes written to the write-ahead log (WAL).
     WAL_BYTES = "wal_bytes", "bytes written to the WAL", Bytes, Integer, Lower, Exact;
@@ -83,7 +83,7 @@ columns! {
     /// SSTable bytes written by compactions.
     COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, Exact;
     /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
-    /// (burst value). Pending compactions are not included.
+    /// (burst value), without pending compactions.
     WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, Exact;
     /// Blocks read from storage, both data blocks and index pages.
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
@@ -96,11 +96,11 @@ columns! {
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, ForSeed;
     /// Number of filter lookups for a key.
     FILTER_PROBES = "filter_probes", "filter probes", Count, Integer, Neither, ForSeed;
-    /// Probes that answered "not here".
+    /// Filter lookups for a key that answered "not here".
     FILTER_NEGATIVES = "filter_negatives", "filter negatives", Count, Integer, Neither, ForSeed;
-    /// Probes that answered "maybe" although the run did not have the key.
+    /// Filter lookups for a key that answered "maybe" although the sorted run did not have the key.
     FILTER_FALSE_POSITIVES = "filter_false_positives", "false positives", Count, Integer, Lower, ForSeed;
-    /// False positives / (false positives + negatives).
+    /// `filter_false_positives` / (`filter_false_positives` + `filter_negatives`).
     FPR = "fpr", "false-positive rate", Share, Number, Lower, ForSeed;
     /// Number of fence pointer searches for the block of a key.
     FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, ForSeed;
@@ -114,7 +114,8 @@ columns! {
     RUNS = "runs", "sorted runs", Count, Integer, Neither, Exact;
     /// Bytes of all live SSTables at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, Exact;
-    /// Key and value bytes of the newest live version of every key, exact, derived from the operations.
+    /// Key and value bytes of the newest live version of every key. lsmbench computes the exact value from the
+    /// operations.
     LIVE_BYTES = "live_bytes", "bytes of live data", Bytes, Integer, Neither, Exact;
     /// `table_bytes` / `live_bytes` at the end of the phase's last operation (burst value).
     SPACE_AMP = "space_amp", "space amplification", Ratio, Number, Lower, Exact;
@@ -123,21 +124,22 @@ columns! {
     /// Memory of filters in bytes.
     FILTER_BYTES = "filter_bytes", "memory of filters", Bytes, Integer, Lower, Exact;
     /// Memory of fence pointers, block directories and restart hints in bytes.
-    FENCE_BYTES = "fence_bytes", "memory of fences", Bytes, Integer, Lower, Exact;
+    FENCE_BYTES = "fence_bytes", "memory of fence pointers", Bytes, Integer, Lower, Exact;
     /// Memory of the block cache in bytes.
     CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, Varies;
-    /// Time during which stall rules of the store delayed writers, summed over all threads.
-    STALL_SECONDS = "stall_seconds", "time writers stalled", Seconds, Number, Lower, Varies;
+    /// Time in which stall rules of the store delayed writers, summed over all threads.
+    STALL_SECONDS = "stall_seconds", "stall time of writers", Seconds, Number, Lower, Varies;
     /// CPU time of the process in the phase, user and system, summed over all threads.
     CPU_SECONDS = "cpu_seconds", "processor time", Seconds, Number, Lower, Varies;
     /// Largest resident memory of the process up to the end of the phase.
     RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, Varies;
     /// Bytes that the operating system wrote to storage for the process.
     OS_WRITE_BYTES = "os_write_bytes", "bytes written by the operating system", Bytes, Integer, Lower, Varies;
-    /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are none.
+    /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are no range
+    /// tombstones.
     RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, Exact;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
-    WRITE_AMP_WAL = "write_amp_wal", "write amplification with the log", Ratio, Number, Lower, Exact;
+    WRITE_AMP_WAL = "write_amp_wal", "write amplification with the WAL", Ratio, Number, Lower, Exact;
     /// `write_amp`, including the bytes written until pending flushes and compactions finished (settled value).
     WRITE_AMP_SETTLED = "write_amp_settled", "settled write amplification", Ratio, Number, Lower, Exact;
     /// `table_bytes_settled` / `live_bytes`.
@@ -155,73 +157,78 @@ columns! {
     /// `compaction_bytes_written`, including bytes written until pending flushes and compactions finished.
     COMPACTION_BYTES_WRITTEN_SETTLED = "compaction_bytes_written_settled", "settled bytes written by compaction", Bytes, Integer, Lower, Exact;
     /// `write_amp_wal`, including the bytes written until pending flushes and compactions finished.
-    WRITE_AMP_WAL_SETTLED = "write_amp_wal_settled", "settled write amplification with the log", Ratio, Number, Lower, Exact;
-    /// `os_write_bytes` / `user_bytes_written`: bytes written by the operating system per user byte. A whole page
-    /// counts when it is first changed.
+    WRITE_AMP_WAL_SETTLED = "write_amp_wal_settled", "settled write amplification with the WAL", Ratio, Number, Lower, Exact;
+    /// `os_write_bytes` / `user_bytes_written`: bytes written by the operating system per user byte. A page counts with
+    /// its full size when a write first changes the page.
     OS_WRITE_AMP = "os_write_amp", "write amplification of the system", Ratio, Number, Lower, Varies;
-    /// `os_write_bytes`, including those until pending flushes and compactions finished.
+    /// `os_write_bytes`, including the bytes written until pending flushes and compactions finished.
     OS_WRITE_BYTES_SETTLED = "os_write_bytes_settled", "settled bytes written by the system", Bytes, Integer, Lower, Varies;
     /// `os_write_bytes_settled` / `user_bytes_written`.
     OS_WRITE_AMP_SETTLED = "os_write_amp_settled", "settled write amplification of the system", Ratio, Number, Lower, Varies;
-    /// Bytes that the operating system read from storage for the process, without reads from its page cache. Empty for
-    /// storage in memory, like all columns of the system's reads and writes.
+    /// Bytes that the operating system read from storage for the process, without reads from the page cache. All
+    /// columns of the operating system's reads and writes are empty for storage in memory.
     OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, Varies;
     /// Time from the end of the last operation until pending flushes and compactions finished.
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, Varies;
     /// Index pages in `blocks_read`.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, ForSeed;
     /// Read amplification: blocks accessed per get or scan, both data blocks and index pages, from storage or the block
-    /// cache. Only for phases that do nothing but read. Compare `blocks_per_get`, which counts only data blocks.
+    /// cache. Only for phases that contain only reads. In contrast, `blocks_per_get` counts only data blocks.
     READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
     /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
-    /// isolation. The sum of the next two columns. In `timed` mode the callers waited for this time. Empty for real
-    /// devices.
+    /// isolation. This value is the sum of the next two columns. In `timed` mode, the callers waited for this time.
+    /// Empty for real devices.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, ForSeed;
-    /// Reads in `device_seconds`.
+    /// Time of reads in `device_seconds`.
     DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, ForSeed;
-    /// Writes and syncs in `device_seconds`.
+    /// Time of writes and syncs in `device_seconds`.
     DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, Exact;
     /// `device_seconds` / `ops`, in nanoseconds: the part of the latency that the device causes if every operation
     /// waits for its requests.
     DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, ForSeed;
-    /// Theoretical false-positive rate of the filters as they were built. The mean over filters is weighted by probes,
-    /// or by keys if the engine does not report probes per filter.
+    /// Theoretical false-positive rate of the filters, computed from their real sizes. The mean over filters is
+    /// weighted by filter lookups, or by keys if the engine does not report lookups per filter.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, Exact;
     /// `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false positives of distinct keys, because
-    /// chance would then dominate the value.
+    /// the value would then be mostly chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, Varies;
     /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
-    /// factor comes from the closed form of the policy or from the simulator. The theoretical value holds for the same
-    /// number of flushes of distinct keys, after all compactions have finished. Only for phases that add new keys to an
-    /// empty tree, and for compactions that drop no bytes.
+    /// factor comes from the closed form of the policy or from the simulator. The theory assumes the measured number of
+    /// flushes, distinct keys, and that all compactions have finished. Only for phases that add new keys to an empty
+    /// tree, and for compactions that drop no bytes.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
-    /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
+    /// `write_amp_settled` / `expected_write_amp` − 1. Component experiments use `write_amp` instead of
+    /// `write_amp_settled`.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, Varies;
-    /// Theoretical number of sorted runs after the same number of flushes, when all compactions have finished. It comes
-    /// from the closed form of the policy or from the simulator. Only for phases with `expected_write_amp`.
+    /// Theoretical number of sorted runs after the measured number of flushes, when all compactions have finished. The
+    /// number comes from the closed form of the policy or from the simulator. Only for phases with
+    /// `expected_write_amp`.
     EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, Varies;
-    /// Theoretical number of levels that contain `expected_runs`. Only for phases with `expected_write_amp`.
+    /// Theoretical number of levels of a tree with `expected_runs` sorted runs. Only for phases with
+    /// `expected_write_amp`.
     EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, Varies;
-    /// Expected data blocks per get, computed from the current runs and `expected_fpr`. A get of an absent key reads
-    /// one block per false positive, over all runs. A get of a present key reads the block of the key and one block per
-    /// false positive in newer runs. Only for phases of gets, with overlapping runs and with fence pointers in memory.
+    /// Expected data blocks per get, computed from the current sorted runs and `expected_fpr`. A get of an absent key
+    /// reads one block per false positive in any run. A get of a present key reads the block of the key, and one block
+    /// per false positive in newer runs. Only for phases of gets, with overlapping runs and with fence pointers in
+    /// memory.
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, Varies;
     /// `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, Varies;
-    /// Lower bound of `space_amp_settled`: exactly one copy of every live key that is in no memtable, with the measured
-    /// SSTable bytes per byte of keys and values. Only for trees without tombstones.
+    /// Lower bound of `space_amp_settled`. The bound assumes one copy of every live key outside of memtables, and the
+    /// measured SSTable bytes per byte of keys and values. Only for trees without tombstones.
     LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, Varies;
     /// Textbook upper bound of `space_amp_settled` for overwritten keys and full levels, with the measured SSTable
-    /// bytes per byte of keys and values. The bound is T/(T − 1) for leveled and lazy leveled, T for tiered, and Z·T/(T
-    /// − 1) for Z runs in the largest level. Level 0 is added if it collects several runs (Dayan & Idreos,
-    /// "Dostoevsky", 2018). A tree whose largest level is new may exceed the bound. Only for these policies, and for
-    /// trees without tombstones.
+    /// bytes per byte of keys and values. With size ratio T, the bound is T/(T − 1) for leveled and lazy leveled, T for
+    /// tiered, and Z·T/(T − 1) for Z runs in the largest level. If level 0 collects several runs, its size is added
+    /// (Dayan & Idreos, "Dostoevsky", 2018). A tree whose largest level is new may exceed the bound. Only for these
+    /// policies, and for trees without tombstones.
     MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, Varies;
-    /// `space_amp_settled` / `most_space_amp` − 1. A negative value is below the upper bound.
+    /// `space_amp_settled` / `most_space_amp` − 1. A negative value means that the measurement is below the upper
+    /// bound.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical hit rate of the cache for the key distribution of the phase: Che's approximation for LRU, Martina's
     /// for FIFO. The theory uses the measured number of entries per block and includes the filling of an empty cache.
-    /// Sequential keys hit all but once per block. Only for phases of gets for present keys.
+    /// Sequential keys miss once per block. Only for phases of gets for present keys.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, Varies;
     /// `cache_hit_rate` / `expected_hit_rate` − 1.
     HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, Varies;
@@ -230,13 +237,13 @@ columns! {
     BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, Varies;
     /// Number of filter lookups for a range between two keys.
     RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, ForSeed;
-    /// Range probes that answered "empty".
+    /// Filter lookups for a range that answered "empty".
     RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, ForSeed;
-    /// False positives / (false positives + negatives) of range probes. A false positive answered "maybe" although the
-    /// run had no key in the range.
+    /// False positives / (false positives + negatives) of filter lookups for ranges. A false positive is the answer
+    /// "maybe" although the sorted run had no key in the range.
     RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, ForSeed;
-    /// Mean response time, from the scheduled start of an operation to its return, including the wait in between. Empty
-    /// in a closed loop.
+    /// Mean response time, from the scheduled start of an operation to its return, including the wait before the real
+    /// start. Empty in a closed loop.
     RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, Varies;
     /// Open loop only: median response time.
     RESPONSE_P50_NS = "response_p50_ns", "median response time", Nanoseconds, Integer, Lower, Varies;
@@ -244,31 +251,32 @@ columns! {
     RESPONSE_P99_NS = "response_p99_ns", "p99 response time", Nanoseconds, Integer, Lower, Varies;
     /// Open loop only: 99.9th percentile of response time.
     RESPONSE_P999_NS = "response_p999_ns", "p99.9 response time", Nanoseconds, Integer, Lower, Varies;
-    /// Answers compared with the model, outside of the timed path.
+    /// Answers that lsmbench compared with the expected answers, outside of the timed path.
     CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, Exact;
-    /// Checked answers that were wrong. A row with any has no other measurements.
+    /// Checked answers that were wrong. A row with wrong answers has no other measurements.
     WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, Exact;
     /// Checked gets that found no value although the key was written, for designs that drop old data. Such gets are not
-    /// wrong answers. For these designs, scans and multi-gets with missing entries are not checked. Empty for all other
-    /// designs.
+    /// wrong answers. For these designs, lsmbench does not check scans and multi-gets with missing entries. Empty for
+    /// all other designs.
     DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, Exact;
     /// Theoretical or physical bounds that values of the row exceed. Verdicts ignore such a row. Empty if all values
     /// are within their bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, Varies;
-    /// Threads that issued operations. Empty of a step on the store, which has none.
+    /// Number of threads that issued operations. Empty for steps on the store.
     THREADS = "threads", "threads", Count, Integer, Neither, Exact;
     /// Open loop only: scheduled operations per second, over all threads.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, Exact;
-    /// Highest rate over all threads that meets the objective of a rate search. The row shows the probe at this rate.
-    /// Empty if even the lowest rate misses the objective; the row then shows the lowest rate. Empty also if the
-    /// highest rate meets the objective, because the limit is then unknown. Only for phases with a rate search.
+    /// Highest rate, over all threads, that meets the objective of a rate search. The other columns of the row belong
+    /// to the probe at this rate. Empty if even the lowest rate misses the objective; the row then belongs to the
+    /// lowest rate. Also empty if the highest rate meets the objective, because the limit is then unknown. Only for
+    /// phases with a rate search.
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, Varies;
-    /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that the
-    /// highest rate meets the objective: raise `to`.
+    /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that even
+    /// the highest rate meets the objective, so `to` is too low.
     RATE_LIMIT = "rate_limit", "objective that limits the rate", Plain, Text, Neither, Varies;
     /// Number of times the rate search ran the phase.
     RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, Varies;
-    /// Fraction of the phase's operations that have the kind of this row; 1 for `all`.
+    /// Fraction of the phase's operations that have the kind of this row. The value is 1 for `all`.
     REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, ForSeed;
     /// Share of key accesses that went to the most accessed key.
     REALISED_HOT_KEY = "realised_hot_key", "share of the hottest key", Share, Number, Neither, ForSeed;
@@ -287,37 +295,37 @@ columns! {
     /// evicted from the page cache. `, direct` is appended if SSTables bypass the page cache.
     CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, Exact;
     /// Fraction of the pages of the store's files that were in the page cache when the phase began, before any warm-up.
-    PAGE_CACHE_SHARE = "page_cache_share", "share in the page cache", Share, Number, Neither, Varies;
+    PAGE_CACHE_SHARE = "page_cache_share", "share of files in the page cache", Share, Number, Neither, Varies;
     /// Memory limit of the trial process, page cache included (`trials.memory_limit`); empty without a limit.
-    MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, Exact;
+    MEMORY_LIMIT_BYTES = "memory_limit_bytes", "memory limit", Bytes, Integer, Neither, Exact;
     /// Free memory that was written and released right before the phase (`trials.warm_memory`); empty without
     /// `trials.warm_memory`.
-    WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory touched before", Bytes, Integer, Neither, Exact;
-    /// Operations of the phase's warm-up. Only `checked_answers` and the `realised_…` columns also count them. Empty
-    /// without a warm-up.
+    WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory written before the phase", Bytes, Integer, Neither, Exact;
+    /// Operations of the phase's warm-up. Only `checked_answers` and the `realised_…` columns include these operations.
+    /// Empty without a warm-up.
     WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, Exact;
     /// Duration of the warm-up.
     WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, Varies;
-    /// Whether the store reached a steady state in a warm-up with that goal.
+    /// Whether the store reached a steady state in the warm-up. Only for warm-ups with this goal.
     WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, Varies;
     /// Whether the phase was steady by SNIA's rule. The phase is split into five equal rounds. Throughput, write
     /// amplification and the sorted runs of each level must stay within 20 % of their mean. The trend of these values
-    /// must stay within 10 % of their mean. Numbers of runs may differ by one. Empty for phases shorter than five
-    /// seconds.
+    /// must stay within 10 % of their mean. The number of sorted runs may differ by one. Empty for phases shorter than
+    /// five seconds.
     STEADY = "steady", "steady", Plain, Text, Neither, Varies;
-    /// Quantities that were not steady.
+    /// The quantities that were not steady, such as throughput.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, Varies;
     /// Component runs only: median time per operation over slices. A slice has some dozens to thousands of operations
     /// and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not this column.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, Varies;
-    /// Time per operation of the loop around the component, measured with the same loop without the component.
-    /// `mean_ns` and `p50_slice_ns` include this time. Component runs only.
+    /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
+    /// measure this time. `mean_ns` and `p50_slice_ns` include this time. Component runs only.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, Varies;
     /// Build time of the component per entry, as the median of several builds. For a filter, `component.insertion`
-    /// selects the measured work. `whole`: one thread builds a usable filter from the hashes of the keys, including
-    /// allocation, serialization and opening. `single` and `batch`: only insertion into shared bits, until the last
-    /// thread is done, without allocation and serialization. Do not compare `whole` with the other two. Component runs
-    /// only.
+    /// selects the measured work. With `whole`, one thread builds a usable filter from the hashes of the keys,
+    /// including allocation, serialization and opening. With `single` and `batch`, threads insert into shared bits
+    /// until the last thread is done, without allocation and serialization. Do not compare `whole` with `single` or
+    /// `batch`. Component runs only.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, Varies;
     /// Component runs only: memory of the component in bytes per entry (key, or block of a fence).
     BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, Varies;
@@ -328,63 +336,63 @@ columns! {
     /// Megabytes (10⁶ bytes) per second in the median slice: original bytes for a codec, key bytes for a hash function,
     /// file bytes for a storage back end. Component runs only.
     MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, Varies;
-    /// Hit rate of Belady's optimal algorithm for the same requests and the same capacity. Belady's algorithm knows the
-    /// future and begins with the best contents out of the blocks of the warm-up. No cache can therefore exceed this
-    /// rate. Component runs only.
+    /// Hit rate of Belady's optimal algorithm for the same requests and the same capacity. Belady's algorithm knows all
+    /// future requests, and starts with the best choice of warm-up blocks. No cache can therefore exceed this rate.
+    /// Component runs only.
     BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, ForSeed;
     /// Sorted runs that a get may have to search, as the mean over the flushes of a simulated tree. Component runs
     /// only.
     RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, Exact;
-    /// Component runs only: maximum number of sorted runs of a simulated tree.
+    /// Component runs only: maximum number of sorted runs that a simulated tree had at one time.
     WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, Exact;
     /// Bytes of the store's files on the file system after pending flushes and compactions finished. WALs and their
     /// reserved space are included (for lsmbench at most 1 MiB per WAL). This column is the only measure of space that
     /// all engines report. `timed` mode only.
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, Varies;
     /// Memory of filters and fence pointers together, for engines that do not report them separately.
-    TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, Varies;
+    TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fence pointers", Bytes, Integer, Lower, Varies;
     /// Blocks that gets and scans used in place in memory-mapped SSTables. These blocks count neither as read nor as
     /// cached.
     BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, ForSeed;
-    /// Memtables and sorted runs with keys in the range, per scan.
-    SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, ForSeed;
+    /// Memtables and sorted runs with keys in the range of a scan, as the mean over scans.
+    SOURCES_PER_RANGE = "sources_per_range", "memtables and sorted runs per scan", Ratio, Number, Lower, ForSeed;
     /// Memory allocations per operation, by the thread that runs the operation. A batch or a scan counts as one
     /// operation. Flushes and compactions on other threads are not included. Only for lsmbench's own tree in `timed`
     /// mode, because the program cannot count the allocations of other engines.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, Varies;
-    /// Lookups that the hash index of a data block (`block.index`) answered without a search: the key is absent, or at
-    /// a known entry or restart point. Empty for blocks without an index.
-    BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the index of a block answered", Count, Integer, Higher, ForSeed;
+    /// Lookups that the hash index of a data block (`block.index`) answered without a search. The index found that the
+    /// key is absent, or found its entry or restart point. Empty for blocks without an index.
+    BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the block index answered", Count, Integer, Higher, ForSeed;
     /// `block_index_answers` / lookups in blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, ForSeed;
-    /// Duration of all compactions, each from its start until its SSTables are in the tree. A compaction in several
-    /// concurrent parts counts once. A compaction that still runs at the end of a phase counts in the next phase. Only
-    /// for lsmbench's own tree in `timed` mode.
+    /// Total duration of all compactions. A compaction lasts from its start until its SSTables are in the tree. A
+    /// compaction with several concurrent parts counts once. A compaction that still runs at the end of a phase counts
+    /// in the next phase. Only for lsmbench's own tree in `timed` mode.
     COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, Varies;
     /// `compaction_seconds` / `compactions`: mean duration of a compaction. Empty without compactions.
     SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, Varies;
-    /// Component runs only: entries in the smallest shard of a memtable. Empty for memtables without shards, as are
-    /// the next three columns.
+    /// Component runs only: entries in the smallest shard of a memtable. This column and the next three columns are
+    /// empty for memtables without shards.
     SHARD_ENTRIES_MIN = "shard_entries_min", "entries in the emptiest shard", Count, Integer, Neither, ForSeed;
     /// Component runs only: entries in the largest shard of a memtable.
     SHARD_ENTRIES_MAX = "shard_entries_max", "entries in the fullest shard", Count, Integer, Lower, ForSeed;
-    /// Standard deviation of the entries per shard / their mean. A perfect hash has √((shards − 1) / entries) by
-    /// chance. Component runs only.
+    /// Standard deviation of the entries per shard / their mean. By chance, even a perfect hash has the value √((shards
+    /// − 1) / entries). Component runs only.
     SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, ForSeed;
-    /// Pearson's χ² of the entries per shard against equal shards. By chance, its expected value is (shards − 1), the
-    /// number of degrees of freedom. Component runs only.
+    /// Pearson's χ² of the entries per shard, compared with equal shards. By chance, even a perfect hash has the value
+    /// (shards − 1), the number of degrees of freedom. Component runs only.
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, ForSeed;
     /// Memory that a codec needs to compress blocks one after the other, without the blocks and the compressed output.
-    /// Retained contexts and temporary allocations are included, also those of libraries in other languages. A codec
-    /// per level reports the codec of `component.level`. A codec that depends on the content of blocks reports all its
-    /// codecs together. Component runs only.
+    /// Retained contexts and temporary allocations are included, also the allocations of libraries in other languages.
+    /// A codec that depends on the level reports the memory for level `component.level`. A codec that depends on the
+    /// content of blocks reports the memory of all its codecs together. Component runs only.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, Varies;
-    /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by
-    /// `perf stat`. If the kernel permits only user space, `lsmbench doctor` and the findings of the manifest report
-    /// this. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for components,
-    /// because their phases include untimed work. These rules also apply to the next seven columns.
+    /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by `perf
+    /// stat`. If the kernel permits only counts of user space, `lsmbench doctor` and the findings of the manifest
+    /// report this limit. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for
+    /// components, because their phases include untimed work. These rules also apply to the next seven columns.
     CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, Varies;
-    /// Instructions that the CPU retired, for the same threads.
+    /// Instructions that the CPU retired, for the same threads as `cpu_cycles`.
     INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, Varies;
     /// CPU cache references (`cache-references` of `perf`). On most CPUs these are accesses to the last-level cache.
     CPU_CACHE_REFERENCES = "cpu_cache_references", "CPU cache references", Count, Integer, Lower, Varies;
@@ -394,8 +402,8 @@ columns! {
     BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, Varies;
     /// `instructions` / `cpu_cycles`.
     INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, Varies;
-    /// `cpu_cache_misses` / `cpu_cache_references`. A CPU with fewer counters than events counts the two alternately,
-    /// so the rate is then an estimate.
+    /// `cpu_cache_misses` / `cpu_cache_references`. A CPU with few counters counts the two events alternately, so the
+    /// rate is then an estimate.
     CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "CPU cache miss rate", Ratio, Number, Lower, Varies;
     /// `instructions` / `ops`. Instructions of concurrent flushes and compactions are included.
     INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, Varies;
@@ -403,33 +411,34 @@ columns! {
     /// entries. Steps after the last write are listed in order, for example `compacted, reopened`. `, unsettled` is
     /// appended if background work may still have run.
     STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, Exact;
-    /// The role whose threads executed the operations, where a phase has roles. Its rows have operations such as
-    /// `readers/get` and `readers/all`; the rows without a role are those of all roles together.
+    /// The role whose threads executed the operations, if the phase has roles. The rows of a role have operations such
+    /// as `readers/get` and `readers/all`. The rows without a role cover all roles together.
     ROLE = "role", "role", Plain, Text, Neither, Exact;
-    /// `memtable_bytes` when the clock of the phase started.
+    /// `memtable_bytes` at the start of the phase's first operation.
     MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, Varies;
-    /// `runs` when the clock of the phase started.
+    /// `runs` at the start of the phase's first operation.
     RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, Exact;
-    /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open it again.
+    /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open the store again.
     CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, Varies;
-    /// Context switches of threads of the process that had to wait, such as for a lock or a device.
+    /// Voluntary context switches: a thread of the process had to wait, such as for a lock or a device.
     CONTEXT_SWITCHES = "context_switches", "context switches", Count, Integer, Lower, Varies;
-    /// Context switches of threads of the process that could have run on, because another thread got their CPU.
+    /// Involuntary context switches: a thread of the process could have continued, but another thread got its CPU.
     PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, Varies;
     /// Page faults without I/O.
     PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, Varies;
     /// Page faults that read from storage.
     MAJOR_PAGE_FAULTS = "major_page_faults", "major page faults", Count, Integer, Lower, Varies;
-    /// Time in which threads of the process were ready to run and had no CPU, over the threads that were alive. It is part of
-    /// the wall time and not of the CPU time. A busy machine causes it, and so does a process with more busy threads than
+    /// Time in which threads of the process were ready to run but had no CPU, summed over live threads. Wall time
+    /// includes this time, but CPU time does not. The cause is a busy machine, or a process with more busy threads than
     /// cores.
     RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, Varies;
-    /// Time per operation without the time in which its thread was ready to run and had no CPU: (`seconds` × `threads` − those
-    /// waits) / `ops`. A busy neighbour changes it less than `mean_ns`. It includes the making of operations. Background
-    /// threads of the store cause waits, too, if cores are few; this column does not show them.
+    /// Time per operation without the waits in which the thread was ready to run but had no CPU: (`seconds` × `threads`
+    /// − these waits) / `ops`. Other programs on the machine change this value less than `mean_ns`. The generation of
+    /// operations is included. On a machine with few cores, background threads of the store also cause such waits,
+    /// which this column does not include.
     BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, Varies;
-    /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms, over the turns of all trials
-    /// where they run side by side. It is part of the wall time and of the CPU time.
+    /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms. For trials that run side
+    /// by side, the value covers the turns of all these trials. Wall time and CPU time include this time.
     STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, Varies;
 }
 
@@ -445,7 +454,7 @@ pub static HARDWARE: &[Metric] = &[
     INSTRUCTIONS_PER_OP,
 ];
 
-/// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.
+/// Start of the interval of a row of `timeline.csv`, in seconds since the start of the phase.
 pub const SECOND: Metric = Metric {
     name: "second",
     title: "time since the phase began",
@@ -453,10 +462,10 @@ pub const SECOND: Metric = Metric {
     kind: ValueType::Number,
     better: Better::Neither,
     repeats: Repeats::Varies,
-    definition: "Start of the interval that the row covers, in seconds since its phase began.",
+    definition: "Start of the interval of the row, in seconds since the start of the phase.",
 };
 
-/// Measured columns of `timeline.csv`, in order. Each column has its meaning in `runs.csv`, but for one interval
+/// Measured columns of `timeline.csv`, in order. Each column has the definition of `runs.csv`, but for one interval
 /// instead of one phase. `seconds` is the length of the interval. Levels, runs and memory are sampled at the end of the
 /// interval.
 pub static TIMELINE_METRICS: &[Metric] = &[
@@ -498,7 +507,7 @@ mod tests {
     use super::*;
     use crate::levels::LEVEL_OWN;
 
-    /// The columns that every results file begins with, in this order.
+    /// Names of the columns that must exist, in this order.
     const CONTRACT: &str = "experiment, cell, label, trial, phase, operation, mode, seed, \
         ops, seconds, ops_per_second, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, found, missing, \
         user_bytes_written, wal_bytes, flush_bytes, compaction_bytes_read, compaction_bytes_written, write_amp, \

@@ -1,5 +1,4 @@
-//! Counters of a store or of the harness that are not columns. These counters are terms of [`formulas`], or of the
-//! closed forms with which rows are compared.
+//! Counters of a store or of the harness that are not columns. [`formulas`] and closed forms use these counters.
 //!
 //! No file has a column of these names.
 //!
@@ -14,32 +13,32 @@ columns! {
     GETS = "gets", "gets", Count, Integer, Neither, Exact;
     /// Lookups that found a value.
     GETS_FOUND = "gets_found", "gets that found a value", Count, Integer, Neither, Exact;
-    /// Lookups that a memtable answered.
+    /// Gets that a memtable answered.
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, Exact;
-    /// Gets of a phase that does nothing else. Empty in every other phase.
+    /// Gets of a phase that contains only gets. Empty in every other phase.
     GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, Exact;
-    /// Gets and scans of a phase that does nothing else; a multi-get counts each of its keys. Empty in every other phase.
+    /// Gets and scans of a phase that contains only reads. A multi-get counts once per key. Empty in every other phase.
     READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, Exact;
-    /// Puts, in batches or single.
+    /// Puts, both single puts and puts in batches.
     PUTS = "puts", "puts", Count, Integer, Neither, Exact;
-    /// Scans opened.
+    /// Number of scans.
     RANGES = "ranges", "scans", Count, Integer, Neither, Exact;
-    /// Memtables and sorted runs that had keys of a scan.
-    RANGE_SOURCES = "range_sources", "sorted sources of scans", Count, Integer, Neither, Exact;
+    /// Memtables and sorted runs with keys in the range of a scan, summed over scans.
+    RANGE_SOURCES = "range_sources", "memtables and sorted runs of scans", Count, Integer, Neither, Exact;
     /// Data blocks that gets searched, cached or not.
     BLOCKS_SEARCHED = "blocks_searched", "data blocks that gets searched", Count, Integer, Lower, Exact;
-    /// Searched blocks that have an index inside.
-    BLOCK_INDEX_PROBES = "block_index_probes", "probes of the index of a block", Count, Integer, Neither, Exact;
-    /// Probes that the index of the block answered.
-    BLOCK_INDEX_HITS = "block_index_hits", "answers of the index of a block", Count, Integer, Higher, Exact;
+    /// Searched data blocks that contain a hash index (`block.index`).
+    BLOCK_INDEX_PROBES = "block_index_probes", "block index probes", Count, Integer, Neither, Exact;
+    /// Searches of data blocks that the hash index of the block answered.
+    BLOCK_INDEX_HITS = "block_index_hits", "block index answers", Count, Integer, Higher, Exact;
     /// Index pages found in the block cache.
     INDEX_PAGES_FROM_CACHE = "index_pages_from_cache", "index pages found in the cache", Count, Integer, Neither, Exact;
-    /// Range probes of filters that answered "maybe" although the run had no key in the range.
+    /// Filter lookups for a range that answered "maybe" although the sorted run had no key in the range.
     RANGE_FILTER_FALSE_POSITIVES = "range_filter_false_positives", "false positives of range filters", Count, Integer, Lower, Exact;
     /// `wal_bytes`, including bytes written until pending flushes and compactions finished.
     WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, Exact;
-    /// Time that writers waited, over all threads.
-    STALL_NS = "stall_ns", "time writers stalled", Nanoseconds, Integer, Lower, Varies;
+    /// Time in which stall rules delayed writers, summed over all threads.
+    STALL_NS = "stall_ns", "stall time of writers", Nanoseconds, Integer, Lower, Varies;
     /// Time that compactions took.
     COMPACTION_NS = "compaction_ns", "time of compactions", Nanoseconds, Integer, Lower, Varies;
     /// Time that a simulated device took for reads.
@@ -48,15 +47,15 @@ columns! {
     DEVICE_WRITE_NS = "device_write_ns", "time the device wrote", Nanoseconds, Integer, Lower, Exact;
     /// Allocations by the threads that issue operations.
     ALLOCATIONS = "allocations", "allocations", Count, Integer, Lower, Varies;
-    /// Entries in the tables of a level, tombstones included.
+    /// Entries in the SSTables of a level, including tombstones.
     ENTRIES = "entries", "entries", Count, Integer, Neither, Exact;
-    /// Tombstones in the tables of a level.
+    /// Tombstones in the SSTables of a level.
     TOMBSTONES = "tombstones", "tombstones", Count, Integer, Neither, Exact;
-    /// Data blocks in the tables of a level.
+    /// Data blocks in the SSTables of a level.
     BLOCKS = "blocks", "data blocks", Count, Integer, Neither, Exact;
-    /// Bytes of the data blocks of a level as they are stored.
+    /// Bytes of the data blocks of a level as stored, after compression.
     BLOCK_BYTES = "block_bytes", "bytes of data blocks", Bytes, Integer, Neither, Exact;
-    /// Key and value bytes in the tables of a level, before any encoding.
+    /// Key and value bytes in the SSTables of a level, before encoding and compression.
     ENTRY_BYTES = "entry_bytes", "bytes of entries", Bytes, Integer, Neither, Exact;
 }
 

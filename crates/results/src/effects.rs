@@ -13,21 +13,21 @@ columns! {
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
-    /// The swept path. An interaction has both paths, with ` × ` in between.
+    /// The swept path. For an interaction, both paths, with ` × ` in between.
     FACTOR = "factor", "factor", Plain, Text, Neither, Exact;
-    /// The value of the factor. An interaction has both values, with ` × ` in between.
+    /// The value of the factor. For an interaction, the values of both factors, with ` × ` in between.
     LEVEL = "level", "level", Plain, Text, Neither, Exact;
-    /// For a factor: the metric at this level / its geometric mean over all configurations. For an interaction: the
-    /// ratio that is left after the main effects of both factors.
+    /// For a factor: the metric at this value of the factor / the geometric mean of the metric over all configurations.
+    /// For an interaction: the ratio that remains after the main effects of both factors.
     RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval of `ratio` over rounds.
-    RATIO_LOW = "ratio_low", "lower end of the interval", Ratio, Number, Neither, Varies;
+    RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, Varies;
     /// Upper end of the 95 % confidence interval of `ratio` over rounds.
-    RATIO_HIGH = "ratio_high", "upper end of the interval", Ratio, Number, Neither, Varies;
-    /// Fraction of the variation between configurations that the factor or interaction explains. The variation is that
-    /// of the logarithm of the metric.
-    SHARE = "share", "share of the variation", Share, Number, Neither, Varies;
-    /// Probability that chance causes an effect of this size, corrected for all effects.
+    RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, Varies;
+    /// Fraction of the variance between configurations that the factor or interaction explains. The variance is
+    /// computed from logarithms of the metric.
+    SHARE = "share", "share of the variance", Share, Number, Neither, Varies;
+    /// Probability that chance alone causes an effect of this size, corrected for the number of effects.
     P_VALUE = "p_value", "p-value", Share, Number, Neither, Varies;
 }
 
@@ -42,13 +42,15 @@ columns! {
     CONFIGURATION = "configuration", "configuration", Plain, Text, Neither, Exact;
     /// Median of the metric over trials, in the unit of the metric.
     MEDIAN = "median", "median", Plain, Number, Neither, Varies;
-    /// Number of configurations that are better than this configuration, plus 1. Ties do not count as better.
+    /// Number of configurations that are better than this configuration, plus 1. A tied configuration does not count as
+    /// better.
     RANK = "rank", "rank", Plain, Integer, Neither, Varies;
-    /// The configurations that are better and distinguished from this configuration, best first, with `; ` in between.
+    /// The configurations that are significantly better than this configuration, best first, with `; ` in between.
     BEATEN_BY = "beaten_by", "beaten by", Plain, Text, Neither, Varies;
-    /// The configurations that are not distinguished from this configuration.
-    TIED_WITH = "tied_with", "not distinguished from", Plain, Text, Neither, Varies;
-    /// A configuration that is better in some metric and worse in none. Empty on the Pareto front over all metrics.
+    /// The configurations without a significant difference from this configuration.
+    TIED_WITH = "tied_with", "no significant difference from", Plain, Text, Neither, Varies;
+    /// A configuration that is better in at least one metric and worse in no metric. Empty for configurations on the
+    /// Pareto front over all metrics.
     DOMINATED_BY = "dominated_by", "dominated by", Plain, Text, Neither, Varies;
 }
 

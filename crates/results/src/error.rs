@@ -20,20 +20,20 @@ pub enum ResultsError {
         source: io::Error,
     },
     /// A results file exists already.
-    #[error("{} holds results already; continue them with --resume, or write elsewhere with --out DIR", path.display())]
+    #[error("{} already contains results; continue them with --resume, or choose another folder with --out DIR", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// Another process writes to the same file.
-    #[error("{} is being written by another run; wait for it, or write elsewhere with --out DIR", path.display())]
+    #[error("another run is writing {}; wait for this run, or choose another folder with --out DIR", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// The columns of the file differ from the columns of the appended rows.
     #[error(
-        "{}: these are results of another experiment: {difference}; write elsewhere with --out DIR, or remove the file",
+        "{}: the file has results of another experiment: {difference}; choose another folder with --out DIR, or remove the file",
         path.display()
     )]
     OtherShape {
@@ -64,7 +64,7 @@ pub enum ResultsError {
     },
     /// A file that has changed since its rows were written.
     #[error(
-        "{}: {message}: it was changed since it was written; restore a copy of it, or run the experiment again",
+        "{}: {message}, because something changed the file after the run; restore a copy of the file, or run the experiment again",
         path.display()
     )]
     Changed {
@@ -90,7 +90,7 @@ pub enum ResultsError {
         message: String,
     },
     /// A cell that cannot be written.
-    #[error("column \"{column}\" cannot hold {text:?}: {message}")]
+    #[error("column \"{column}\" cannot contain {text:?}: {message}")]
     Cell {
         /// The column.
         column: String,
@@ -108,7 +108,7 @@ pub enum ResultsError {
         message: String,
     },
     /// A latency log that cannot be read.
-    #[error("{}:{line}: {message}; the charts that need it can be drawn after the cell is run again", path.display())]
+    #[error("{}:{line}: {message}; charts of latencies need a new run of this configuration", path.display())]
     Latency {
         /// The file.
         path: PathBuf,

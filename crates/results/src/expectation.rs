@@ -18,8 +18,8 @@ pub struct Expectation {
     pub name: &'static str,
 }
 
-/// All expectations. Charts show the first bound of a column that has values. If several columns share a residual, the
-/// first column with a value determines it.
+/// All expectations. Charts show the first bound with values of a column. If several columns share a residual, the
+/// first column with a value determines the residual.
 pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::FPR, &c::EXPECTED_FPR, Some(&c::FPR_RESIDUAL)),
     theory(&c::WRITE_AMP_SETTLED, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),

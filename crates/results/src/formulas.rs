@@ -4,7 +4,7 @@
 //! in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no file has.
 //!
 //! Two rules apply to all formulas. A term that was not measured leaves the column empty, because an unknown number is
-//! not 0. A denominator of 0 leaves the column empty as well, because the quotient is undefined.
+//! not 0. A denominator of 0 also leaves the column empty, because the quotient is undefined.
 //!
 //! [`counters`]: crate::counters
 
@@ -29,11 +29,11 @@ pub struct Formula {
 /// The denominator of a formula.
 #[derive(Debug)]
 enum Denominator {
-    /// The sum of these.
+    /// The sum of these metrics.
     Sum(&'static [&'static Metric]),
     /// A conversion factor, such as nanoseconds per second.
     Units(f64),
-    /// No division. The column has the value of the numerator, in rows in which this counter is not 0.
+    /// No division. The column has the value of the numerator if this counter is not 0.
     OneWhere(&'static Metric),
 }
 
@@ -134,7 +134,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Settled columns, each with the metric whose value it has after compaction has finished.
+/// Pairs of a settled column and a metric. The settled column has the value of the metric after compaction has
+/// finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -171,7 +172,7 @@ impl Formula {
     }
 }
 
-/// Fills in every derived column whose terms are in `row`. A column with a value keeps it.
+/// Computes every derived column whose terms are in `row`. A column that already has a value does not change.
 pub fn derive(row: &mut Measurements) {
     for formula in FORMULAS {
         if row.get(formula.column).is_empty() {

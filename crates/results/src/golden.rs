@@ -8,7 +8,7 @@ use crate::ResultsError;
 use crate::whole::write_whole;
 use crate::writer::encode;
 
-/// The exact numbers of a `counted` run, and the command that measures them again.
+/// The exact values of a `counted` run, and the command that measures these values again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Golden {
     /// The name of the experiment.
@@ -17,7 +17,7 @@ pub struct Golden {
     pub command: Vec<String>,
     /// The hash of the resolved experiment.
     pub config_hash: String,
-    /// The numbers, in the order of the experiment's rows.
+    /// The values, in the order of the rows of the experiment.
     pub numbers: Vec<GoldenNumber>,
 }
 
@@ -32,11 +32,11 @@ pub struct GoldenNumber {
     pub operation: String,
     /// The name of the column.
     pub metric: String,
-    /// The number, to its last digit.
+    /// The value with all its digits.
     pub value: String,
 }
 
-/// The header of the numbers.
+/// The CSV header of the values.
 const HEADER: [&str; 5] = ["label", "phase", "operation", "metric", "value"];
 
 impl Golden {
@@ -57,10 +57,10 @@ impl Golden {
         write_whole(path, &text, false)
     }
 
-    /// Reads a file of exact numbers.
+    /// Reads a golden file.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is not a file of exact numbers.
+    /// A file that cannot be read, or that is not a golden file.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
         let wrong = |line: usize, message: &str| ResultsError::Row {
@@ -89,7 +89,7 @@ impl Golden {
             let cells = record.ok().map(|record| record.iter().map(str::to_owned).collect::<Vec<_>>());
             let Some(Ok([label, phase, operation, metric, value])) = cells.map(<[String; 5]>::try_from)
             else {
-                return Err(wrong(index + 5, "expected five cells"));
+                return Err(wrong(index + 5, "expected five fields"));
             };
             if !value.parse().is_ok_and(f64::is_finite) {
                 return Err(wrong(index + 5, &format!("{value:?} is not a number")));
@@ -137,7 +137,7 @@ mod tests {
         assert!(message(&text.replace("# config: ", "config ")).contains(":3: "), "line 3");
         assert!(message(&text.replace("metric,value", "metric")).contains(":4: "));
         assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is not a number"));
-        assert!(message(&text.replace(",17", "")).contains(":6: expected five cells"));
+        assert!(message(&text.replace(",17", "")).contains(":6: expected five fields"));
         assert!(message("").contains(":1: "));
     }
 }

@@ -51,7 +51,7 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     }
     let (_, rows, torn) = read_rows(path, |header| Schema::read_fixed(path, header, HISTORY))?;
     if let Some(torn) = torn {
-        let message = "the line is truncated; remove it, and add its run again".to_owned();
+        let message = "the line is truncated; remove this line, and add the run again".to_owned();
         return Err(ResultsError::Row { path: path.to_owned(), line: torn.line, message });
     }
     Ok(rows.into_iter().map(|(_, row)| row).collect())

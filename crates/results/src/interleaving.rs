@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Interleaving {
-    /// One trial after the other, each from its start to its end.
+    /// One trial runs after the other, each from start to end.
     #[default]
     Rounds,
-    /// All trials of a round are alive at once and run in turn, in slices of tens of milliseconds with the same operations.
-    /// The processes that wait are stopped.
+    /// The processes of all trials of a round are alive at the same time and run in turn. A turn is a slice of tens of
+    /// milliseconds, and all trials run the same operations in a slice. Waiting processes are stopped.
     Slices,
-    /// All trials of a round run at the same time, each on a core of its own.
+    /// All trials of a round run at the same time, each on its own core.
     Duet,
 }
 

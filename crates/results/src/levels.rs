@@ -13,22 +13,22 @@ columns! {
     LEVEL = "level", "level", Plain, Integer, Neither, Exact;
     /// Number of SSTables in the level at the end of the phase's last operation.
     TABLES = "tables", "tables", Count, Integer, Neither, Exact;
-    /// SSTable bytes that compactions into the level read. The sum over all levels is `compaction_bytes_read`.
-    BYTES_READ = "bytes_read", "bytes read into the level", Bytes, Integer, Lower, Exact;
+    /// SSTable bytes that compactions with this output level read. The sum over all levels is `compaction_bytes_read`.
+    BYTES_READ = "bytes_read", "bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// SSTable bytes that flushes and compactions wrote to the level. A trivial move writes nothing. The sum over all
     /// levels is `flush_bytes` + `compaction_bytes_written`.
     BYTES_WRITTEN = "bytes_written", "bytes written to the level", Bytes, Integer, Lower, Exact;
     /// `tables` after pending flushes and compactions finished.
     TABLES_SETTLED = "tables_settled", "settled tables", Count, Integer, Neither, Exact;
     /// `bytes_read`, including bytes read until pending flushes and compactions finished.
-    BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read into the level", Bytes, Integer, Lower, Exact;
+    BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// `bytes_written`, including bytes written until pending flushes and compactions finished.
     BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, Exact;
     /// Data blocks of the level that gets searched, cached or not. The sum over all levels is `blocks_per_get` × the
     /// number of looked-up keys.
     GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks searched by gets", Count, Integer, Lower, Exact;
-    /// Blocks of the level that gets read from storage: data blocks and index pages. In a phase of gets, the sum over
-    /// all levels is `blocks_read`.
+    /// Blocks of the level that gets read from storage, both data blocks and index pages. In a phase of gets, the sum
+    /// over all levels is `blocks_read`.
     GET_BLOCKS_READ = "get_blocks_read", "blocks read from storage by gets", Count, Integer, Lower, Exact;
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The machine that it ran on.
+/// The machine on which a run measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineInfo {
@@ -36,8 +36,8 @@ pub struct MachineInfo {
 pub struct MachineFinding {
     /// Name of the check.
     pub check: String,
-    /// Result of the check; `null` if the system does not report it.
+    /// Result of the check; `null` if the operating system does not report it.
     pub value: Option<String>,
-    /// Advice to fix it, if it is a problem.
+    /// Advice to fix the problem, if the result is a problem.
     pub advice: Option<String>,
 }

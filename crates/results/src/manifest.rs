@@ -21,7 +21,7 @@ pub const MANIFEST_VERSION: u64 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The version of this layout: [`MANIFEST_VERSION`].
+    /// The version of the manifest format: [`MANIFEST_VERSION`].
     pub version: u64,
     /// The name of the experiment: the name of its file without `.toml`.
     pub experiment: String,
@@ -49,7 +49,7 @@ pub struct Manifest {
     pub swept: Vec<String>,
     /// The phases, in the order in which they ran.
     pub phases: Vec<String>,
-    /// The configurations, in the order of the sweep. Results call a configuration a cell.
+    /// The configurations, in the order of the sweep. Result files call a configuration a cell.
     pub cells: Vec<CellInfo>,
     /// The variants in the designs of all configurations, each once, with its crate.
     #[serde(default)]
@@ -60,7 +60,7 @@ pub struct Manifest {
     pub build: BuildInfo,
     /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// The part of the experiment that this run measured; missing for a whole run and for merged parts.
+    /// The part of the experiment that this run measured; missing for a complete run and for merged parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartInfo>,
     /// The machines of merged parts, with their rounds; missing for other runs.
@@ -73,7 +73,7 @@ pub struct Manifest {
     pub seams: Vec<SeamCost>,
     /// Start of the run, RFC 3339.
     pub started: String,
-    /// End of the run, RFC 3339; `null` if the run still goes on or was killed.
+    /// End of the run, RFC 3339; `null` if the run is still running or was killed.
     pub ended: Option<String>,
     /// Assumptions about replayed traces, because traces do not record everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -107,7 +107,7 @@ pub struct Manifest {
     pub fixtures: Vec<FixtureInfo>,
 }
 
-/// A look at the verdicts before the end of the budget, or at it.
+/// An evaluation of the verdicts (a look) before the end of the budget or at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Look {
@@ -161,7 +161,7 @@ pub struct ComponentInfo {
     pub version: String,
 }
 
-/// One configuration of the sweep. Results call a configuration a cell.
+/// One configuration of the sweep. Result files call a configuration a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellInfo {
@@ -210,7 +210,7 @@ pub struct StreamRecord {
     pub hash: Option<String>,
     /// Requested operations of the phase.
     pub intended: ProfileRecord,
-    /// Executed operations in the first trial of the configuration. `runs.csv` has those of every trial.
+    /// Executed operations in the first trial of the configuration. `runs.csv` contains the operations of every trial.
     pub realised: ProfileRecord,
 }
 
@@ -280,8 +280,8 @@ pub struct HarnessCost {
     pub clock_ns: Option<f64>,
     /// Nanoseconds to record one latency.
     pub record_ns: Option<f64>,
-    /// Overhead per operation for three sampling rates: every operation timed, one in a hundred timed, and the rate of
-    /// this run.
+    /// Overhead per operation for three sampling rates: all operations timed, one operation in a hundred timed, and the
+    /// sampling rate of this run.
     pub operations: Vec<OperationCost>,
 }
 
@@ -289,7 +289,7 @@ pub struct HarnessCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationCost {
-    /// Sampling interval: one operation in this number is timed. 1 times all.
+    /// Sampling interval: lsmbench times one operation in this number of operations. With 1, it times all operations.
     pub sampling: u64,
     /// Total overhead per operation in nanoseconds, for generation, timing and recording.
     pub operation_ns: f64,
@@ -346,8 +346,8 @@ impl Manifest {
             serde_json::from_str(&text).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
         if version != MANIFEST_VERSION {
             return Err(wrong(format!(
-                "the manifest is of version {version}, this lsmbench reads version {MANIFEST_VERSION}; \
-                 use the lsmbench that wrote it"
+                "the manifest has version {version}, but this lsmbench reads version {MANIFEST_VERSION}; \
+                 use the lsmbench that wrote the manifest"
             )));
         }
         serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is corrupt: {error}")))
@@ -391,7 +391,7 @@ fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let expected = ending(body);
     match SEAL.len() + end.len() == expected.len() && expected.ends_with(end) {
         true => Ok(format!("{body}\n}}\n").into()),
-        false => Err("the manifest is corrupt: its checksum does not match"),
+        false => Err("the checksum does not match, so the manifest is corrupt"),
     }
 }
 
@@ -458,7 +458,7 @@ mod tests {
             Manifest::read(&path).unwrap_err().to_string()
         };
         assert!(message("{}").contains("this is not a manifest: missing field `version`"));
-        assert!(message(&text.replace("\"version\": 1,", "\"version\": 2,")).contains("is of version 2"));
+        assert!(message(&text.replace("\"version\": 1,", "\"version\": 2,")).contains("has version 2"));
         assert!(message(&text.replace("\"seed\"", "\"sead\"")).contains("unknown field `sead`"));
         for length in 0..text.len() - 1 {
             assert!(!message(&text[..length]).is_empty());

@@ -16,7 +16,7 @@ use crate::{Metric, Value};
 pub struct Measurements(Vec<(&'static Metric, Value)>);
 
 impl Measurements {
-    /// Sets the value of a metric and replaces an earlier one. An empty value changes nothing.
+    /// Sets the value of a metric, and replaces an earlier value. An empty value changes nothing.
     ///
     /// # Panics
     /// If the value has the wrong type for the metric, which is a mistake in the measuring code.

@@ -146,7 +146,7 @@ impl Metric {
         self.definition.trim_ascii_start()
     }
 
-    /// Converts a value to the type of this column. An integer becomes a number in a column of numbers. `None` for a
+    /// Converts a value to the type of this column. A column of numbers converts an integer to a number. `None` for a
     /// value of another type.
     pub(crate) fn accept(&self, value: Value) -> Option<Value> {
         match (self.kind, value) {

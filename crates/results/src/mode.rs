@@ -10,7 +10,7 @@ pub enum RunMode {
     /// Runs real threads in real time.
     #[default]
     Timed,
-    /// Runs one thread and measures no times. Every counter is equal on every machine and in every run.
+    /// Runs one thread and measures no times. Each counter then has the same value on every machine and in every run.
     Counted,
 }
 

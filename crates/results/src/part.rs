@@ -1,4 +1,4 @@
-//! The part of an experiment that a run measured, and the machines on which it did so.
+//! The part of an experiment that a run measured, and the machines of the run.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::MachineInfo;
 
-/// A part of an experiment, of several that are merged later.
+/// A part of an experiment. `lsmbench merge` merges the parts later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartInfo {
@@ -15,12 +15,12 @@ pub struct PartInfo {
     pub number: u64,
     /// Number of parts of the experiment.
     pub count: u64,
-    /// Identity of the program: a hash of its sources or of its file. All parts must have the same.
+    /// Identity of the program: a hash of its sources or of its file. All parts must have the same identity.
     pub program: String,
     /// The container image with its digest, from the variable `LSMBENCH_IMAGE`; `null` if it is not set.
     #[serde(default)]
     pub image: Option<String>,
-    /// The machines that ran the part, the last one at the end.
+    /// The machines that ran the part. The current machine comes last.
     pub nodes: Vec<NodeInfo>,
 }
 
@@ -32,18 +32,19 @@ pub struct NodeInfo {
     pub name: String,
     /// The machine at the start of its first round.
     pub machine: MachineInfo,
-    /// The rounds of which it ran trials, from 0 like the column `trial`.
+    /// The rounds in which the machine ran trials, from 0 as in the column `trial`.
     pub rounds: Vec<u64>,
 }
 
 impl PartInfo {
-    /// Whether another run is of the same part and by the same program.
+    /// Whether another run belongs to the same part and the same program.
     pub fn is_same(&self, other: &Self) -> bool {
         let key = |part: &Self| (part.number, part.count, part.program.clone(), part.image.clone());
         key(self) == key(other)
     }
 
-    /// Puts the machine that continues the part at the end. `machine` describes one that is not known.
+    /// Moves the machine that continues the part to the end of the list. `machine` describes a machine that is not in
+    /// the list.
     pub fn enter(&mut self, name: &str, machine: impl FnOnce() -> MachineInfo) {
         let known = self.nodes.iter().position(|node| node.name == name);
         let node = match known {
@@ -53,7 +54,7 @@ impl PartInfo {
         self.nodes.push(node);
     }
 
-    /// The machines of several parts, each once, in the order of their names.
+    /// The machines of several parts, sorted by name. Each machine occurs once.
     pub fn nodes_of<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<NodeInfo> {
         let mut nodes: BTreeMap<&str, NodeInfo> = BTreeMap::new();
         for node in parts.into_iter().flat_map(|part| &part.nodes) {
@@ -75,7 +76,7 @@ impl PartInfo {
         !earlier.iter().any(|node| node.rounds.contains(&round))
     }
 
-    /// Records that the current machine runs a round, and no other one.
+    /// Records that only the current machine runs a round.
     pub fn record(&mut self, round: u64) {
         let Some((current, earlier)) = self.nodes.split_last_mut() else { return };
         earlier.iter_mut().for_each(|node| node.rounds.retain(|other| *other != round));

@@ -23,38 +23,42 @@ pub(crate) fn known(name: &str) -> Option<&'static Metric> {
 pub fn markdown() -> String {
     let mut page = String::from(
         "# The columns of results\n\n\
-         `lsmbench list --columns` prints this page, and `just docs` writes it. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
-         Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. \
+         `lsmbench list --columns` prints this page, and `just docs` writes it. One row of `runs.csv` is \
+         one combination of configuration (cell), trial, phase and kind of operation. The operation `all` \
+         covers all kinds together. Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. \
          **An empty cell was not measured; it is never 0.** \
-         *Exact* columns are equal to the last digit in every run of `counted` mode, on every machine. Those that are exact \
-         *for a seed* depend on random draws: another seed gives other values (`trials.seeds`).\n\n\
+         *Exact* columns are equal to the last digit in every run of `counted` mode, on every machine. \
+         Columns that are exact *for a seed* depend on random draws, so another seed gives other values \
+         (`trials.seeds`).\n\n\
          ## Identity of a row\n\n",
     );
     section(&mut page, IDENTITY);
     page.push_str(
-        "\nOne column per swept path follows, by the path's name: `design.bloom.bits_per_key`.\n\n\
+        "\nNext, each swept path has a column with the name of the path, such as `design.bloom.bits_per_key`.\n\n\
          ## Measurements: `runs.csv`\n\n",
     );
     section(&mut page, METRICS);
     page.push_str(
         "\n## Measurements: `timeline.csv`\n\n\
-         One row is one interval of a phase: a second, or `trials.timeline`. The columns have the definitions above, \
-         for that interval. `seconds` is its length, and columns of a state are sampled at its end. An operation that is \
-         not timed (`trials.sampling`) belongs to the interval of the last timed operation before it.\n\n",
+         One row is one interval of a phase. An interval has the length `trials.timeline`, by default a \
+         second. The columns have the definitions above, but for the interval. `seconds` is the length of \
+         the interval. Columns of a state, such as `runs`, are sampled at the end of the interval. An \
+         operation that is not timed (`trials.sampling`) belongs to the interval of the last timed \
+         operation before it.\n\n",
     );
     section(&mut page, &[SECOND]);
     let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
-    let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    let _ = writeln!(page, "\nThe file also has these columns of `runs.csv`: {}.", others.join(", "));
     page.push_str(
         "\n## Measurements: `levels.csv`\n\n\
-         One row is one level of the tree in one phase. Columns of `runs.csv` have the same definition for only that \
-         level, and their sum over the levels is the value in `runs.csv`.\n\n",
+         One row is one level of the tree in one phase. Columns of `runs.csv` have the same definition, but \
+         for one level. Their sum over all levels is the value in `runs.csv`.\n\n",
     );
     section(&mut page, LEVEL_OWN);
     let own = |metric: &&Metric| !LEVEL_OWN.iter().any(|own| own.name == metric.name);
     let others: Vec<String> =
         LEVEL_METRICS.iter().filter(own).map(|metric| format!("`{}`", metric.name)).collect();
-    let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    let _ = writeln!(page, "\nThe file also has these columns of `runs.csv`: {}.", others.join(", "));
     page.push_str(
         "\n## Slices: `slices.csv`\n\n\
          One row is one slice of a phase. The file exists only for `trials.plan = \"slices\"` and `\"duet\"`.\n\n",
@@ -62,16 +66,16 @@ pub fn markdown() -> String {
     section(&mut page, SLICE_METRICS);
     page.push_str(
         "\n## Conclusions: `verdicts.csv`\n\n\
-         One row is one candidate against the baseline on one metric. The file is rewritten when a run ends.\n\n",
+         One row is the comparison of one candidate with the baseline by one metric. Each run rewrites the file at its end.\n\n",
     );
     section(&mut page, VERDICTS);
     page.push_str(
         "\n## Effects of factors: `effects.csv`\n\n\
-         `lsmbench effects --csv DIR` writes this file and the next one. One row is one level of a factor, or one pair of levels.\n\n",
+         `lsmbench effects --csv DIR` writes this file and `ranking.csv`. One row is one value of a factor, or one pair of values of two factors.\n\n",
     );
     section(&mut page, EFFECTS);
     page.push_str(
-        "\n## Ranking of configurations: `ranking.csv`\n\nOne row is one configuration by one metric.\n\n",
+        "\n## Ranking of configurations: `ranking.csv`\n\nOne row is the rank of one configuration by one metric.\n\n",
     );
     section(&mut page, RANKING);
     page

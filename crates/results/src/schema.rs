@@ -106,17 +106,17 @@ impl Schema {
     /// The columns of `slices.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// Those of [`runs`](Self::runs).
+    /// The errors of [`runs`](Self::runs).
     pub fn slices<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, SLICE_METRICS)
     }
 
-    /// The columns of a file that always has the same ones, such as `verdicts.csv`.
+    /// The columns of a file with fixed columns, such as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
 
-    /// Reads the header of a file that has always the same columns.
+    /// Reads the header of a file with fixed columns.
     pub(crate) fn read_fixed(path: &Path, header: &[&str], metrics: &[Metric]) -> Result<Self, ResultsError> {
         begins_with(path, header, metrics)?;
         match header.get(metrics.len()) {
@@ -132,13 +132,13 @@ impl Schema {
                 Err(ResultsError::SweptPath { path: path.to_owned(), message: message.to_owned() })
             };
             if path.is_empty() || path.chars().any(char::is_control) {
-                return wrong("a path is words joined by dots");
+                return wrong("a path must consist of words joined by dots");
             }
             if metrics.iter().any(|metric| metric.name == path) {
-                return wrong("it is the name of a measured column");
+                return wrong("this is the name of a measured column");
             }
             if columns.iter().any(|column| column.name() == path) {
-                return wrong("a column of this name exists already");
+                return wrong("another column has this name");
             }
             columns.push(Column::Swept(path.to_owned()));
         }
@@ -207,7 +207,7 @@ impl Schema {
             };
             let hint = match close {
                 Some(close) => format!("did you mean \"{close}\"? {swept}"),
-                None => format!("{swept}; `docs/reference/columns.md` lists the measured columns"),
+                None => format!("{swept}; `lsmbench list --columns` lists the measured columns"),
             };
             ResultsError::UnknownColumn { name: name.to_owned(), hint }
         })
@@ -223,7 +223,7 @@ impl Schema {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
         let name = |names: &[&str]| names.get(at).map_or("nothing".to_owned(), |name| format!("\"{name}\""));
-        Some(format!("column {} is {} there and {} here", at + 1, name(&theirs), name(&ours)))
+        Some(format!("column {} is {} in the file and {} in this run", at + 1, name(&theirs), name(&ours)))
     }
 }
 

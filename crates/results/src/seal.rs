@@ -1,5 +1,5 @@
-//! Seals of files. A seal is the size of a file's rows and their checksum, and it is kept in the manifest. Only a seal
-//! detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
+//! Seals of files. A seal has the size and the checksum of the rows of a file. The manifest contains the seals. Only a
+//! seal detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
 
 use std::fs;
 use std::path::Path;
@@ -33,11 +33,14 @@ impl Seal {
         let changed = |message: String| ResultsError::Changed { path: path.to_owned(), message };
         let Some(sealed) = bytes.get(..self.bytes as usize) else {
             let missing = self.bytes - bytes.len() as u64;
-            return Err(changed(format!("{missing} bytes at its end are missing")));
+            return Err(changed(format!("{missing} bytes are missing at the end of the file")));
         };
         match format!("{:016x}", xxh3_64(sealed)) == self.xxh3 {
             true => Ok(()),
-            false => Err(changed(format!("its {} lines differ from the written ones", self.lines))),
+            false => Err(changed(format!(
+                "the {} lines of the file differ from the lines that the run wrote",
+                self.lines
+            ))),
         }
     }
 }

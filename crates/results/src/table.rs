@@ -18,7 +18,8 @@ pub struct Table {
     torn: Option<Torn>,
 }
 
-/// An incomplete last line, left by a run that was killed while it wrote the line. The line is not among the rows.
+/// The incomplete last line of a file, from a run that was killed while it wrote the line. The rows do not include this
+/// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The line, from 1.
@@ -47,7 +48,7 @@ impl Table {
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
         for (line, row) in numbered {
             if !seen.insert(identity(&row)) {
-                let message = "duplicate row: an earlier one has the same cell, trial, phase and operation";
+                let message = "duplicate row: an earlier row has the same cell, trial, phase and operation";
                 return Err(ResultsError::Row { path: path.to_owned(), line, message: message.to_owned() });
             }
             rows.push(row);
@@ -184,7 +185,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     let text = str::from_utf8(&bytes[..end]).map_err(|error| ResultsError::Row {
         path: path.to_owned(),
         line: lines_before(error.valid_up_to()) + 1,
-        message: "the line is corrupt: it is not UTF-8".to_owned(),
+        message: "the line is not UTF-8, so it is corrupt".to_owned(),
     })?;
     let torn = (end < bytes.len()).then(|| Torn { line: lines_before(end) + 1, bytes: bytes.len() - end });
     Ok((text, torn))
@@ -201,10 +202,10 @@ fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>,
     let columns = schema.columns();
     // No cell is written with a line break, so a line break inside a cell shows that a corruption has opened a quote.
     if record.iter().any(|text| text.contains(['\n', '\r'])) {
-        return Err("a quote is opened and not closed on this line".to_owned());
+        return Err("a quote opens on this line and does not close".to_owned());
     }
     if let Some(text) = record.iter().find(|text| text.chars().any(char::is_control)) {
-        return Err(format!("{text:?} has a control character, which cells never have"));
+        return Err(format!("{text:?} has a control character, but no field of the file can have one"));
     }
     if record.len() != columns.len() {
         return Err(format!("{} cells, expected {}", record.len(), columns.len()));

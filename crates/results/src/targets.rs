@@ -1,4 +1,4 @@
-//! Checks of output paths, before the work whose results go there.
+//! Checks of output paths, before the work that writes to them.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 use types::{Outcome, Problem};
 
-/// Rejects a symbolic link in place of an output file.
+/// Rejects an output file that is a symbolic link.
 pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(
-            "{} is a symbolic link, so results would be written elsewhere; remove it",
+            "{} is a symbolic link to another place; remove the link",
             path.display()
         ))),
         _ => Ok(()),
@@ -49,7 +49,7 @@ pub fn check_name(experiment: &str) -> Outcome<()> {
         return Ok(());
     }
     Err(Problem::new(format!(
-        "an experiment cannot be called {experiment:?}: its results folder gets that name; rename its file"
+        "the experiment name {experiment:?} cannot be the name of a results folder; rename the file of the experiment"
     )))
 }
 

@@ -72,8 +72,8 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
-/// The first words of a doubt about a candidate that is not comparable with its baseline, such as a filter with twice
-/// the bits.
+/// The first words of the column `doubt` for a candidate that is not comparable with its baseline, such as a filter
+/// with twice the bits.
 pub const NO_RIVAL: &str = "no rival";
 
 /// An empty row of `verdicts.csv`.

@@ -46,12 +46,12 @@ impl RowWriter {
         Ok(writer)
     }
 
-    /// Continues a file: keeps the rows of finished groups, and removes all others and a torn last line. A file that is
-    /// missing, or torn within its header, is started again.
+    /// Continues a file: keeps the rows of finished groups, and removes all other rows and an incomplete last line. If
+    /// the file is missing or has an incomplete header, starts a new file.
     ///
     /// # Errors
-    /// A file with another header, or with a corruption before its end; an error of the file system. The file is not
-    /// changed then.
+    /// A file with another header, or with corruption before its end; an error of the file system. In these cases, the
+    /// file does not change.
     pub fn resume(
         path: &Path,
         schema: &Schema,
@@ -177,7 +177,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
             return Err(ResultsError::Cell {
                 column: column.name().to_owned(),
                 text: text.clone(),
-                message: "names are one line without control characters",
+                message: "a name must be one line without control characters",
             });
         }
     }

@@ -139,11 +139,11 @@ fn damage_is_named_by_file_line_and_column() {
     let short = message(whole.replacen(line(3), "bloom,1,x", 1).as_bytes());
     assert!(short.contains("runs.csv:3: 3 cells, expected"), "{short}");
     let quote = message(whole.replacen("put", "\"put", 1).as_bytes());
-    assert!(quote.contains("runs.csv:2: a quote is opened and not closed"), "{quote}");
+    assert!(quote.contains("runs.csv:2: a quote opens on this line"), "{quote}");
     let mut bytes = whole.clone().into_bytes();
     let at = whole.find("timed").unwrap();
     bytes[at] = 0xff;
-    assert!(message(&bytes).contains("runs.csv:2: the line is corrupt: it is not UTF-8"));
+    assert!(message(&bytes).contains("runs.csv:2: the line is not UTF-8, so it is corrupt"));
     assert!(message(b"").contains("runs.csv:1: column 1: expected \"experiment\", found nothing"));
     assert!(Table::read(&folder.path().join("none.csv")).unwrap_err().to_string().contains("cannot read"));
 }
@@ -180,7 +180,7 @@ fn one_writer_at_a_time_and_no_row_of_another_file() {
     let mut broken = Row::new(&schema());
     broken.set(&LABEL, "two\nlines");
     let error = writer.append(&[broken]).unwrap_err().to_string();
-    assert!(error.contains("column \"label\" cannot hold \"two\\nlines\""), "{error}");
+    assert!(error.contains("column \"label\" cannot contain \"two\\nlines\""), "{error}");
     writer.append(&group(0, 0)).unwrap();
     assert_eq!(Table::read(&path).unwrap().rows().len(), 4);
 }
@@ -225,10 +225,13 @@ fn a_seal_tells_every_change_of_what_was_written() {
     let twice = |line: usize| [&lines[..=line], &lines[line..]].concat().concat();
     for damaged in [without(3), twice(3), without(12), text.replacen("1000000", "1000001", 1)] {
         let error = check(damaged.as_bytes()).unwrap_err();
-        assert!(error.contains("runs.csv: ") && error.contains("changed since it was written"), "{error}");
+        assert!(
+            error.contains("runs.csv: ") && error.contains("something changed the file after the run"),
+            "{error}"
+        );
     }
     for at in (0..whole.len()).step_by(7) {
-        assert!(check(&whole[..at]).unwrap_err().contains("bytes at its end are missing"), "cut to {at}");
+        assert!(check(&whole[..at]).unwrap_err().contains("bytes are missing at the end"), "cut to {at}");
         let mut damaged = whole.clone();
         damaged[at] ^= 1 << (at % 8);
         assert!(check(&damaged).is_err(), "byte {at}");

@@ -1,4 +1,4 @@
-//! A trial that runs by itself, from its start to its end.
+//! A trial that does not share the machine with other trials, from its start to its end.
 
 use std::time::Duration;
 

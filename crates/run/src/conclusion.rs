@@ -91,7 +91,7 @@ impl<'a> Conclusion<'a> {
             let names = names.join(", ");
             let _ = writeln!(
                 text,
-                "Skipped: {names} (not installed; see the message at the start of the run or docs/how-to/compare-engines.md)"
+                "Skipped: {names} (not installed; see the messages at the start of the run, or docs/how-to/compare-engines.md)"
             );
         }
         (self.console.print)(&text)?;

@@ -1,4 +1,4 @@
-//! The output of a run. Only the bar on a terminal is written to a stream by this crate itself.
+//! The output of a run. This crate itself writes only the progress bar to a stream.
 
 use types::Outcome;
 

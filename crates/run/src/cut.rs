@@ -1,4 +1,4 @@
-//! The cut of an experiment into parts: which trials belong to each.
+//! The division of an experiment into parts: which trials belong to which part.
 
 use experiment::Experiment;
 use results::{Interleaving, RunMode};
@@ -7,15 +7,16 @@ use verdict::{ExperimentFacts, baselines};
 
 use super::part::Part;
 
-/// The cut of an experiment. A timed experiment is cut by rounds, because both sides of a pair must run on one machine.
-/// With more parts than rounds, each round is cut into slices of configurations, and each slice has all baselines. A
-/// counted experiment is cut by configurations, whose numbers are the same on all machines.
+/// The division of an experiment into parts. A timed experiment is divided by rounds, because both trials of a pair
+/// must run on one machine. With more parts than rounds, each round is divided into groups of configurations, and each
+/// group has all baselines. A counted experiment is divided by configurations, because counters are equal on all
+/// machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
     /// Whether one machine must run the whole experiment, because trials run side by side or share a budget of time.
     is_whole: bool,
-    /// The rank of each configuration among those that are no baseline; `None` for a baseline.
+    /// Rank of each configuration among the configurations that are not baselines. `None` for a baseline.
     ranks: Vec<Option<u64>>,
 }
 
@@ -33,13 +34,13 @@ impl Cut {
     /// Checks that the experiment can be cut into this many parts.
     ///
     /// # Errors
-    /// More parts than rounds that are no multiple of them, more slices than configurations, or an experiment that runs
-    /// as a whole.
+    /// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
+    /// configurations, or the experiment only runs as a whole.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
-                "an experiment with trials.plan = \"slices\" or \"duet\", or with trials.budget, cannot run in parts; \
-                 remove the key or --part",
+                "an experiment with trials.plan = \"slices\" or \"duet\", or with trials.budget, cannot run \
+                 in parts; remove this key or --part",
             ));
         }
         let (count, rounds) = (part.count(), self.rounds);
@@ -53,8 +54,8 @@ impl Cut {
         }
         let most = rounds * others.max(1);
         Err(Problem::new(format!(
-            "{count} parts cannot be: a timed experiment of {rounds} rounds has up to {rounds} parts, or a multiple of {rounds} up to \
-             {most}, with a slice of the configurations in each"
+            "{count} parts are not possible. A timed experiment of {rounds} rounds can have up to {rounds} \
+             parts, or a multiple of {rounds} up to {most}, where each part runs some of the configurations"
         )))
     }
 
@@ -66,7 +67,7 @@ impl Cut {
         }
     }
 
-    /// Whether a part runs a trial of the configuration at this place in the order of the sweep.
+    /// Whether a part runs a trial of the configuration at this position in the order of the sweep.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);
@@ -91,7 +92,8 @@ impl Cut {
         trial * slices..(trial + 1) * slices
     }
 
-    /// The merged round of a round in a part. Each slice is a round of its own, because its pairs are inside it.
+    /// The merged round of a round in a part. Each slice becomes a separate round, because a slice contains complete
+    /// pairs.
     pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
         let slices = self.slices(part.count());
         trial * slices + (part.number() - 1) % slices

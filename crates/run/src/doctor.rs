@@ -19,8 +19,8 @@ const MOST_LOAD: f64 = 0.25;
 /// The share of a device that must be free, because full flash slows down.
 const LEAST_FREE: f64 = 0.2;
 
-/// The factor by which a second write to free memory may be faster than the first write. CPU caches can cause this
-/// factor without any help of the kernel.
+/// Largest factor by which a second write to free memory may be faster than the first write without a finding. CPU
+/// caches alone can cause this factor.
 const MOST_GAIN: f64 = 3.0;
 
 /// The nanoseconds that a clock reading may take before they are visible in the times of memory accesses.
@@ -60,7 +60,7 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// A finding, with advice if it is a concern.
+/// Creates a finding. `advice` is set if the finding is a problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
 }
@@ -75,22 +75,21 @@ fn build(_: &Subject) -> MachineFinding {
 fn load(subject: &Subject) -> MachineFinding {
     let Some([load, ..]) = subject.machine.load_average else { return finding("load", None, None) };
     let cores = subject.machine.cores.unwrap_or(1) as f64;
-    let advice = "other programs disturb the times; end them, or wait";
+    let advice = "other programs disturb the times; end these programs, or wait";
     let busy = load > cores * MOST_LOAD;
     finding("load", format!("{load:.1} on {cores} cores"), busy.then_some(advice))
 }
 
 fn virtual_machine(_: &Subject) -> MachineFinding {
     let is_virtual = environment::hypervisor();
-    let advice = "other virtual machines share caches and memory; compare only within one run";
+    let advice = "other virtual machines share the caches and the memory; compare only times of one run";
     let value = if is_virtual { "virtual" } else { "not virtual, according to the CPU" };
     finding("machine", value.to_owned(), is_virtual.then_some(advice))
 }
 
 fn cores(subject: &Subject) -> MachineFinding {
     let Some(cores) = subject.machine.cores else { return finding("cores", None, None) };
-    let advice =
-        "flushes and compactions share the CPUs with the measured threads; use a machine with four or more";
+    let advice = "flushes and compactions share the CPUs with the measured threads; use a machine with four or more CPUs";
     finding("cores", cores.to_string(), (cores < 4).then_some(advice))
 }
 
@@ -105,8 +104,7 @@ fn quota(_: &Subject) -> MachineFinding {
 fn siblings(_: &Subject) -> MachineFinding {
     let active = read("/sys/devices/system/cpu/smt/active");
     let shared = active.as_deref() == Some("1");
-    let advice =
-        "two threads share the caches and units of a core; disable SMT, or leave every second CPU idle";
+    let advice = "two threads share the caches and execution units of a core; disable SMT, or leave every second CPU idle";
     let value =
         active.map(|_| if shared { "two threads per core" } else { "one thread per core" }.to_owned());
     finding("hyper-threading", value, shared.then_some(advice))
@@ -135,24 +133,24 @@ fn huge_pages(_: &Subject) -> MachineFinding {
     let mode =
         modes.as_deref().and_then(|modes| Some(modes.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let never = mode.as_deref() == Some("never");
-    let advice =
-        "large filters and fences get no huge pages, so each miss costs a page walk; set the mode to madvise";
+    let advice = "large filters and fence pointers get no huge pages, so each cache miss costs a page walk; set the mode to madvise";
     finding("transparent huge pages", mode, never.then_some(advice))
 }
 
 fn swap(_: &Subject) -> MachineFinding {
     let used = probe::used_swap_bytes();
-    let advice = "memory is swapped out and returns during a measurement; free memory, or run swapoff -a";
+    let advice =
+        "the kernel may read swapped memory back during a measurement; free memory, or run swapoff -a";
     let value = used.map(|used| plot::format_value(used as f64, results::Unit::Bytes) + " used");
     finding("swap", value, used.is_some_and(|used| used > 0).then_some(advice))
 }
 
 fn free_memory(_: &Subject) -> MachineFinding {
-    let advice = "the host takes free memory back, so the first write to a page is slow; set trials.warm_memory = \"512MiB\"";
+    let advice = "the hypervisor takes free memory back, so the first write to a page is slow; set trials.warm_memory = \"512MiB\"";
     let cost = memory::cost();
     let taken = cost.as_ref().is_some_and(|cost| cost.again > cost.first * MOST_GAIN);
     let value = cost.map(|memory::Cost { first, again }| {
-        format!("{:.1} GB/s written to it, {:.1} GB/s again", first / 1e9, again / 1e9)
+        format!("{:.1} GB/s for the first write, {:.1} GB/s for the second write", first / 1e9, again / 1e9)
     });
     finding("free memory", value, taken.then_some(advice))
 }
@@ -168,18 +166,19 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// The limits of plausible times. The limits are never a concern.
+/// The limits of plausible times. This finding never has advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
-        "{:.1} GHz, {:.0} GB/s copied, {clock_ns:.0} ns between clock readings; results beyond these limits are marked as implausible",
+        "{:.1} GHz, {:.0} GB/s copied, {clock_ns:.0} ns between clock readings; lsmbench marks results beyond these limits as implausible",
         cycles_per_second / 1e9,
         bytes_per_second / 1e9
     );
     finding("limits", value, None)
 }
 
-/// The hardware counters that results will have. No time depends on them.
+/// The hardware counters that results will contain. This finding never has advice, because no time depends on the
+/// counters.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
@@ -198,10 +197,14 @@ fn counted<'a>(
             }
             Err(error) => match error.kind() {
                 ErrorKind::PermissionDenied => {
-                    format!("not counted: kernel.perf_event_paranoid or the container forbids it ({error})")
+                    format!(
+                        "not counted, because kernel.perf_event_paranoid or the container forbids it ({error})"
+                    )
                 }
                 ErrorKind::NotFound | ErrorKind::Unsupported => {
-                    format!("not counted: the CPU offers no such counters to this system ({error})")
+                    format!(
+                        "not counted, because the CPU does not offer this counter to this machine ({error})"
+                    )
                 }
                 _ => format!("not counted: {error}"),
             },
@@ -221,7 +224,7 @@ fn file_system(subject: &Subject) -> MachineFinding {
             Some("this file system is in memory, so a sync costs nothing; give --out a folder on a disk")
         }
         Some("overlay" | "nfs" | "nfs4" | "9p" | "fuse" | "fuseblk" | "virtiofs") => {
-            Some("files pass through another layer; give --out a folder on a local disk")
+            Some("files pass through another software layer; give --out a folder on a local disk")
         }
         _ => None,
     };
@@ -231,7 +234,7 @@ fn file_system(subject: &Subject) -> MachineFinding {
 fn device(subject: &Subject) -> MachineFinding {
     let rotational = subject.queue("rotational").map(|rotational| rotational == "1");
     let name = subject.machine.device.clone().unwrap_or_default();
-    let advice = "the disk rotates, so the place of a file decides its cost; give --out a folder on flash";
+    let advice = "the disk rotates, so times depend on the position of files; give --out a folder on an SSD";
     let value = rotational.map(|yes| format!("{name}, {}", if yes { "rotates" } else { "does not rotate" }));
     finding("device", value, (rotational == Some(true)).then_some(advice))
 }
@@ -246,13 +249,13 @@ fn scheduler(subject: &Subject) -> MachineFinding {
 
 fn free_space(subject: &Subject) -> MachineFinding {
     let share = probe::free_share(&subject.folder);
-    let advice = "the disk is nearly full, which slows flash down; free a fifth of it";
+    let advice = "the disk is nearly full, which makes an SSD slow; free a fifth of the disk";
     let value = share.map(|share| format!("{:.0} %", share * 100.0));
     finding("free space", value, share.is_some_and(|share| share < LEAST_FREE).then_some(advice))
 }
 
 impl Subject {
-    /// A property of the queue of the device. If the device is a partition, the property is that of its disk.
+    /// A property of the queue of the device. If the device is a partition, the property of its disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));
@@ -307,11 +310,11 @@ mod tests {
             (
                 [("a", user), ("b", Err(&no_counter))],
                 "a: counted only in user space, because of kernel.perf_event_paranoid; \
-                 b: not counted: the CPU offers no such counters to this system (entity not found)",
+                 b: not counted, because the CPU does not offer this counter to this machine (entity not found)",
             ),
             (
                 [("a", Err(&forbidden)), ("b", Err(&forbidden))],
-                "a, b: not counted: kernel.perf_event_paranoid or the container forbids it (permission denied)",
+                "a, b: not counted, because kernel.perf_event_paranoid or the container forbids it (permission denied)",
             ),
         ] {
             assert_eq!(counted(events.into_iter()), told);

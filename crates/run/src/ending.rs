@@ -1,6 +1,6 @@
 //! The end of a run.
 
-/// The end of a run.
+/// The way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All trials ran, and every answer was right.

@@ -41,7 +41,7 @@ pub struct RunOptions {
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
     pub has_page: bool,
-    /// The part of the experiments to run, in place of all. A part has no charts and no verdict.
+    /// The part of the experiments to run. `None` runs the complete experiments. A part has no charts and no verdict.
     pub part: Option<Part>,
     /// Whether to finish an interrupted run.
     pub resume: bool,
@@ -59,14 +59,14 @@ pub struct RunOptions {
     pub build: BuildInfo,
 }
 
-/// Runs experiments one after the other. All of them are checked before the first one starts.
+/// Runs experiments one after the other. All experiments are checked before the first experiment starts.
 pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let experiments: Vec<Experiment> =
         configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
     let mut names = BTreeSet::new();
     if let Some(twice) = experiments.iter().find(|experiment| !names.insert(experiment.name.clone())) {
         return Err(Problem::new(format!(
-            "two experiments are called \"{}\" and would share a results folder; rename one file, or run one at a time",
+            "two experiments have the name \"{}\" and would share a results folder; rename one file, or run one experiment at a time",
             twice.name
         )));
     }
@@ -139,12 +139,11 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Records the phases of a configuration with implausible numbers. Returns a message for each new implausible
-    /// phase.
+    /// Records the phases of a configuration with implausible values. Returns a message for each new implausible phase.
     fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
-            let which = format!("implausible numbers of {label} in phase {phase}: ");
+            let which = format!("implausible values of {label} in phase {phase}: ");
             if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
                 self.manifest.warnings.push(which.clone() + &words);
                 new.push(which + &words);
@@ -203,7 +202,10 @@ impl<'a> Run<'a> {
             && earlier.ended.is_some()
             && earlier.trials == self.experiment.trials.count
         {
-            (self.options.console.line)(&format!("part {part} of {} was done before", self.experiment.name));
+            (self.options.console.line)(&format!(
+                "part {part} of {} is already complete",
+                self.experiment.name
+            ));
             return self.ending_of_part();
         }
         self.home.open(self.options.resume, self.options.console.line)?;
@@ -237,7 +239,7 @@ impl<'a> Run<'a> {
         let path = self.home.folder().manifest();
         if let Some(part) = self.options.part {
             manifest.write(&path)?;
-            (self.options.console.line)(&format!("part {part} of {} is done", self.experiment.name));
+            (self.options.console.line)(&format!("part {part} of {} is complete", self.experiment.name));
             return self.ending_of_part();
         }
         let conclusion = self.conclusion();
@@ -358,7 +360,7 @@ impl<'a> Run<'a> {
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
                 // If the engine may reject an option, the error ends only this configuration.
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
-                    let warning = format!("{} is stopped in round {}: {problem}", cell.label, trial + 1);
+                    let warning = format!("{} stopped in round {}: {problem}", cell.label, trial + 1);
                     progress.print(&format!("  warning: {warning}"));
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
@@ -405,8 +407,8 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Whether the run ends before this round, because its verdicts are precise or decided, or its budget is used up. Prints the
-    /// reason.
+    /// Whether the run ends before this round, because its verdicts are precise enough or decided, or because its
+    /// budget is used up. Prints the reason.
     fn has_ended(
         &self,
         rounds: u64,
@@ -415,7 +417,7 @@ impl<'a> Run<'a> {
         progress: &Progress,
     ) -> Outcome<bool> {
         let reason = match self.is_precise(rounds)? {
-            true => Some("trials.precision is reached".to_owned()),
+            true => Some("the confidence intervals reached trials.precision".to_owned()),
             false => self.look(rounds, stopping, books, progress)?,
         };
         if let Some(reason) = reason.as_ref().filter(|_| rounds < self.experiment.trials.count) {
@@ -424,7 +426,7 @@ impl<'a> Run<'a> {
         Ok(reason.is_some())
     }
 
-    /// Looks at the verdicts if it is time to. Decided configurations stop. Returns the reason why the run ends.
+    /// Evaluates the verdicts, if a look is due. Decided configurations stop. Returns the reason why the run ends.
     fn look(
         &self,
         rounds: u64,
@@ -586,7 +588,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Rejects a gate with a configuration that cannot run, because the gate would pass without its numbers.
+/// Rejects a gate with a configuration that cannot run, because the gate would pass without the values of this
+/// configuration.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
@@ -596,7 +599,7 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     Err(Problem::at(
         &experiment.file,
         None,
-        format!("gate: {absent}; install it, or remove it from the gate"),
+        format!("gate: {absent}; install this engine, or remove the engine from the gate"),
     ))
 }
 

@@ -62,7 +62,7 @@ const PIECE_BYTES: usize = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
-    /// The text that was hashed: everything that decides the bytes of the fixture.
+    /// The hashed text, which contains all settings that determine the bytes of the fixture.
     key: String,
     /// The build time, RFC 3339.
     pub(super) built: String,
@@ -106,7 +106,7 @@ pub(super) struct Fixture {
 pub(super) struct Fixtures {
     /// The folder of the fixtures.
     root: PathBuf,
-    /// The fixtures by hash. `None` stands for a store with a wrong answer.
+    /// The fixtures by hash. `None` if the store of the fixture returned a wrong answer.
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program. The identity is computed when it is first needed.
     program: Option<String>,
@@ -118,8 +118,8 @@ pub(super) struct Fixtures {
 
 /// The result of a search for a fixture.
 pub(super) enum Found {
-    /// There is no fixture: the experiment has none, or the store gave a wrong answer while it was built. The trials
-    /// run all phases.
+    /// No fixture, so trials run all phases. Either the experiment has no fixture, or the store returned a wrong answer
+    /// while lsmbench built the fixture.
     None,
     /// The fixture.
     Fixture(Box<Fixture>),
@@ -200,9 +200,9 @@ impl Fixtures {
     }
 }
 
-/// The mode in which a fixture is built: `counted` if possible, because its shape then follows only from the
-/// operations. With background threads, the shape would be random, and all clones would share it. Trials would then
-/// agree by chance, and no confidence interval would show this.
+/// The mode in which lsmbench builds a fixture. `counted` is used if possible, because the levels and runs of the tree
+/// then depend only on the operations. With background threads, they would depend on timing, and all clones would share
+/// this one outcome. The confidence interval would not include this variance.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| match work {
@@ -237,20 +237,18 @@ impl Site {
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();
-            Problem::new(format!(
-                "fixture {folder} has changed since it was built: {reason}; remove the folder"
-            ))
+            Problem::new(format!("fixture {folder} is not as lsmbench built it: {reason}; remove the folder"))
         };
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
-            return Err(changed("its key is another one".to_owned()));
+            return Err(changed("the key of the fixture is different".to_owned()));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
             return Err(changed(format!("{} differs or is missing", other.name)));
         }
         if found.len() != record.files.len() {
-            return Err(changed("it has additional files".to_owned()));
+            return Err(changed("the folder has additional files".to_owned()));
         }
         Ok(self.fixture(record))
     }
@@ -262,7 +260,7 @@ impl Site {
         let mode = building_mode(cell, spec, self.phases);
         if mode == RunMode::Timed {
             line(
-                "  warning: this fixture is not reproducible (several threads, or a phase that ends by time); all trials share it",
+                "  warning: this fixture is not reproducible, because a phase has several threads or a time limit; all trials share the fixture",
             );
         }
         let spec = TrialSpec {
@@ -278,7 +276,7 @@ impl Site {
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
         if !report.wrong.is_empty() {
             line(&format!(
-                "  no fixture of {}: its answers are wrong; every trial runs all phases",
+                "  no fixture for {}, because it returned wrong answers; each trial runs all phases",
                 cell.label
             ));
             return Ok(Built::Wrong);
@@ -341,7 +339,7 @@ impl Fixture {
     }
 }
 
-/// Whether a file of a tree is never written again once it exists.
+/// Whether a file is an SSTable, which never changes after its creation.
 fn is_table(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "table")
 }
@@ -378,7 +376,7 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let file = open_folder(&root)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
-            "fixtures in {} are in use by another run ({}); wait for it",
+            "another run ({1}) uses the fixtures in {0}; wait for this run",
             out.display(),
             Held::by(&file).user()
         ))),
@@ -410,7 +408,7 @@ pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     tree::AXES.iter().copied().chain(of_work)
 }
 
-/// Whether all variants of a catalog are of crates whose sources are in the digest.
+/// Whether the digest of the sources covers the crates of all variants on this axis.
 fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }

@@ -1,4 +1,4 @@
-//! The trials of one round that are alive at the same time: who runs when, and how long a slice is.
+//! The trials of one round that run side by side: the order of their turns, and the length of a slice.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// The time that a slice should take: long against the cost of a turn and the caches that another process leaves, and short
-/// against the drift of a machine.
+/// Target duration of a slice. A slice is long compared with the cost of a turn and of cold CPU caches, and short
+/// compared with the drift of a machine.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations of the first slices, from which the length of a slice is found.
 const FIRST_OPERATIONS: u64 = 64;
 
-/// The most by which a slice grows from one to the next.
+/// Largest factor by which the length of a slice grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// The fewest slices of a phase, so that each side has its turn early and late in it.
+/// Minimum number of slices of a phase, so each configuration has turns both early and late in the phase.
 const FEWEST_SLICES: u64 = 16;
 
 /// The lengths of slices in operations, by phase. They are found in the first round and kept, so that all rounds have slices
@@ -29,21 +29,21 @@ pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The slices of the phase that all sides are in.
+/// The slices of the phase that all sides currently run.
 struct Pace {
     phase: String,
     /// The number of the next slice.
     number: u64,
-    /// The number of its operations.
+    /// The number of operations of the next slice.
     operations: u64,
     /// The most operations of a slice of this phase.
     most: u64,
     is_found: bool,
 }
 
-/// A slice of one side.
+/// A slice that one side has run.
 pub(super) struct SliceOf {
-    /// The place of the side in the group.
+    /// Index of the side in the group.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
@@ -106,9 +106,10 @@ fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Ste
 struct Group {
     sides: Vec<Side>,
     slices: Vec<SliceOf>,
-    /// The slices of the phase that all sides are in; `None` before the first phase.
+    /// The slices of the phase that all sides currently run; `None` before the first phase.
     pace: Option<Pace>,
-    /// Whether the next pass begins with the last side: passes are mirrored (ABBA), so that drift affects all alike.
+    /// Whether the next pass begins with the last configuration. Passes alternate their order (ABBA), so drift affects
+    /// all configurations equally.
     is_reversed: bool,
 }
 
@@ -130,7 +131,7 @@ impl Group {
         self.pace.as_ref().map_or(0, |pace| pace.operations)
     }
 
-    /// Runs one turn of each of these sides, one after the other.
+    /// Runs one turn of each side in `movers`, one after the other.
     fn in_turn(
         &mut self,
         movers: &[usize],
@@ -166,7 +167,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Keeps the slice that a side has run, if it has.
+    /// Records the slice that a side has run, if the side has run a slice.
     fn keep(&mut self, side: usize, position: usize) {
         if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
             let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
@@ -174,7 +175,7 @@ impl Group {
         }
     }
 
-    /// Counts the slice that all these sides have run, and finds the length of the next one.
+    /// Counts the slice that all these sides have run, and computes the length of the next slice.
     fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
         let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
             State::Ran(slice) => Some(slice.ns as f64 / slice.operations.max(1) as f64),
@@ -190,7 +191,7 @@ impl Group {
 }
 
 impl SliceLengths {
-    /// The first slice of a phase of so many operations.
+    /// The first slice of a phase with this number of operations.
     fn begin(&self, phase: &str, operations: Option<u64>) -> Pace {
         let most = operations.map_or(u64::MAX, |operations| (operations / FEWEST_SLICES).max(1));
         let found = self.found.get(phase).copied();

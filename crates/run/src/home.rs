@@ -46,8 +46,8 @@ impl Home {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
             let message = format!(
-                "an experiment cannot be called \"{experiment}\": that folder of results is for something else; \
-                 rename its file"
+                "the experiment name \"{experiment}\" is the name of a reserved folder; rename the file of \
+                 the experiment"
             );
             return Err(Problem::new(message));
         }
@@ -78,16 +78,16 @@ impl Home {
 
     fn read_earlier(&self) -> Outcome<Manifest> {
         let root = self.folder.root().display();
-        let advice = "give --out another folder";
+        let advice = "choose another folder with --out";
         if !self.folder.manifest().exists() {
-            return Err(Problem::new(format!("{root} holds files, but no results of a run; {advice}")));
+            return Err(Problem::new(format!("{root} contains files other than results of a run; {advice}")));
         }
         let manifest = Manifest::read(&self.folder.manifest())
             .map_err(|error| Problem::new(format!("{error}; remove the folder, or {advice}")))?;
         if manifest.experiment != self.experiment {
             let other = manifest.experiment;
             return Err(Problem::new(format!(
-                "{root} holds results of another experiment, {other}; {advice}"
+                "{root} contains results of another experiment, {other}; {advice}"
             )));
         }
         Ok(manifest)
@@ -167,7 +167,7 @@ fn lock(folder: &Path) -> Outcome<File> {
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
-            "{} is being written by another run, {}; wait for it, or give --out another folder",
+            "another run ({1}) is writing {0}; wait for this run, or choose another folder with --out",
             folder.display(),
             Held::by(&file).user()
         ))),

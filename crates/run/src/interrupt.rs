@@ -1,5 +1,5 @@
-//! Ctrl-C, hang-up of the terminal, and termination: recorded once and handled at the next check. The exit code is
-//! always that of Ctrl-C, 130.
+//! Ctrl-C, hang-up of the terminal, and termination. The signal is recorded once and handled at the next check. The
+//! exit code is always 130, as after Ctrl-C.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;

@@ -71,7 +71,7 @@ impl Place {
         let read =
             |file: &str| fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"));
         let (groups, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
-        Self::find(&groups, &mounts).ok_or_else(|| "this process is in none".to_owned())
+        Self::find(&groups, &mounts).ok_or_else(|| "this process is not in a cgroup".to_owned())
     }
 
     /// The place in which a process may create cgroups, found from its `cgroup` and `mountinfo` in `/proc`.

@@ -1,4 +1,4 @@
-//! The merge of the parts of an experiment into one results folder, as if one run had measured them.
+//! Merges the parts of an experiment into one results folder, which is equal to the folder of a single run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<
     parts.check(&options.build)?;
     if into.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Problem::new(format!(
-            "{} has files already; remove the folder or merge into another one",
+            "{} already contains files; remove the folder, or merge into another folder",
             into.display()
         )));
     }
@@ -96,8 +96,8 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     match experiment.config_hash() == manifest.config_hash {
         true => Ok(experiment),
         false => Err(Problem::new(
-            "the manifest of the parts gives another experiment here; merge with the program that ran the parts, where \
-             their input files are",
+            "this program resolves the manifest of the parts to another experiment; merge with the program \
+             that ran the parts, on a machine that has their input files",
         )),
     }
 }
@@ -144,7 +144,7 @@ impl Source {
             }
             schema.get_or_insert_with(|| table.schema().clone());
         }
-        let schema = schema.ok_or_else(|| Problem::new("there are no parts"))?;
+        let schema = schema.ok_or_else(|| Problem::new("there are no finished parts"))?;
         let mut writer = RowWriter::create(&path(folder), &schema)?;
         for (group, _) in self.order.iter().filter(|(_, of_noise)| *of_noise == again) {
             if let Some(rows) = rows.remove(group) {

@@ -1,4 +1,4 @@
-//! A part of an experiment: the rounds or configurations that one machine runs of it.
+//! A part of an experiment, which is the set of rounds or configurations that one machine runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ const IMAGE: &str = "LSMBENCH_IMAGE";
 /// The variable with the name of this machine.
 const NODE: &str = "LSMBENCH_NODE";
 
-/// The word for a number that a scheduler gives.
+/// The word on the command line for a part number that a scheduler sets.
 const AUTO: &str = "auto";
 
 /// One of several parts of an experiment.
@@ -70,7 +70,8 @@ impl Part {
 
     /// The part of a text and of the variables of a scheduler.
     fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let wrong = || format!("\"{text}\" is no part; write K/N with K from 1 to N, {AUTO} or {AUTO}/N");
+        let wrong =
+            || format!("\"{text}\" is not a part; write K/N with K from 1 to N, or {AUTO}, or {AUTO}/N");
         let (number, count) = match text.split_once('/') {
             Some((number, count)) => (number, Some(count.parse().map_err(|_| wrong())?)),
             None => (text, None),
@@ -81,13 +82,17 @@ impl Part {
         }
         let names: Vec<&str> = NUMBERS.iter().map(|(name, _)| *name).collect();
         let found = NUMBERS.iter().find_map(|(name, first)| Some((name, variable(name)?, first)));
-        let (name, value, first) = found
-            .ok_or_else(|| format!("no scheduler numbers this task: none of {} is set", names.join(", ")))?;
-        let number: u64 = value.parse().map_err(|_| format!("{name} is no number: \"{value}\""))?;
+        let (name, value, first) = found.ok_or_else(|| {
+            format!(
+                "no scheduler has numbered this task, because none of these variables is set: {}",
+                names.join(", ")
+            )
+        })?;
+        let number: u64 = value.parse().map_err(|_| format!("{name} is \"{value}\"; expected a number"))?;
         let count = count.or_else(|| variable(COUNT)?.parse().ok());
-        let count = count.ok_or_else(|| format!("the number of parts is not known; write {AUTO}/N"))?;
+        let count = count.ok_or_else(|| format!("the number of parts is unknown; write {AUTO}/N"))?;
         number.saturating_add(1).checked_sub(*first).and_then(|number| Self::new(number, count)).ok_or_else(
-            || format!("{name} is {value}, which is no part of {count}; number the tasks from {first}"),
+            || format!("{name} is {value}, but there are only {count} parts; number the tasks from {first}"),
         )
     }
 }
@@ -106,7 +111,7 @@ impl FromStr for Part {
     }
 }
 
-/// The name of this machine among those that run parts.
+/// The name of this machine among the machines that run parts.
 pub(super) fn node_name() -> String {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = std::env::var(NODE).ok().or_else(host).unwrap_or_default();

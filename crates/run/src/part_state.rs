@@ -1,4 +1,4 @@
-//! The state of the parts of an experiment in a folder: how far each has run.
+//! The state of the parts of an experiment in a folder: how much of each part has run.
 
 use std::path::Path;
 
@@ -18,9 +18,9 @@ pub struct PartState {
     pub finished: u64,
     /// The number of trials of the part, without second trials of baselines.
     pub trials: u64,
-    /// The machine that runs it or ran it last; `None` if no machine has begun.
+    /// The machine that runs the part or ran it last. `None` if no machine has started the part.
     pub node: Option<String>,
-    /// Whether it ran to its end.
+    /// Whether the part is complete.
     pub is_done: bool,
 }
 
@@ -34,7 +34,8 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be cut into this many parts.
 ///
 /// # Errors
-/// More parts than rounds that are no multiple of them, or more slices than configurations.
+/// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
+/// configurations.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))

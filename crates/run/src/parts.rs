@@ -1,4 +1,4 @@
-//! The parts of an experiment in a folder, and whether they belong together.
+//! The parts of an experiment in a folder, and the check that they belong together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the parts in a folder. Where they are of several experiments, `wanted` names one.
+    /// Reads the parts in a folder. If the parts belong to several experiments, `wanted` names one experiment.
     ///
     /// # Errors
     /// A folder without parts, or with other files than the results of parts; changed rows.
@@ -39,7 +39,7 @@ impl Parts {
             None => {
                 let names: Vec<&str> = experiments.iter().map(|name| name.as_str()).collect();
                 return Err(Problem::new(format!(
-                    "the parts in {} are of several experiments; end --into with the name of one. Valid: {}",
+                    "the parts in {} belong to several experiments; end --into with the name of one experiment. Valid: {}",
                     root.display(),
                     names.join(", ")
                 )));
@@ -56,7 +56,7 @@ impl Parts {
         Ok(Self { of, root: root.to_owned() })
     }
 
-    /// Checks that the parts are those of one experiment, by this program.
+    /// Checks that all parts belong to one experiment and that this program measured them.
     ///
     /// # Errors
     /// The first difference.
@@ -65,7 +65,7 @@ impl Parts {
         for part in &self.of {
             Self::check_like(first, part)?;
             let differs = |what: &str, own: &str, other: &str| {
-                wrong(part, &format!("it ran with {what} {own}, this program has {other}"))
+                wrong(part, &format!("the part ran with {what} {own}, but this program has {other}"))
             };
             let own = &part.manifest.build;
             if own.version != build.version {
@@ -83,7 +83,7 @@ impl Parts {
     /// Checks that all parts are there, finished, and have only their own rows.
     ///
     /// # Errors
-    /// Foreign rows, or all that is missing.
+    /// Rows of other parts, or missing parts and rows.
     pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         self.of.iter().try_for_each(|part| part.check_rows(cut))?;
         self.check_whole()
@@ -103,7 +103,7 @@ impl Parts {
             return against(&format!("it ran in another mode, {},", other.mode));
         }
         if one.quick != other.quick {
-            return against("it has other sizes (--quick)");
+            return against("it has different sizes (--quick)");
         }
         if one.trials != other.trials {
             return against(&format!("it has another number of trials, {},", other.trials));
@@ -131,21 +131,21 @@ impl Parts {
             return against(&format!("it ran another version of the engine {engine}"));
         }
         if let Some((label, phase)) = other_operations(one, other) {
-            return against(&format!("it ran other operations in phase {phase} of {label}"));
+            return against(&format!("it ran different operations in phase {phase} of {label}"));
         }
         if first.info.count != part.info.count {
-            return against(&format!("it is one of {} parts, another number", part.info.count));
+            return against(&format!("it is one of {} parts, which is another number", part.info.count));
         }
         let columns = |of: &ReadPart| -> Vec<String> {
             of.runs.schema().columns().iter().map(|column| column.name().to_owned()).collect()
         };
         if columns(first) != columns(part) {
-            return against("its runs.csv has other columns");
+            return against("its runs.csv has different columns");
         }
         Ok(())
     }
 
-    /// Checks that no part is missing and none is unfinished.
+    /// Checks that no part is missing or unfinished.
     fn check_whole(&self) -> Outcome<()> {
         let count = self.of[0].info.count;
         let there: BTreeMap<u64, &ReadPart> = self.of.iter().map(|part| (part.info.number, part)).collect();
@@ -165,7 +165,7 @@ impl Parts {
         }
         let next = missing.iter().chain(&unfinished).min().copied().unwrap_or_default();
         Err(Problem::new(format!(
-            "of {count} parts in {} are {}; run each, such as: lsmbench run FILE --part {next}/{count} --out {}",
+            "of {count} parts in {} are {}; run these parts, such as: lsmbench run FILE --part {next}/{count} --out {}",
             self.root.display(),
             said.join("; "),
             self.root.display()
@@ -179,13 +179,13 @@ impl ReadPart {
         let manifest = Manifest::read(&folder.manifest())?;
         let Some(info) = manifest.part.clone() else {
             return Err(Problem::new(format!(
-                "{} is the results of a whole run and no part; parts come from `lsmbench run --part`",
+                "{} has results of a complete run, not of a part; `lsmbench run --part` creates parts",
                 folder.root().display()
             )));
         };
         if info.number != number {
             return Err(Problem::new(format!(
-                "{} has part {} in the place of part {number}; each part belongs in the folder of its number",
+                "{} has part {} instead of part {number}; move each part into the folder of its number",
                 folder.root().display(),
                 info.number
             )));
@@ -195,16 +195,16 @@ impl ReadPart {
         Ok(Self { info, manifest, runs: runs?, noise: noise?, folder })
     }
 
-    /// The number of the part among all.
+    /// Parses the number of the part and the number of all parts.
     ///
     /// # Errors
-    /// A number beyond that of all parts.
+    /// The number of the part exceeds the number of all parts.
     pub(super) fn part(&self) -> Outcome<Part> {
         let PartInfo { number, count, .. } = self.info;
-        Part::new(number, count).ok_or_else(|| wrong(self, &format!("there is no such part of {count}")))
+        Part::new(number, count).ok_or_else(|| wrong(self, &format!("no such part; there are {count} parts")))
     }
 
-    /// Checks that the rows are those of the part.
+    /// Checks that all rows belong to the part.
     fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         let part = self.part()?;
         for row in self.runs.rows().iter().chain(self.noise.rows()) {
@@ -218,7 +218,7 @@ impl ReadPart {
                 let trial = group.map_or(0, |group| group.trial + 1);
                 return Err(wrong(
                     self,
-                    &format!("it has a row of round {trial} that belongs to another part"),
+                    &format!("the part has a row of round {trial}, which belongs to another part"),
                 ));
             }
         }
@@ -244,7 +244,7 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
     match found.is_empty() {
         true => Err(Problem::new(format!(
-            "{} has no parts; run them with: lsmbench run FILE --part K/N --out {}",
+            "{} has no parts; run parts with: lsmbench run FILE --part K/N --out {}",
             root.display(),
             root.display()
         ))),
@@ -252,7 +252,7 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// A component of `other` whose version is not that of `one`.
+/// A component of `other` that has another version than in `one`.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }
@@ -288,7 +288,7 @@ fn other_operations<'a>(one: &'a Manifest, other: &'a Manifest) -> Option<(&'a s
 
 fn wrong(part: &ReadPart, what: &str) -> Problem {
     Problem::new(format!(
-        "{}: part {} does not belong to the others: {what}; remove it and run it again",
+        "{}: part {} does not belong to the other parts: {what}; remove this part, and run it again",
         part.folder.root().display(),
         part.info.number
     ))

@@ -74,7 +74,7 @@ fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     loop {
         let ended = process.try_wait().map_err(|error| Problem::doing("wait for a run", error))?;
         match ended {
-            Some(_) if is_told => return Err(Problem::new("interrupted; no comparison was made")),
+            Some(_) if is_told => return Err(Problem::new("interrupted, so there is no comparison")),
             Some(status) => return Ok(status),
             None if interrupt::is_requested() && !is_told => {
                 // A process that has just ended needs no signal.

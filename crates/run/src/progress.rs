@@ -23,7 +23,7 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     /// The number of rounds of the experiment.
     rounds: u64,
-    /// The number of trials of this run: all, and finished.
+    /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
     /// The estimated seconds of all and of finished trials.
@@ -45,7 +45,7 @@ pub(super) struct Progress {
 /// The running trial.
 #[derive(Default)]
 struct RunningTrial {
-    /// The label of its configuration.
+    /// The label of the configuration of the running trial.
     label: String,
     /// The number of its round, from 1.
     round: u64,

@@ -64,6 +64,10 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str
     // The run that follows reports an interruption.
     run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {
         let engine = engine_label(&cell.engine);
-        Problem::at(&experiment.file, None, format!("{}: {engine} cannot run it: {problem}", cell.label))
+        Problem::at(
+            &experiment.file,
+            None,
+            format!("{}: {engine} cannot run this experiment: {problem}", cell.label),
+        )
     })
 }

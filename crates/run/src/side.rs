@@ -12,12 +12,12 @@ use crate::interrupt;
 /// The period of checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The state of a side.
+/// The state of a trial process that runs side by side with others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
-    /// It opens its store, or prepares a phase or checks its answers, off the clock.
+    /// The process does untimed work: it opens its store, prepares a phase, or checks answers.
     Working,
-    /// Its next turn is the first slice of a phase.
+    /// The process waits for its next turn, which is the first slice of a phase.
     Ready {
         /// The name of the phase.
         phase: String,
@@ -26,9 +26,9 @@ pub(super) enum State {
     },
     /// A slice is over.
     Ran(Slice),
-    /// It is in a call without operations, such as waiting for compactions.
+    /// The process is in a call without operations, such as waiting for compactions.
     Calling,
-    /// It has ended.
+    /// The process has ended.
     Over,
 }
 
@@ -36,13 +36,13 @@ pub(super) enum State {
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,
-    /// The report, or the reason why there is none.
+    /// The report of the trial, or the error.
     outcome: Option<Outcome<TrialReport>>,
-    /// The time for which it was stopped in the middle of calls so far, in nanoseconds.
+    /// Total time so far for which the process was stopped in the middle of calls, in nanoseconds.
     stopped_ns: u64,
-    /// The time at which it was stopped, on the monotonic clock in nanoseconds; `None` while it runs.
+    /// Time at which the process was stopped, in nanoseconds of the monotonic clock. `None` while the process runs.
     stopped_at_ns: Option<u64>,
-    /// The last time for which it was stopped in the middle of a call: from, and to.
+    /// Start and end of the last stop in the middle of a call.
     last_stop_ns: Option<(u64, u64)>,
 }
 
@@ -59,13 +59,13 @@ impl Side {
         })
     }
 
-    /// The report, or the reason why there is none, after the end.
+    /// After the end of the process, returns the report of the trial, or the error.
     pub(super) fn into_outcome(self) -> Outcome<TrialReport> {
         self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
     }
 
-    /// Lets the process run until it waits for its next turn, and in a call for at most `slice`. Then stops it. Returns
-    /// `false` if the user has interrupted the run.
+    /// Lets the process run until it waits for its next turn. If the process is in a call, it runs for at most `slice`.
+    /// Then stops it. Returns `false` if the user has interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,
@@ -103,8 +103,8 @@ impl Side {
         Ok(())
     }
 
-    /// Waits until the process waits for its next turn, and in a call for at most `slice`; without it, until the call is
-    /// over. Returns `false` if the user has interrupted the run.
+    /// Waits until the process waits for its next turn. If the process is in a call, waits at most `slice`, or without
+    /// `slice` until the end of the call. Returns `false` if the user interrupted the run.
     pub(super) fn end_turn(
         &mut self,
         slice: Option<Duration>,
@@ -144,7 +144,7 @@ impl Side {
         }
     }
 
-    /// Ends a call that ended at this time. It may have ended just before the process was stopped.
+    /// Records that a call ended at this time. The call may have ended just before the process was stopped.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

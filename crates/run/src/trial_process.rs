@@ -20,8 +20,8 @@ pub(super) struct TrialProcess {
     child: Child,
     /// The lines of its standard output.
     lines: Receiver<String>,
-    /// The write end of the process's standard input. The process exits when it is closed, also by the death of this
-    /// process.
+    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed, also
+    /// if this process dies.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
     /// The label of the engine.

@@ -37,8 +37,8 @@ pub(crate) struct MemoryShare<'a> {
 }
 
 impl MemoryShare<'_> {
-    /// Sets the bytes of the client. Returns whether all clients together are within the limit. A client that gives
-    /// back is always within it.
+    /// Sets the buffered bytes of this client. Returns whether all clients together are within the limit. The result is
+    /// always `true` if the bytes do not grow.
     pub(crate) fn set(&mut self, bytes: usize) -> bool {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes <= before {

@@ -18,7 +18,7 @@ use crate::shared::Shared;
 /// Bytes that are read from a socket at once, at least.
 const READ_BYTES: usize = 16 << 10;
 
-/// Bytes of a buffer that a client keeps while it sends requests.
+/// Bytes of a buffer that stay allocated between requests of a client.
 const KEPT_BYTES: usize = 64 << 10;
 
 /// The time limit for a client to receive its replies when the server ends or the client is disconnected.
@@ -83,7 +83,7 @@ struct Connection<'s> {
     output: Vec<u8>,
 }
 
-/// Talks with a client until it leaves, is disconnected, or the server ends.
+/// Serves a client until the client leaves, the server disconnects it, or the server ends.
 ///
 /// # Errors
 /// If the connection breaks.

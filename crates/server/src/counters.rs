@@ -33,7 +33,7 @@ pub(crate) struct ServerCounters {
     pub(crate) requests: Count,
     /// Requests whose reply is an error.
     pub(crate) errors: Count,
-    /// Batches of writes that were given to the tree.
+    /// Batches of writes that the tree executed.
     pub(crate) batches: Count,
     /// Bytes read from clients.
     pub(crate) input_bytes: Count,

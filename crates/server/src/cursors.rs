@@ -1,11 +1,11 @@
-//! The positions of scans that clients go on with later.
+//! The positions of scans that clients continue later.
 
 use std::collections::VecDeque;
 
 /// The positions that are kept. A new position replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
-/// Positions of scans by the numbers that clients know. 0 is not a position, because it starts and ends a scan.
+/// Positions of scans by cursor number. Cursor 0 has no position, because 0 starts and ends a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
     /// The number of the first kept position.

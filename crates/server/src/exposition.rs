@@ -86,7 +86,7 @@ fn text(shared: &Shared) -> String {
     for (name, help, value) in [
         ("memtable_bytes", "Bytes of memory of the memtables", stats.memtable_bytes),
         ("filter_bytes", "Bytes of memory of the filters", stats.filter_bytes),
-        ("fence_bytes", "Bytes of memory of the fences", stats.fence_bytes),
+        ("fence_bytes", "Bytes of memory of the fence pointers", stats.fence_bytes),
         ("cache_bytes", "Bytes of memory of the block cache", stats.cache_bytes),
         ("levels", "Levels with SSTables", stats.levels.len() as u64),
         ("runs", "Sorted runs of all levels", stats.levels.iter().map(|level| level.runs).sum()),

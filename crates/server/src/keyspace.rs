@@ -1,5 +1,5 @@
-//! The keys ("names") that clients of a server see over one tree: strings and hashes. Also their locks, their number,
-//! and the cursors of scans.
+//! The keys ("names") of the clients of a server, stored in one tree: strings and hashes. This module also has the
+//! locks and the number of names, and the cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,7 +13,7 @@ use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
-/// Keys that are deleted in one batch where a whole keyspace is deleted.
+/// Number of keys per batch during the deletion of a whole keyspace.
 const DELETED_AT_ONCE: usize = 10_000;
 
 /// Keys that are looked up together before the size of their values is known.
@@ -22,7 +22,7 @@ const FIRST_GROUP: usize = 8;
 /// Keys that are looked up together at most.
 const LARGEST_GROUP: usize = 256;
 
-/// Bytes of the values that are looked up together, if those before were typical.
+/// Target size in bytes of the values of one group of lookups, estimated from earlier values.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// The strings and hashes of one tree.
@@ -31,7 +31,7 @@ pub struct Keyspace {
     stripes: Stripes,
     /// The number of hashes. If there are no hashes, the type of a name need not be checked.
     hashes: AtomicI64,
-    /// The number of names as of a sequence number.
+    /// The number of names, and the sequence number at which the names were counted.
     size: Mutex<Option<(SequenceNumber, u64)>>,
     cursors: Mutex<Cursors>,
 }
@@ -75,7 +75,7 @@ impl Keyspace {
         &self.cursors
     }
 
-    /// Records that a batch, which still holds its locks, has created or removed hashes.
+    /// Records that a batch has created or removed hashes. The batch must still hold its locks.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);
@@ -166,7 +166,7 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes everything, while no batch of this server writes. A crash may leave a part.
+    /// Deletes all names while no batch of this server writes. After a crash, some names may remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
         let mut from = Vec::new();

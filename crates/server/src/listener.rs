@@ -30,7 +30,7 @@ const RETRY_PERIOD: Duration = Duration::from_millis(50);
 /// The time that a client which is turned away has for reading why.
 const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Number of file descriptors that a server needs in addition to those of its clients.
+/// Number of file descriptors that a server needs in addition to the descriptors of its clients.
 const OTHER_FILES: u64 = 1000;
 
 /// The longest time that clients have to take their replies when the server ends.

@@ -72,7 +72,7 @@ pub(crate) fn field_key(name: &[u8], field: &[u8]) -> Vec<u8> {
     key
 }
 
-/// The smallest key above all keys that start with `prefix`. `None` if there is none.
+/// The smallest key above all keys that start with `prefix`. `None` if there is no such key.
 pub(crate) fn after_prefix(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
     while let Some(last) = prefix.pop() {
         if last < u8::MAX {

@@ -52,16 +52,16 @@ impl ServerOptions {
         let listen = self.listen;
         match (listen.ip().is_loopback(), self.protocol, &self.password) {
             (_, Protocol::Dsl, Some(_)) => {
-                Err("--password: the protocol \"dsl\" has no password; use \"resp\", or leave it out"
+                Err("--password: the protocol \"dsl\" has no password; use \"resp\", or leave --password out"
                     .to_owned())
             }
             (false, Protocol::Dsl, None) => Err(format!(
-                "--listen {listen}: the protocol \"dsl\" has no password, so it listens on this machine only; use \
-                 127.0.0.1:{}",
+                "--listen {listen}: the protocol \"dsl\" has no password, so only this machine may connect; \
+                 use 127.0.0.1:{}",
                 listen.port()
             )),
             (false, Protocol::Resp, None) => Err(format!(
-                "--listen {listen}: other machines can connect; add --password, or use 127.0.0.1:{}",
+                "--listen {listen}: other machines could connect without a password; add --password, or use 127.0.0.1:{}",
                 listen.port()
             )),
             (_, _, Some(password)) if password.is_empty() => {

@@ -1,4 +1,4 @@
-//! Reading names: in the tree, or in the tree with the writes of a batch on top.
+//! Reads names in the tree, or in the tree together with the uncommitted writes of a batch.
 
 use tree::Result;
 
@@ -13,7 +13,7 @@ pub(crate) trait View {
     /// snapshot, until `visit` returns `false`.
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
 
-    /// Whether there may be a hash. Where there is none, no name is looked for among them.
+    /// Whether there may be hashes. If there are no hashes, names are not searched among them.
     fn may_have_hashes(&self) -> bool;
 }
 

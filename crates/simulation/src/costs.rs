@@ -16,7 +16,7 @@ const SAMPLES: [usize; 2] = [2_000, 14_000];
 /// The gets of the sample.
 const GETS: usize = 500;
 
-/// What entries cost in files, memory and device time, each in a part per SSTable and a part per charged byte.
+/// The cost of entries in files, memory and device time. Each cost has a part per SSTable and a part per charged byte.
 ///
 /// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts are those of two SSTables of
 /// the design, one of 2,000 and one of 14,000 entries of the workload, on a modelled device.
@@ -38,13 +38,13 @@ pub struct Costs {
     pub block_read_ns: f64,
     /// Entries of a data block.
     pub entries_per_block: f64,
-    /// Charged bytes of an entry.
+    /// Charged bytes per entry: key and value bytes with the overhead that the memtable counts.
     pub entry_bytes: f64,
     /// Charged bytes of a tombstone.
     pub tombstone_bytes: f64,
 }
 
-/// A cost per SSTable, and per charged byte in it.
+/// A linear cost: a constant per SSTable, and a factor per charged byte in the SSTable.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Linear {
     /// The cost of an SSTable without entries.
@@ -150,7 +150,7 @@ fn device_read_ns(stats: &Stats) -> u64 {
     stats.device.map_or(0, |device| device.read_ns)
 }
 
-/// The device time of reading one data block, the mean over gets of present keys.
+/// Mean device time to read one data block, over gets of present keys.
 fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f64> {
     let before = tree.stats();
     for (key, _) in entries.iter().step_by((entries.len() / GETS).max(1)) {
@@ -179,8 +179,8 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// The first written entries of a plan with different keys, in key order, at most those of both samples. Each sample is a
-/// part of the key range, so that both are as dense.
+/// The first written entries of a plan with different keys, in key order, and at most as many as both samples need.
+/// Each sample covers a part of the key range, so that both samples have the same density.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();

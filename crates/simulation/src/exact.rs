@@ -15,10 +15,10 @@ use workload::{Scan, Target, TargetError, Write};
 use crate::costs::Costs;
 use crate::readings::{Counts, readings};
 
-/// A simulated tree that takes operations one at a time. Values that it returns are empty.
+/// A simulated tree that executes operations one at a time. The tree stores no values, so returned values are empty.
 ///
-/// Memtables, SSTables and runs have exactly the keys that those of a tree in counted mode have. Not simulated:
-/// read-triggered compactions, and compactions in several parts.
+/// Memtables, SSTables and runs have exactly the same keys as in a tree in counted mode. Not simulated: read-triggered
+/// compactions, and compactions in several parts.
 pub struct SimulatedTree<'a> {
     state: Mutex<State<'a>>,
     costs: Costs,
@@ -80,7 +80,7 @@ impl<'a> SimulatedTree<'a> {
         readings(&state.simulator.report(), &state.counts, &self.costs)
     }
 
-    /// The writes so far, in charged bytes.
+    /// The bytes written by flushes and compactions so far, as charged bytes.
     pub fn report(&self) -> SimulatedWrites {
         self.state.lock().simulator.report()
     }

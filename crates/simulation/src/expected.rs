@@ -11,21 +11,21 @@ use crate::costs::Costs;
 use crate::phases::{added_keys, key_distribution, operations};
 use crate::readings::{Counts, readings};
 
-/// The most flushes of a simulation, about half a minute of them.
+/// Maximum number of flushes in a simulation. The simulation of this number takes about half a minute.
 const MOST_FLUSHES: f64 = 3e7;
 
 /// The most SSTables of a simulation with a policy that picks single SSTables. Each pick looks at all of them.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// Keys of the first class; the keys of all classes so far double with each further class. A class of one key has no draw
-/// that misses it, which the forms of expected numbers do not allow.
+/// Number of keys in the first class. Each further class doubles the total number of keys. The first class cannot have
+/// only one key, because the formulas for expected numbers require that some draws miss the class.
 const HEAD: u64 = 2;
 
-/// A tree of expected numbers.
+/// A simulated tree with expected numbers of entries.
 pub(crate) struct ExpectedTree<'a> {
     simulator: Simulator<'a, Spread>,
     classes: Vec<KeyClass>,
-    /// The distribution whose classes these are.
+    /// The key distribution from which the classes were computed.
     distribution: Option<String>,
     costs: Costs,
     counts: Counts,
@@ -69,8 +69,8 @@ impl<'a> ExpectedTree<'a> {
         let flushes = bytes / capacity as f64;
         if flushes > MOST_FLUSHES {
             return Err(Problem::new(format!(
-                "the writes fill {flushes:.0} memtables, and at most {MOST_FLUSHES:.0} are simulated; \
-                 set a larger design.memtable.capacity"
+                "the writes fill {flushes:.0} memtables, but the limit of the simulation is \
+                 {MOST_FLUSHES:.0}; set a larger design.memtable.capacity"
             )));
         }
         let kind = design.choice("compaction").kind();
@@ -78,8 +78,8 @@ impl<'a> ExpectedTree<'a> {
         let table_bytes = design.options.table.capacity.0.max(capacity.min(design.options.table.capacity.0));
         if picks_tables && all_keys * costs.entry_bytes / table_bytes as f64 > MOST_TABLES {
             return Err(Problem::new(format!(
-                "compaction \"{kind}\" picks single SSTables, of which at most {MOST_TABLES:.0} are simulated; \
-                 set a larger design.table.capacity, or another policy"
+                "compaction \"{kind}\" picks single SSTables, and the limit of the simulation is \
+                 {MOST_TABLES:.0} SSTables; set a larger design.table.capacity, or use another policy"
             )));
         }
         let per_table =
@@ -117,7 +117,7 @@ impl<'a> ExpectedTree<'a> {
         readings(&self.simulator.report(), &counts, &self.costs)
     }
 
-    /// The expected number of live keys: the added ones whose last draw is no delete.
+    /// Expected number of live keys, which are added keys whose last operation is not a delete.
     fn live_keys(&self) -> f64 {
         let (adds, draws, deletes) = self.written;
         let distinct = |class: &KeyClass| {
@@ -333,8 +333,8 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
         let Some(distribution) = key_distribution(mixed).filter(|_| draws) else { continue };
         if of_writes.is_some_and(|other| other != distribution) {
             return Err(Problem::new(format!(
-                "phase \"{}\" draws the keys of its writes from another distribution than a phase before; \
-                 a tree of this size is simulated with one",
+                "phase \"{}\" writes keys from another distribution than an earlier phase; a simulation of \
+                 this size supports only one distribution",
                 phase.name
             )));
         }

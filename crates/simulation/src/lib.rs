@@ -1,7 +1,7 @@
 //! Runs an experiment without data: the compaction policies of the tree decide over a picture of its runs.
 //!
 //! * [`Picture::Exact`]: the keys of the operation stream, without values. Flushes, compactions, runs, levels, SSTables
-//!   and found keys are those of a `counted` run.
+//!   and found keys equal the results of a `counted` run.
 //! * [`Picture::Expected`]: key ranges with expected numbers of entries, for trees of any size. Skewed overwrites and
 //!   deletes are classes of keys that are written equally often.
 //!

@@ -1,4 +1,4 @@
-//! The size of a workload: its operations, and the same workload in another size.
+//! The number of operations of a workload, and scaling of a workload to another size.
 
 use catalog::Choice;
 use workload::{KeySource, Kind, Mixed, Phase, Work, Workload};

@@ -1,4 +1,4 @@
-//! The readings of a simulated tree, keyed by metric like those of an engine.
+//! The readings of a simulated tree, keyed by metric like the readings of an engine.
 
 use compaction::SimulatedWrites;
 use engines::{EngineStats, Readings};

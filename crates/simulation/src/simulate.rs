@@ -27,7 +27,7 @@ const SAMPLED_OPERATIONS: f64 = 40_000.0;
 /// The picture of the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
-    /// The exact one up to 3 million operations, otherwise the expected one.
+    /// The exact model up to 3 million operations, otherwise the expected model.
     #[default]
     Automatic,
     /// The keys of all operations.
@@ -49,7 +49,7 @@ pub struct Simulation<'a> {
     pub base: &'a Path,
     /// The picture of the tree.
     pub picture: Picture,
-    /// The device of storage `simulated` that gives the times.
+    /// The device class of storage `simulated` whose times are used.
     pub device: &'a str,
     /// The cost of entries, if it is known already.
     pub costs: Option<Costs>,
@@ -91,7 +91,7 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
 fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let reason = match &phase.work {
-            Work::Roles(_) => "has roles, whose operations depend on time",
+            Work::Roles(_) => "has roles, and their operations depend on time",
             Work::Replay(_) => "replays a trace",
             Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
             Work::Mixed(mixed) if mixed.operations.is_none() => "has no number of operations",
@@ -160,7 +160,7 @@ struct Totals {
     missing: u64,
 }
 
-/// Performs a phase on the tree, and returns the extent after it.
+/// Performs a phase on the tree, and returns the numbers of keys and versions after the phase.
 fn perform(
     phase: &Arc<PhasePlan>,
     from: Extent,

@@ -17,13 +17,13 @@ const BLOCK_BYTES: usize = 4096;
 /// Size of the pieces that the tree appends, in bytes.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// A table is small where nothing is measured: cargo says `--bench` where something is.
+/// Size of the table. The table is small without `--bench`, because then cargo only tests the benchmark.
 fn table_bytes() -> usize {
     let told = |option: &str| std::env::args().any(|argument| argument == option);
     if told("--bench") && !told("--test") { 64 << 20 } else { PIECE_BYTES }
 }
 
-/// Every back end that the file system of `directory` takes, in a directory of its own.
+/// Every back end that works on the file system of `directory`, each in a separate directory.
 fn back_ends(directory: &Path) -> impl Iterator<Item = (&'static str, Box<dyn Storage>)> {
     let build = |kind| CATALOG.build(&CATALOG.variant(kind).expect("it is listed").default_choice());
     let back_ends = CATALOG.kinds().map(move |kind| (kind, build(kind).expect("defaults build")));

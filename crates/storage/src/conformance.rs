@@ -19,8 +19,8 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Purpose, Storage, StorageError};
 
-/// Checks every invariant of the axis for a back end with its default parameters. For example, bytes are read back as
-/// they were appended, files keep their content when their names are removed, and only one holder has a lock.
+/// Checks every invariant of the axis for a back end with its default parameters. For example, reads return the
+/// appended bytes, open files keep their content after a removal of their name, and only one holder has a lock.
 ///
 /// The files are in a new folder below [`std::env::temp_dir`], which is removed. A system may reject a back end with
 /// [`ErrorKind::Unsupported`]: some kernels reject `io_uring`, some file systems `O_DIRECT`. Then only the invariants

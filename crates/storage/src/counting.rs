@@ -36,7 +36,7 @@ pub struct PurposeCounts {
 }
 
 impl FileCounts {
-    /// Counts of one purpose.
+    /// Returns the counts of files with this purpose.
     pub fn of(&self, purpose: Purpose) -> PurposeCounts {
         self.by_purpose[purpose as usize]
     }
@@ -117,7 +117,7 @@ impl Storage for Counting {
     }
 }
 
-/// Counters of one purpose. Readers and writers do not share a cache line.
+/// Counters of files with one purpose. The counters of readers and of writers are in different cache lines.
 #[derive(Default)]
 struct Counters {
     read: Calls,

@@ -96,9 +96,9 @@ impl FileOperation {
 /// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
-    /// Position of the first call that it may hit.
+    /// Index of the first call to which the fault may apply.
     pub at: usize,
-    /// Number of calls that it hits.
+    /// Number of calls that fail.
     pub extent: FaultExtent,
     /// Error that the call returns.
     pub error: DiskError,
@@ -124,8 +124,8 @@ pub enum DiskError {
     NoSpace,
     /// The file system became read-only after an error: `EROFS`. Possible for calls that write.
     ReadOnly,
-    /// A signal interrupted the call: `EINTR`. Back ends retry reads, writes, syncs and opens. A store therefore sees
-    /// this error only for calls that are not retried, and must treat it like any other error. Possible for every call.
+    /// A signal interrupted the call (`EINTR`). Back ends retry reads, writes, syncs and opens. A store therefore sees
+    /// this error only for other calls, and must treat `EINTR` like any other error. Possible for every call.
     Interrupted,
     /// Fewer bytes than requested were read or written, and a retry returned 0: kind [`io::ErrorKind::UnexpectedEof`]
     /// or [`io::ErrorKind::WriteZero`]. Possible for reads and appends.
@@ -136,7 +136,7 @@ impl DiskError {
     /// All errors.
     pub const ALL: [Self; 5] = [Self::Io, Self::NoSpace, Self::ReadOnly, Self::Interrupted, Self::Short];
 
-    /// Whether a call of this kind can return the error.
+    /// Whether a call of this kind can return this error.
     pub fn hits(self, operation: FileOperation) -> bool {
         match self {
             Self::Io | Self::Interrupted => true,
@@ -285,7 +285,7 @@ struct State {
 }
 
 impl Script {
-    /// Records a call and returns the fault that hits it.
+    /// Records a call, and returns the fault that applies to this call.
     fn enter(&self, call: Call) -> Option<InjectedFault> {
         let mut state = self.state.lock();
         let (position, operation) = (state.calls.len(), call.operation);

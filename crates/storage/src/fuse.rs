@@ -1,4 +1,4 @@
-//! Rejects all writes to a file after the first failed one.
+//! Rejects all writes to a file after the first failed write.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,9 @@ impl Fuse {
         write: impl FnOnce() -> io::Result<()>,
     ) -> Result<(), StorageError> {
         let done = if self.blown {
-            Err(io::Error::other("an earlier write to this file failed; its content is unknown"))
+            Err(io::Error::other(
+                "an earlier write to this file failed, so the content of the file is unknown",
+            ))
         } else {
             write()
         };

@@ -34,7 +34,7 @@ impl Held {
 
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it is held by {}; end that one first", self.user())
+        write!(f, "{} holds the lock; end this process first", self.user())
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
         let listed = fs::read_to_string("/proc/locks").is_ok().then(std::process::id);
         assert_eq!(Held::by(&reopened).holder, listed);
         let error: io::Error = Held { holder: Some(7) }.into();
-        assert_eq!(error.to_string(), "it is held by process 7; end that one first");
+        assert_eq!(error.to_string(), "process 7 holds the lock; end this process first");
         assert_eq!(Held::of(&error), Held { holder: Some(7) });
         assert_eq!(Held::of(&io::ErrorKind::WouldBlock.into()).user(), "another process");
     }

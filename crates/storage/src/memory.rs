@@ -32,7 +32,7 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
     "memory",
-    "files in memory, which show the cost of a design on storage that costs no time",
+    "files in memory, to measure a design without the time of storage",
     "# Whether readers use blocks in place without a copy, as with \"mmap\".\n\
      mapped = false\n",
 )
@@ -53,9 +53,9 @@ pub struct Memory {
 pub enum Unsynced {
     /// All unsynced bytes and names are lost.
     Dropped,
-    /// All survive, as after a process death on a running machine.
+    /// All unsynced bytes and names survive, as after a process death on a running machine.
     Kept,
-    /// Each is lost, kept, or partially kept, by a random number from this seed.
+    /// For each change, a random generator with this seed decides whether the change is lost, kept, or partially kept.
     Torn {
         /// The seed; equal seeds give equal states.
         seed: u64,
@@ -83,9 +83,9 @@ impl Memory {
         Self { is_mapped: true, ..Self::default() }
     }
 
-    /// The disk after a power failure at this point. Synced bytes under durable names survive. `unsynced` decides about
-    /// all other bytes and names. The result is a separate disk on which everything is durable and nothing is locked.
-    /// This disk is unchanged.
+    /// The disk after a power failure at this point. Synced bytes under durable names survive. `unsynced` decides which
+    /// other bytes and names survive. The result is a separate disk on which everything is durable and nothing is
+    /// locked. This disk does not change.
     #[must_use]
     pub fn after_crash(&self, unsynced: Unsynced) -> Self {
         let names = self.names.lock();

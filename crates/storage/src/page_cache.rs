@@ -99,7 +99,7 @@ pub fn resident(path: &Path) -> io::Result<Resident> {
     Ok(Resident { pages: pages.len() as u64, resident })
 }
 
-/// Whether the byte of a mapping at `offset` is in memory. Returns `true` if the kernel does not report it.
+/// Whether the byte of a mapping at `offset` is in memory. Returns `true` if the kernel does not report this.
 pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
     let mut page = [0];
     in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])

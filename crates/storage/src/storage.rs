@@ -30,14 +30,14 @@ pub trait Storage: Send + Sync {
     /// Renames a file atomically, replacing a file of the new name.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError>;
 
-    /// Removes a name. Readers and other names of the file keep its content.
+    /// Removes the name of a file. Open readers and other names of the file keep the content.
     fn remove(&self, path: &Path) -> Result<(), StorageError>;
 
     /// Adds a second name to a file without copying its content. An existing name is an error of kind
     /// [`io::ErrorKind::AlreadyExists`].
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError>;
 
-    /// Names of the files in a directory, sorted. Directories are omitted, and so are names that are not UTF-8,
+    /// Names of the files in a directory, sorted. Directories are omitted. Names that are not UTF-8 are also omitted,
     /// because no store writes such names.
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError>;
 
@@ -51,8 +51,8 @@ pub trait Storage: Send + Sync {
     /// process or another process, is an error of kind [`io::ErrorKind::WouldBlock`].
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError>;
 
-    /// Like [`lock`](Self::lock) for an existing file, but changes nothing; `None` if the file is missing. Back ends
-    /// that can lock without write access do so, which works in read-only directories.
+    /// Locks an existing file like [`lock`](Self::lock), but creates no file. `None` if the file is missing. If
+    /// possible, back ends lock without write access, which also works in read-only directories.
     fn lock_existing(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>, StorageError> {
         match self.open(path, Purpose::Manifest) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -60,8 +60,8 @@ pub trait Storage: Send + Sync {
         }
     }
 
-    /// Sets whether callers wait as long as a modelled device takes, or the time is only added up. Ignored by back
-    /// ends without a device model.
+    /// Sets whether callers wait for the time of a modelled device. Otherwise the back end only adds up this time. Back
+    /// ends without a device model ignore this call.
     fn set_waiting(&self, _is_waiting: bool) {}
 
     /// Time charged by a modelled device so far. `None` without a device model.
@@ -73,9 +73,9 @@ pub trait Storage: Send + Sync {
 /// Time charged by a modelled device, as the sum over isolated calls, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceTime {
-    /// Reads.
+    /// Total device time of reads, in nanoseconds.
     pub read_ns: u64,
-    /// Writes and syncs.
+    /// Total device time of writes and syncs, in nanoseconds.
     pub write_ns: u64,
 }
 
@@ -87,7 +87,7 @@ impl DeviceTime {
     }
 }
 
-/// Purpose of a file: back ends treat SSTables and WALs differently, and counters are kept per purpose.
+/// Purpose of a file. Back ends treat SSTables and WALs differently, and each purpose has its own counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// An SSTable: written once from front to back, then read at random.
@@ -108,7 +108,7 @@ impl Purpose {
 /// After an error the file is broken: every further append and sync fails. The kernel reports a lost write only once,
 /// to one call. A later sync would otherwise succeed although data are lost.
 pub trait WriteFile: Send {
-    /// Appends bytes. After an error, any part of them may be in the file.
+    /// Appends bytes. After an error, any part of these bytes may be in the file.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
     /// Makes all appended bytes durable. After an error, only data up to the last successful sync are known to be
@@ -118,7 +118,7 @@ pub trait WriteFile: Send {
     /// Number of bytes appended by successful calls.
     fn len(&self) -> u64;
 
-    /// Whether nothing was appended.
+    /// Whether the file has no appended bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -206,6 +206,6 @@ pub(crate) fn check_bounds(path: &Path, offset: u64, len: usize, file_len: u64) 
     if offset.checked_add(len as u64).is_some_and(|end| end <= file_len) {
         return Ok(());
     }
-    let message = format!("{len} bytes at {offset} requested, the file has {file_len}");
+    let message = format!("a read requested {len} bytes at {offset}, but the file has {file_len} bytes");
     Err(StorageError::new("read", path, io::Error::new(io::ErrorKind::UnexpectedEof, message)))
 }

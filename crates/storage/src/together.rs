@@ -4,8 +4,8 @@ use types::Bytes;
 
 use crate::storage::StorageError;
 
-/// Reads parts of a file, each given by its offset and length. Adjacent parts share one call of `read` and get separate
-/// memory. If that call fails, they are read one by one, so that each part has its own answer.
+/// Reads parts of a file, each given by its offset and length. Adjacent parts share one call of `read`, but each part
+/// has its own memory. If the shared call fails, the parts are read one by one, so each part has its own result.
 pub(crate) fn read_together(
     parts: &[(u64, usize)],
     read: impl Fn(u64, usize) -> Result<Bytes, StorageError>,

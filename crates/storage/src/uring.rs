@@ -76,7 +76,7 @@ impl Build<dyn Storage> for Uring {
 
     fn build(params: Params) -> Result<Box<dyn Storage>, String> {
         if !DEPTHS.contains(&params.queue_depth) {
-            return Err(format!("queue_depth is 1 to 4096, not {}", params.queue_depth));
+            return Err(format!("queue_depth is {}; it must be 1 to 4096", params.queue_depth));
         }
         let Params { queue_depth, direct, log } = params;
         Ok(Box::new(Posix(Self { rings: Arc::new(Rings::new(queue_depth)), direct, log })))
@@ -173,7 +173,7 @@ struct Part {
     offset: u64,
     /// Number of bytes that are read before the requested bytes.
     before: usize,
-    /// Number of bytes to read, including those before.
+    /// Number of bytes to read, including the bytes before the requested range.
     needed: usize,
     /// Start of the part in the ring's memory.
     start: usize,
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn queues_have_a_depth() {
         let build = |queue_depth| <Uring as Build<_>>::build(Params { queue_depth, ..Params::default() });
-        assert_eq!(build(0).err().unwrap(), "queue_depth is 1 to 4096, not 0");
+        assert_eq!(build(0).err().unwrap(), "queue_depth is 0; it must be 1 to 4096");
         assert!(build(1).is_ok() && build(4096).is_ok() && build(4097).is_err());
     }
 

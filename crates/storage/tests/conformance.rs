@@ -1,4 +1,4 @@
-//! Every back end of the catalog keeps the invariants of the axis.
+//! Tests that every back end of the catalog keeps the invariants of the axis.
 
 use catalog::laws;
 use lsmbench_storage::{CATALOG, conformance};

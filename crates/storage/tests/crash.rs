@@ -1,5 +1,5 @@
-//! Content of a disk after a crash: everything that was promised, and no bytes that were never written. [`Memory`] is
-//! checked against a model that tracks every name and byte independently.
+//! Tests of the content of a disk after a crash. The disk must contain all promised bytes, and no bytes that were never
+//! written. [`Memory`] is checked against a model that tracks every name and byte independently.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn path(name: usize) -> PathBuf {
     Path::new(DIRECTORIES[name / 3]).join(name.to_string())
 }
 
-/// Model of a disk: for every name the files it may have after a crash, for every file its bytes.
+/// Model of a disk: for every name, the files that the name may have after a crash, and for every file, its bytes.
 #[derive(Default)]
 struct Model {
     current: BTreeMap<usize, usize>,
@@ -214,7 +214,7 @@ fn a_sync_is_of_one_directory_and_of_what_its_names_rest_on() {
     assert!(after.list(b).unwrap().is_empty());
 }
 
-/// Replacement of a manifest: after any crash one of both contents is present and complete.
+/// Replacement of a manifest by a rename. After any crash, either the old or the new content is present and complete.
 #[test]
 fn a_synced_file_renamed_over_another_leaves_one_of_both() {
     let (old, new) = (Path::new("/a/manifest"), Path::new("/a/manifest.new"));
@@ -233,7 +233,7 @@ fn a_synced_file_renamed_over_another_leaves_one_of_both() {
     assert_eq!(seen, HashSet::from([b"old".to_vec(), b"new".to_vec()]));
 }
 
-/// The classic mistake, without the sync before the rename: the model must show it.
+/// A rename without a sync before it, which is a classic mistake. The model must show the loss.
 #[test]
 fn an_unsynced_file_renamed_over_another_can_lose_both() {
     let (old, new) = (Path::new("/a/manifest"), Path::new("/a/manifest.new"));

@@ -22,7 +22,7 @@ use types::Entry;
 /// The leaves of csc443's static B-tree.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
-    "pairs of equal size without metadata, found by binary search; btree-page for other pairs (csc443)",
+    "pairs of equal size without metadata, found by binary search; other pairs use btree-page (csc443)",
     || Box::new(FixedPairs::new()),
 )
 .from(origin!());
@@ -111,7 +111,7 @@ struct Writer {
     sizes: [u8; HEADER_BYTES],
     /// The encoded entries, as long as all have these sizes.
     pairs: Vec<u8>,
-    /// Writer of all entries of the block, if one of them has another size.
+    /// Writer for all entries of the block, if one entry has another size.
     others: Box<dyn EntryWriter>,
     /// Whether the entries are in `others`.
     has_others: bool,
@@ -130,7 +130,8 @@ impl Writer {
         !self.has_others && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
-    /// Rewrites the pairs so far in the layout of other entries, because the next entry does not fit.
+    /// Rewrites all earlier pairs in the layout for entries of different sizes, because the next entry has another
+    /// size.
     fn move_to_others(&mut self, draft: &mut Draft) {
         self.has_others = true;
         for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {
@@ -198,7 +199,7 @@ mod tests {
         &**FORMAT
     }
 
-    /// Returns how many entries a block of a page takes before it would exceed the page.
+    /// Returns the number of entries that fit into a block of one page.
     fn fill(index: BlockIndex, entry: impl Fn(u32) -> (Vec<u8>, Option<Vec<u8>>)) -> (usize, Vec<u8>) {
         let mut builder = BlockBuilder::new(format(), &BlockOptions { index, ..BlockOptions::default() });
         for number in 0.. {

@@ -66,7 +66,7 @@ impl Build<dyn BlockFormat> for Plain {
     fn build(params: Params) -> Result<Box<dyn BlockFormat>, String> {
         match params.version {
             1 | 2 => Ok(Box::new(Self { has_bounds: params.version == 2 })),
-            other => Err(format!("version is {other}; cs265 prints 1 and 2")),
+            other => Err(format!("version is {other}; it must be 1 or 2, the versions that cs265 prints")),
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct Bench<'a> {
     pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
-    /// Called when a phase begins.
+    /// The function that is called when a phase begins.
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
     /// The results that apply to all phases.
@@ -91,7 +91,7 @@ pub struct BenchSlice<'a> {
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
-    /// The counts to which checks of this slice are added.
+    /// The counts of right and wrong answers, to which the checks of this slice are added.
     pub answers: &'a mut Answers,
 }
 
@@ -205,9 +205,9 @@ impl<'a> Bench<'a> {
         Ok(timing)
     }
 
-    /// Runs operations by several threads at once. `worker` makes the loop of each thread. The loop is called for one
-    /// slice of its operations after the other, until all are done or `limit_ns` nanoseconds have passed. Nothing is
-    /// prepared or checked between slices.
+    /// Runs operations on several threads at the same time. `worker` creates the loop of each thread. Each call of the
+    /// loop executes one slice of operations, until all operations are done or `limit_ns` nanoseconds have passed.
+    /// There is no preparation and no check between slices.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
@@ -305,7 +305,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Repeats a build. Each `round` returns its time. Without a clock there is one round.
+    /// Repeats a build. Each call of `round` returns the time of one build. Without a clock, the build runs once.
     fn rounds<T>(
         &self,
         threads: u32,
@@ -385,7 +385,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The column of time by which subjects are compared.
+/// The column with the time by which components are compared.
 pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
 
 #[cfg(test)]

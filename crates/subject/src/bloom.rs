@@ -112,7 +112,7 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether the filter is probed with keys, as it was built. Otherwise it is probed only with hashes.
+    /// Whether the filter was built from keys, so probes need keys. Otherwise probes need only hashes.
     by_key: bool,
     keys: Vec<KeyHash>,
 }
@@ -207,14 +207,12 @@ impl Subject for Probes {
         match (self.0.insertion, self.0.threads.0) {
             (Insertion::Whole, 1) => None,
             (Insertion::Whole, threads) => Some(format!(
-                "a filter is built at once by one thread, not by {threads}; use component.insertion = \"batch\""
+                "component.insertion = \"whole\" needs one thread, not {threads}; use component.insertion = \"batch\""
             )),
             _ if grows => None,
             _ => {
                 let label = choice.label();
-                Some(format!(
-                    "bloom = {label} is built from all keys at once; use component.insertion = \"whole\""
-                ))
+                Some(format!("bloom = {label} has no single insertions; use component.insertion = \"whole\""))
             }
         }
     }
@@ -259,7 +257,8 @@ impl Probes {
                 let (grown, timing) = self.insert(bench, &*policy, &input)?;
                 let stored = grown.finish();
                 phase.answers.expect(stored == policy.build(&input), || {
-                    "a filter grown by insertions differs from the filter built at once".to_owned()
+                    "the filter after single insertions differs from the filter that is built in one call"
+                        .to_owned()
                 });
                 (policy.open(Bytes::copy_from(&stored))?, timing)
             }
@@ -283,7 +282,7 @@ impl Probes {
         input: &FilterInput<'_>,
     ) -> Result<(Box<dyn FilterBuilder>, Timing), Fault> {
         let batch = self.0.batch.0 as usize;
-        let begin = || policy.grow(input).ok_or_else(|| "the filter is built from all keys at once".into());
+        let begin = || policy.grow(input).ok_or_else(|| "the filter has no single insertions".into());
         bench.build_together(self.threads(), self.0.entries.0, begin, |grown, range| {
             let hashes = &input.hashes[range];
             match self.0.insertion {
@@ -337,7 +336,9 @@ impl Probes {
                     // One answer per hash, single or in a batch. A key that is present by chance does no harm.
                     false => *given == tested.may_contain(*hash),
                 };
-                slice.answers.expect(is_right, || format!("hash {:x} has the wrong answer {given}", hash.0));
+                slice.answers.expect(is_right, || {
+                    format!("the filter gave the wrong answer {given} for hash {:x}", hash.0)
+                });
             }
             Ok(())
         })?;

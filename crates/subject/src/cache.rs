@@ -258,7 +258,11 @@ impl Hits {
     /// Compares cached blocks with the inserted blocks, and the weight with the capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
-            format!("it holds {} bytes of {}", cache.weight_bytes(), cache.capacity())
+            format!(
+                "the cache contains {} bytes, but its capacity is {} bytes",
+                cache.weight_bytes(),
+                cache.capacity()
+            )
         });
         for name in &names[names.len() - names.len().min(CHECKED)..] {
             let Some(block) = cache.get(&id(*name)) else { continue };

@@ -11,7 +11,7 @@ use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
 /// A catalog that parameters choose from.
 pub(crate) trait Menu {
-    /// The type that its choices build.
+    /// The type that a choice of this catalog builds.
     type Built: ?Sized + 'static;
 
     /// The catalog.

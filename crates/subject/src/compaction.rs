@@ -64,7 +64,7 @@ impl Build<dyn Subject> for Growth {
         let flushes = params.entries.0 / params.flush.0;
         if flushes > MOST_FLUSHES {
             return Err(format!(
-                "entries: this needs {flushes} flushes, and the maximum is {MOST_FLUSHES}; raise flush"
+                "entries: this number needs {flushes} flushes, but the maximum is {MOST_FLUSHES}; set a larger flush"
             ));
         }
         Ok(Box::new(Self(params)))
@@ -121,7 +121,7 @@ impl Growth {
         }
     }
 
-    /// The values of the closed form of the policy, if the policy has one.
+    /// Adds the expected values from the closed form of the policy, if the policy has a closed form.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;
@@ -163,7 +163,7 @@ impl Growth {
         } else {
             bytes <= report.flush_bytes && report.compaction_bytes_written <= report.compaction_bytes_read
         };
-        answers.expect(is_right, || format!("the totals do not match: {report:?}"));
+        answers.expect(is_right, || format!("the byte counts do not match: {report:?}"));
         Ok(())
     }
 }

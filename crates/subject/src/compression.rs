@@ -65,7 +65,7 @@ impl Build<dyn Subject> for Blocks {
         check_count("block", params.block.0, 64 << 20)?;
         check_count("blocks", params.blocks.0, 1 << 32)?;
         if params.block.0 * params.blocks.0 > 64 << 30 {
-            return Err("blocks: all blocks together are at most 64 GiB".to_owned());
+            return Err("blocks: the total length of all blocks must not exceed 64 GiB".to_owned());
         }
         Ok(Box::new(Self(params)))
     }
@@ -80,7 +80,7 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` on as many bytes of the first blocks as it requests.
+    /// Trains `codec` on the first blocks. The codec determines the number of bytes.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -166,9 +166,9 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// The memory that a codec takes to compress blocks one after the other, without the blocks and their output. The
-    /// result includes the state that the codec keeps between blocks, and its temporary allocations. `None` if
-    /// allocations are not counted.
+    /// Memory in bytes that a codec needs to compress blocks one after the other, without the blocks and the output.
+    /// The result includes state that the codec keeps between blocks, and temporary allocations. `None` if allocations
+    /// are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

@@ -114,7 +114,7 @@ fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
         }
         let before = bytes.len();
         entry(number, &mut bytes);
-        debug_assert!(bytes.len() > before, "an entry has bytes");
+        debug_assert!(bytes.len() > before, "an entry must have at least one byte");
     }
     bytes.truncate(length);
     bytes

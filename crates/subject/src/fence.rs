@@ -87,7 +87,7 @@ impl Build<dyn Subject> for Searches {
         check_count("range", params.range.0, params.entries.0)?;
         let format = params.keys.open()?;
         if params.entries.0 * KEYS_PER_BLOCK as u64 * format.max_bytes() as u64 > MOST_BYTES {
-            return Err("entries: the keys of one table are at most 4 GiB".to_owned());
+            return Err("entries: the total length of the keys must not exceed 4 GiB".to_owned());
         }
         Ok(Box::new(Self(params)))
     }
@@ -228,7 +228,7 @@ impl Searches {
             slice.idle(|| idle_all(way, &keys[WARM_UP..], batch, nothing));
             for (at, block) in probes.blocks.iter().zip(&blocks) {
                 slice.answers.expect(at == block, || {
-                    format!("the search returned block {block} for a key of block {at}")
+                    format!("the search returned block {block} for a key in block {at}")
                 });
             }
             Ok(())
@@ -367,7 +367,7 @@ impl TableView for Table {
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         let length = self.stored.len() as u64;
         if range.start > range.end || range.end > length {
-            return Err(format!("{range:?} is not within {length} bytes").into());
+            return Err(format!("{range:?} is outside of the {length} bytes").into());
         }
         Ok(self.stored.slice(range.start as usize..range.end as usize))
     }

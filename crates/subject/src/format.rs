@@ -79,7 +79,7 @@ impl Build<dyn Subject> for Lookups {
         check_count("operations", params.operations.0, 1 << 40)?;
         let format = params.keys.open()?;
         if params.entries.0 * (params.value.0 + format.max_bytes() as u64) > MOST_BYTES {
-            return Err("entries: all of them together are at most 16 GiB".to_owned());
+            return Err("entries: the total length of all entries must not exceed 16 GiB".to_owned());
         }
         Ok(Box::new(Self(params)))
     }
@@ -184,7 +184,8 @@ impl Subject for Lookups {
 
     fn refusal(&self, design: &Design) -> Option<String> {
         let aligned = design.options.block.align;
-        aligned.then(|| "isolated blocks have no position in a file; remove block.align".to_owned())
+        aligned
+            .then(|| "the blocks of this subject have no position in a file; remove block.align".to_owned())
     }
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
@@ -286,16 +287,16 @@ impl Lookups {
                         Some(Found::Value(place)) => !absent && block[place.clone()] == value[..],
                         Some(Found::Tombstone) | None => false,
                     };
-                    slice
-                        .answers
-                        .expect(is_right, || format!("key {:x?} has the wrong answer {given:?}", key.bytes));
+                    slice.answers.expect(is_right, || {
+                        format!("the block gave the wrong answer {given:?} for key {:x?}", key.bytes)
+                    });
                 }
                 Ok(())
             })?;
         Ok((timing, indexed))
     }
 
-    /// Checks blocks in the way in which a tree checks them when it reads them.
+    /// Checks blocks in the same way as a tree that reads these blocks.
     fn check(
         &self,
         bench: &Bench<'_>,

@@ -121,9 +121,9 @@ impl Hashes {
             for (at, timed) in timed[..count].iter().enumerate().step_by(64) {
                 let key = arena[(at % keys) * length..][..length].to_vec();
                 let other = hasher.hash(&key).0;
-                slice
-                    .answers
-                    .expect(*timed == other, || format!("one key has the hashes {timed:x} and {other:x}"));
+                slice.answers.expect(*timed == other, || {
+                    format!("one key has two different hashes, {timed:x} and {other:x}")
+                });
             }
             Ok(())
         })

@@ -42,7 +42,7 @@ impl SortedKeys {
             ));
         }
         if count as u64 * format.max_bytes() as u64 > MOST_BYTES {
-            return Err(format!("{count} keys of {} bytes are above 4 GiB", format.max_bytes()));
+            return Err(format!("{count} keys of {} bytes exceed the limit of 4 GiB", format.max_bytes()));
         }
         let numbers = match spread {
             Spread::Even => (0..count as u64).collect(),

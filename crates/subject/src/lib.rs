@@ -56,8 +56,8 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     ],
 );
 
-/// The catalogs for parameters of subjects, in addition to those of workloads: the contents of blocks, and the requests
-/// to a cache.
+/// The catalogs for parameters of subjects, in addition to the catalogs of workloads: the contents of blocks, and the
+/// requests to a cache.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
 /// The key that names the subject of an experiment.
@@ -93,10 +93,10 @@ impl Component {
         let mut params = match table.get(COMPONENT) {
             None => Table::new(),
             Some(Value::Table(params)) => params.clone(),
-            Some(_) => return Err(ChoiceError::at(COMPONENT, "component is a table: [component]")),
+            Some(_) => return Err(ChoiceError::at(COMPONENT, "component must be a table: [component]")),
         };
         if params.contains_key("kind") {
-            let message = "[component] has no kind; subject = … names the axis";
+            let message = "[component] has no key kind; name the axis with subject = …";
             return Err(ChoiceError::at(format!("{COMPONENT}.kind"), message));
         }
         params.insert("kind".to_owned(), Value::String(kind.clone()));
@@ -184,7 +184,11 @@ mod tests {
             ),
             ("subject = 3", "subject", "subject must be a name. Valid: memtable, "),
             ("subject = \"fence\"\ncomponent = 3", "component", "[component]"),
-            ("subject = \"fence\"\n[component]\nkind = \"x\"", "component.kind", "subject = … names"),
+            (
+                "subject = \"fence\"\n[component]\nkind = \"x\"",
+                "component.kind",
+                "name the axis with subject = …",
+            ),
             (
                 "subject = \"fence\"\n[component]\nentris = 3",
                 "component.entris",

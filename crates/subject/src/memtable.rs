@@ -91,7 +91,7 @@ impl Build<dyn Subject> for Writes {
         check_count("threads", params.threads.0, MOST_THREADS)?;
         let format = params.keys.open()?;
         if params.entries.0 * 2 * format.max_bytes() as u64 > MOST_BYTES {
-            return Err("entries: twice the keys of one memtable are at most 4 GiB".to_owned());
+            return Err("entries: twice the total length of the keys must not exceed 4 GiB".to_owned());
         }
         Ok(Box::new(Self(params)))
     }
@@ -192,7 +192,7 @@ impl Data {
         value[..front].copy_from_slice(&number.to_le_bytes()[..front]);
     }
 
-    /// Whether this is the value of the key with this number.
+    /// Whether `value` is the value of the key with this number.
     fn is_value(&self, number: u32, value: &[u8]) -> bool {
         let mut right = vec![b'v'; self.value_bytes];
         Self::write_value(number, &mut right);
@@ -229,7 +229,7 @@ impl Writes {
         let idle = Self::idle(bench, data, &data.order[..data.order.len().min(1 << 16)]);
         timing.with_idle(idle).write(&mut phase.cells);
         phase.answers.expect(table.len() == data.order.len(), || {
-            format!("{} entries were inserted, {} are reported", data.order.len(), table.len())
+            format!("{} entries were inserted, but the memtable reports {}", data.order.len(), table.len())
         });
         let bytes = table.memory_bytes();
         let about = bench.about();
@@ -238,7 +238,7 @@ impl Writes {
         let shards = table.shard_lens();
         let in_shards: usize = shards.iter().sum();
         phase.answers.expect(shards.is_empty() || in_shards == table.len(), || {
-            format!("shards report {in_shards} entries, the memtable {}", table.len())
+            format!("the shards report {in_shards} entries, but the memtable reports {}", table.len())
         });
         set_balance(about, &shards);
         bench.end(phase);
@@ -308,7 +308,7 @@ impl Writes {
             scan(*start, &mut batch);
             let left = (data.keys.len() - *start as usize) / 2;
             phase.answers.expect(batch.len() == length.min(left), || {
-                format!("a scan read {} entries, not {}", batch.len(), length.min(left))
+                format!("a scan read {} entries, expected {}", batch.len(), length.min(left))
             });
             for (number, entry) in (*start..).step_by(2).zip(batch.iter()) {
                 check_entry(data, number, entry, &mut phase.answers);
@@ -342,7 +342,7 @@ impl Writes {
             number += 2;
         });
         phase.answers.expect(number as usize == data.keys.len(), || {
-            format!("{} entries were drained, {entries} were inserted", number / 2)
+            format!("the flush read {} entries, but {entries} were inserted", number / 2)
         });
         bench.end(phase);
     }
@@ -367,7 +367,7 @@ fn check_lookups(table: &dyn Memtable, data: &Data, wanted: &[u32], is_present: 
         let found = table.get(data.key(number), SequenceNumber::MAX, &mut value) == Lookup::Found;
         let is_right = found == is_present && (!found || data.is_value(number, &value));
         answers.expect(is_right, || {
-            format!("a lookup of {:?} has a wrong answer", data.keys.get(number as usize))
+            format!("a lookup of {:?} gave a wrong answer", data.keys.get(number as usize))
         });
     }
 }
@@ -375,7 +375,9 @@ fn check_lookups(table: &dyn Memtable, data: &Data, wanted: &[u32], is_present: 
 fn check_entry(data: &Data, number: u32, entry: types::Entry<'_>, answers: &mut Answers) {
     let is_key = entry.key == data.keys.get(number as usize);
     let is_value = entry.value.is_some_and(|value| data.is_value(number, value));
-    answers.expect(is_key && is_value, || format!("{:?} was returned in place of another entry", entry.key));
+    answers.expect(is_key && is_value, || {
+        format!("the scan returned {:?} instead of the expected entry", entry.key)
+    });
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub trait Subject: Send + Sync {
     /// The phases of a trial, in order.
     fn phases(&self) -> &'static [&'static str];
 
-    /// The modes that measure something: `counted` where a count is measured.
+    /// The modes that this subject supports. `counted` is supported if the subject measures a counter.
     fn modes(&self) -> &'static [RunMode];
 
     /// The keys of `[design]` that the subject reads in addition to its own axis.
@@ -30,7 +30,7 @@ pub trait Subject: Send + Sync {
         &[]
     }
 
-    /// The phase and the column of the verdict, where the experiment does not set them.
+    /// The default phase and the default column of the verdict.
     fn verdict(&self) -> (&'static str, &'static Metric);
 
     /// The column of a variant's cost other than time: memory, in most cases.

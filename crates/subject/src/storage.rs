@@ -1,7 +1,7 @@
-//! The back end under test: appends, durable appends, and random reads of blocks, all on one file.
+//! The storage back end under test: appends, durable appends, and random reads of blocks, all on one file.
 //!
-//! The file is below the results. The file was just written, so back ends that use the page cache find it there. For
-//! these back ends, the path to the cache is timed and not the device.
+//! The file is in the results folder. The file was just written, so the page cache contains the file. For back ends
+//! that use the page cache, times are therefore times of the cache and not of the device.
 
 use std::path::Path;
 
@@ -145,7 +145,7 @@ impl Files {
         })?;
         writer.sync()?;
         let (given, right) = (writer.len(), timing.operations * content.len() as u64);
-        phase.answers.expect(given == right, || format!("the file has {given} bytes, not {right}"));
+        phase.answers.expect(given == right, || format!("the file has {given} bytes, expected {right}"));
         timing.write(&mut phase.cells);
         timing.write_speed(content.len() as f64, &mut phase.cells);
         bench.end(phase);
@@ -169,7 +169,7 @@ impl Files {
         let read = file.read(0, file.len() as usize)?;
         let is_right = read.len() as u64 == timing.operations * block.len() as u64
             && read.chunks(block.len()).all(|read| *read == *block);
-        phase.answers.expect(is_right, || "the log reads back with other content".to_owned());
+        phase.answers.expect(is_right, || "the content of the log changed between write and read".to_owned());
         bench.end(phase);
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Files {
                 let start = (offset % content.len() as u64) as usize;
                 let right = content[start..].iter().chain(content.iter().cycle()).take(length);
                 slice.answers.expect(right.eq(block.iter()), || {
-                    format!("the block at {offset} reads back with other content")
+                    format!("the content of the block at {offset} changed between write and read")
                 });
             }
             Ok(())

@@ -36,8 +36,8 @@ impl Task {
         }
     }
 
-    /// The task with the settings of phases that nothing reads at their defaults, except those for which `is_kept` returns
-    /// true for the name of the phase and the key. Tasks with equal work are equal then.
+    /// The task with defaults for all phase settings without effect. A setting stays if `is_kept` returns true for the
+    /// name of the phase and the key. Tasks with equal work then compare as equal.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         match self {

@@ -57,9 +57,9 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Number of levels with runs, and number of runs, after `flushes` flushes. `None` if there is no closed form. A
-/// leveled tree counts its flushes as a number with the base T, and level i has the i-th digit. The digit is in one run
-/// in a leveled tree, and in as many runs as the digit in a tiered tree.
+/// Number of levels with runs, and number of runs, after `flushes` flushes. `None` if there is no closed form. The
+/// digits of the number of flushes to the base T give the buffers in each level: level i has the i-th digit. In a
+/// leveled tree, these buffers are one run. In a tiered tree, each buffer count is the number of runs.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -191,8 +191,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Buffers that the compactions of a multi-level policy write: those of [`leveled`], without the last arrival of each
-/// cycle, which passes through.
+/// Buffers that the compactions of a multi-level policy write. They are the buffers of [`leveled`], without the last
+/// arrival of each cycle, which passes through.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);
     let mut moved_first = u64::from(level0_runs == 1);

@@ -1,5 +1,5 @@
-//! The growth of an empty tree under repeated flushes. It comes from the closed form of the policy if there is one.
-//! Otherwise it comes from the compaction simulator, which moves tables with the tree's own code.
+//! The growth of an empty tree under repeated flushes. The values come from the closed form of the policy, if it
+//! exists. Otherwise the values come from the compaction simulator, which uses the code of the tree.
 
 use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, SimulatedLoad, SimulationError, simulate};
@@ -29,8 +29,8 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
-/// Whether the closed forms of a policy hold for a load: no key is written twice, and tables are as large as runs if
-/// their size matters.
+/// Whether the closed forms of a policy are valid for a load. No key may be written twice. If the size of SSTables
+/// matters for the policy, each run must be one SSTable.
 pub fn has_form(policy: &Choice, load: SimulatedLoad, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))

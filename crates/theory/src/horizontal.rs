@@ -77,7 +77,7 @@ fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     sizes.take_while(|(_, size)| *size <= flushes).last()
 }
 
-/// Flushes that no merge includes at once, in a full schedule of this weight.
+/// Number of flushes of a full schedule with this weight that no merge includes immediately.
 fn unmerged(weight: u64, runs: u64) -> u64 {
     if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
 }

@@ -1,9 +1,9 @@
 //! A tree with its own number of runs in each level, whose last level is filled to any share.
 //!
-//! The form is that of Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018) and Huynh
-//! et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without rounding. The last
-//! level counts by its share `1 − ⌈L⌉ + L`, so costs have no steps where a level is added. False-positive rates are
-//! those of [`monkey`](crate::monkey::allocate), which never exceed 1.
+//! The formulas come from Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018) and
+//! Huynh et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without rounding.
+//! The last level counts by its share `1 − ⌈L⌉ + L`, so costs have no steps where a level is added. False-positive
+//! rates are those of [`monkey`](crate::monkey::allocate), which never exceed 1.
 //!
 //! All sizes are in entries. Costs are data blocks per operation.
 
@@ -96,7 +96,8 @@ impl KLsm {
             + self.last_share() * level(self.runs(last))
     }
 
-    /// Blocks written per entry, and read for it if a read counts as `read_price` writes: `(1 + φ)·(WA − 1)/B + 1/B`.
+    /// Cost of a write in blocks per entry, where a read by compactions counts as φ = `read_price` writes: `(1 + φ)·(WA
+    /// − 1)/B + 1/B`.
     pub fn write(&self, read_price: f64) -> f64 {
         ((self.write_amp() - 1.0) * (1.0 + read_price) + 1.0) / self.entries_per_block
     }
@@ -116,7 +117,7 @@ mod tests {
         KLsm { size_ratio, upper_runs, largest_runs, entries, buffer: 1000.0, entries_per_block: 32.0 }
     }
 
-    /// With full levels it is the textbook's form.
+    /// With full levels, the model equals the textbook formula.
     #[test]
     fn full_levels_are_those_of_the_fluid_tree() {
         for (ratio, runs) in [(4.0, (1.0, 1.0)), (4.0, (3.0, 3.0)), (6.0, (5.0, 1.0))] {

@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(blocks_per_present_get(&[]), None);
     }
 
-    /// A full tree of the textbook, run by run.
+    /// Rule: the sum over the runs of a full tree equals the formula of the textbook.
     #[test]
     fn a_full_tree_costs_what_the_textbook_says() {
         for tree in [Fluid::leveled(4.0), Fluid::tiered(4.0), Fluid::lazy_leveled(4.0)] {

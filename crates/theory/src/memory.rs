@@ -6,7 +6,7 @@
 
 /// A use of memory.
 pub struct MemoryUse<'a> {
-    /// The fewest bytes that it needs.
+    /// Minimum number of bytes of this structure.
     pub least: f64,
     /// The cost with a number of bytes, convex and falling.
     pub cost: &'a dyn Fn(f64) -> f64,

@@ -10,11 +10,11 @@
 pub struct FilterLevel {
     /// Entries of all its runs.
     pub entries: f64,
-    /// Number of its runs; a lookup of an absent key probes each.
+    /// Number of runs in the level. A lookup of an absent key probes the filter of each run.
     pub runs: f64,
 }
 
-/// ln²2: a filter bit per key divides the logarithm of the false-positive rate by this.
+/// (ln 2)². Each additional filter bit per key lowers the natural logarithm of the false-positive rate by this value.
 const LN2_SQUARED: f64 = std::f64::consts::LN_2 * std::f64::consts::LN_2;
 
 /// The false-positive rate of an ideal Bloom filter with `bits` bits per key; 1 without bits.
@@ -55,7 +55,7 @@ mod tests {
         of.iter().map(|(entries, runs)| FilterLevel { entries: *entries, runs: *runs }).collect()
     }
 
-    /// No enumerated allocation of the same bits costs less, and the best one costs as much.
+    /// No enumerated allocation of the same bits costs less, and the best enumerated allocation costs the same.
     #[test]
     fn no_enumerated_allocation_costs_less() {
         const STEPS: i32 = 400;

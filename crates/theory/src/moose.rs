@@ -10,7 +10,7 @@ pub fn level_cost(ratio: f64, runs: f64, entries_per_block: f64, writes: f64) ->
     runs + writes * (ratio - 1.0) / (entries_per_block * runs)
 }
 
-/// The number of runs that makes [`level_cost`] least, at least 1.
+/// The number of runs, at least 1, with the smallest [`level_cost`].
 pub fn best_runs(ratio: f64, entries_per_block: f64, writes: f64) -> f64 {
     (writes * (ratio - 1.0) / entries_per_block).sqrt().max(1.0)
 }

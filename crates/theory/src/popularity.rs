@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// The exact sums of a Zipf distribution of 0.99 over a million keys: audit item S44.
+    /// Rule: the hit rates equal the exact sums of a Zipf distribution of 0.99 over a million keys.
     #[test]
     fn the_best_static_set_is_that_of_the_exact_sums() {
         let popularity = zipf(1_000_000, 0.99);

@@ -1,8 +1,8 @@
 //! Cassandra's scaling parameters of unified compaction (UCS), as size ratio and runs.
 //!
-//! Source: Apache Cassandra, "Unified Compaction Strategy". One number W describes a level. Below 0 it is leveled: a fan
-//! of 2 − W, and two runs are merged. Above 0 it is tiered: a fan of 2 + W, and so many runs are merged. It is also written
-//! as `L` or `T` with the fan, `N` for 0: `L10` is −8, `T4` is 2.
+//! Source: Apache Cassandra, "Unified Compaction Strategy". One number W describes a level. Below 0 it is leveled: a
+//! fan of 2 − W, and two runs are merged. Above 0 it is tiered: a fan of 2 + W, and the same number of runs is merged.
+//! It is also written as `L` or `T` with the fan, `N` for 0: `L10` is −8, `T4` is 2.
 
 use crate::Fluid;
 
@@ -32,7 +32,8 @@ impl UcsScaling {
         if self.0 > 0 { self.fan() } else { 2 }
     }
 
-    /// The tree with this parameter on all levels: at most one run less than the threshold waits.
+    /// The model of a tree with this parameter on all levels. The number of waiting runs is at most the threshold minus
+    /// one.
     pub fn fluid(self) -> Fluid {
         let runs = f64::from(self.threshold() - 1);
         Fluid { size_ratio: f64::from(self.fan()), upper_runs: runs, largest_runs: runs }

@@ -18,7 +18,7 @@ const LOAD: SimulatedLoad = SimulatedLoad {
     distinct_keys: None,
 };
 
-/// Numbers of flushed buffers: those of the source documents, and some thousand.
+/// Numbers of flushed buffers: the numbers in the source documents, and some larger numbers.
 const FLUSHES: [u64; 5] = [64, 100, 1000, 4096, 10_000];
 
 /// A policy with its parameters.
@@ -216,8 +216,8 @@ fn levels_and_runs_are_those_of_the_simulator() {
     }
 }
 
-/// With a known number of flushes the tree writes the least that any schedule with as many runs can write, and never
-/// leaves more runs. Without, it writes more, and no less than the bound.
+/// If the number of flushes is known in advance, horizontal growth reaches the minimum of written bytes for its number
+/// of runs. If the number is unknown, horizontal growth writes more than this minimum.
 #[test]
 fn horizontal_growth_writes_the_least_for_its_runs() {
     for runs in 1..=9 {
@@ -236,8 +236,8 @@ fn horizontal_growth_writes_the_least_for_its_runs() {
     }
 }
 
-/// The expected growth of a tree is the closed form where one table holds all keys, and the simulator's count where
-/// tables are smaller or keys are overwritten.
+/// The expected growth of a tree comes from the closed form if one SSTable contains all keys. It comes from the
+/// simulator if SSTables are smaller or keys are overwritten.
 #[test]
 fn growth_is_the_form_or_the_simulation() {
     let policy = Leveled { size_ratio: 4.0, level0_runs: 1 };
@@ -303,8 +303,8 @@ fn the_textbook_is_near() {
     }
 }
 
-/// Where every level was filled, a leveled level costs (T+1)/2 − 1/T, a tiered one 1: within half a write per
-/// level of the textbook's upper end.
+/// If every level was filled, a leveled level costs (T+1)/2 − 1/T writes and a tiered level costs 1 write. Both values
+/// differ from the upper end of the textbook formula by at most half a write per level.
 #[test]
 fn full_trees_cost_what_the_documentation_says_per_level() {
     for (size_ratio, exponent) in [(4, 6), (10, 4)] {
@@ -321,8 +321,9 @@ fn full_trees_cost_what_the_documentation_says_per_level() {
     }
 }
 
-/// Policies without a closed form for tables smaller than runs; here a table is half a buffer. A level that is
-/// compacted table by table costs an entry at most T + 1 writes, and more than it does with whole levels.
+/// Policies that have no closed form if SSTables are smaller than runs. Here an SSTable is half a buffer. A level that
+/// is compacted SSTable by SSTable costs at most T + 1 writes per entry, and more than a level that is compacted as a
+/// whole.
 #[test]
 fn handing_down_tables_costs_at_most_a_full_level_below() {
     const FLUSHES: u64 = 256;

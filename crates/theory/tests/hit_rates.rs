@@ -122,8 +122,8 @@ fn forms_are_within_a_hundredth_of_simulations() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Every cache of the catalog stays below the best static set, and the form from an empty cache holds for any window,
-/// including the filling of the cache.
+/// No cache of the catalog exceeds the best static set. The formula for an initially empty cache is valid for any
+/// window, including the filling of the cache.
 #[test]
 fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     let law = Law::Zipfian(0.99);
@@ -147,7 +147,7 @@ fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     }
 }
 
-/// A cache that is full of other blocks when a distribution begins: some of those blocks still help.
+/// If a cache is full of other blocks when a distribution begins, some of these blocks still give hits.
 #[test]
 fn what_a_cache_held_before_counts() {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(13);

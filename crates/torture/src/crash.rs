@@ -24,8 +24,8 @@ const ACTIONS: usize = 160;
 /// Recovery itself is interrupted for one in this number of states.
 const RECOVERIES: u128 = 16;
 
-/// Number of steps at which such a recovery is stopped, number of steps at which the operations after it are stopped,
-/// and number of states tried at each step.
+/// Number of crash points within a recovery. The same number applies to the operations after the recovery, and to the
+/// disk states per crash point.
 const RECOVERY_CUTS: usize = 4;
 const NEXT_LIFE_CUTS: usize = 2;
 const RECOVERY_STATES: u64 = 3;
@@ -100,7 +100,7 @@ pub struct CrashSummary {
     pub recovered: u64,
     /// States in `recovered` that come from a crash during a recovery, or during the operations after it.
     pub second: u64,
-    /// Violations that were found.
+    /// The violations found.
     pub findings: Findings<CrashPoint>,
 }
 
@@ -138,7 +138,10 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     };
     let steps = life.steps.len();
     if place.cut.0 > steps {
-        return Err(format!("the history of seed {} has {steps} steps, not {}", place.seed, place.cut.0));
+        return Err(format!(
+            "the history of seed {} has only {steps} steps, so step {} does not exist",
+            place.seed, place.cut.0
+        ));
     }
     let disk = disk_of(place.seed);
     let mut leader = StorageReplay::new(&life.steps, &disk);
@@ -302,14 +305,14 @@ impl<'a> Exploration<'a> {
         let promise = first.marks.promise(self.subject.wal, cut, number == states.kept());
         let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
             let what = if copies != first.copies {
-                format!("checkpoints were {:?}, and are {copies:?}", first.copies)
+                format!("the checkpoints were {:?} before, but are {copies:?} now", first.copies)
             } else if first.digests[promise.clone()].contains(&digest) {
                 return Ok(());
             } else {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
                 let (before, after) = (commits(first.digest), commits(digest));
                 format!(
-                    "it held {before:?} commits, now {after:?}, and {promise:?} of the later commits were promised"
+                    "the store had {before:?} commits before and has {after:?} now; {promise:?} of the later commits were promised"
                 )
             };
             Err(Violation::new(Check::Recovery, what))
@@ -324,10 +327,12 @@ impl<'a> Exploration<'a> {
             let what = match copy {
                 Copy::Whole(digest) => match self.life.script.commits_with(*digest, *commits..=*commits) {
                     Some(found) if found == *commits => continue,
-                    found => format!("checkpoint {number} holds {found:?} commits, not {commits}"),
+                    found => format!("checkpoint {number} has {found:?} commits, expected {commits}"),
                 },
-                Copy::Absent if is_done => format!("checkpoint {number} was completed, and is missing"),
-                Copy::Refused(error) if is_done => format!("checkpoint {number} was completed: {error}"),
+                Copy::Absent if is_done => format!("checkpoint {number} was completed, but is missing"),
+                Copy::Refused(error) if is_done => {
+                    format!("checkpoint {number} was completed, but cannot be opened: {error}")
+                }
                 Copy::Absent | Copy::Refused(_) => continue,
             };
             return Err(Violation::new(Check::Checkpoint, what));
@@ -343,8 +348,8 @@ impl<'a> Exploration<'a> {
     }
 }
 
-/// Steps at which a recovery and the operations after it are stopped. The steps are evenly spaced within the recovery,
-/// and random within the operations.
+/// Steps at which a second crash stops the recovery or the operations after the recovery. The steps are evenly spaced
+/// within the recovery, and random within the operations.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
@@ -355,7 +360,8 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// Numbers of the states to try: all states if they are few, otherwise the corner cases and a sample.
+/// Numbers of the disk states to check: all states if there are at most `most`, otherwise the corner cases and a
+/// sample.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {

@@ -125,11 +125,11 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
     let store_image = all.iter().find(|store_image| store_image.ending == place.ending);
-    let store_image = store_image.ok_or_else(|| format!("no {} store is left", place.ending))?;
+    let store_image = store_image.ok_or_else(|| format!("there is no {} store", place.ending))?;
     let images = images_of(subject, place.seed, store_image);
     let Some(corruptions) = images.get(place.image) else {
         let count = images.len();
-        return Err(format!("the {} store of seed {} has {count} images", place.ending, place.seed));
+        return Err(format!("the {} store of seed {} has only {count} images", place.ending, place.seed));
     };
     one(subject, store_image, corruptions, place, &mut tally);
     Ok(tally)

@@ -112,7 +112,7 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
     let Some(fault) = faults.get(place.fault) else {
         return Err(format!(
-            "the history of seed {} has {} faults, no number {}",
+            "the history of seed {} has {} faults, but no fault {}",
             place.seed,
             faults.len(),
             place.fault
@@ -270,14 +270,15 @@ impl Trial<'_> {
         };
         match self.faulty.failed().iter().any(names) {
             true => Ok(()),
-            false => {
-                Err(Violation::new(Check::Report, format!("the file or the cause is not named: {text}")))
-            }
+            false => Err(Violation::new(
+                Check::Report,
+                format!("the error does not name the file and the cause: {text}"),
+            )),
         }
     }
 
-    /// Checks the operations that must work after the error: reads always, writes if durability is not in doubt.
-    /// Returns whether a write was accepted.
+    /// Checks that reads still work after the error, and that writes work unless the error puts durability in doubt.
+    /// Returns whether the store accepted a write.
     fn check_store(&self, player: &Player<'_>, allowed: &[&Content]) -> Result<bool, Violation> {
         let Some(store) = &player.store else { return Ok(false) };
         // While the disk fails, a reader may get an error, but never a wrong answer.
@@ -301,7 +302,7 @@ impl Trial<'_> {
             }
             Ok(()) => Ok(true),
             Err(error) if was_read => {
-                Err(Violation::new(Check::GoesOn, format!("a failed read stops the writes: {error}")))
+                Err(Violation::new(Check::GoesOn, format!("writes fail after a failed read: {error}")))
             }
             Err(error) if error.to_string().contains("open it again") => Ok(false),
             Err(error) => Err(Violation::new(
@@ -340,7 +341,7 @@ impl Trial<'_> {
         }
         let is_promised = wal.survives_power_loss() || (is_kept && wal.has_log);
         if taken && is_promised {
-            return Err(Violation::new(Check::Promise, "the write after the error is lost"));
+            return Err(Violation::new(Check::Promise, "a write after the error is lost"));
         }
         let content = || {
             let storage: Arc<dyn storage::Storage> = Arc::clone(disk) as _;

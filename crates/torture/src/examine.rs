@@ -156,7 +156,7 @@ pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
         let found = store.get(&key).map_err(wrong)?;
         if found.as_ref() != content.get(&key) {
             let key = String::from_utf8_lossy(&key).into_owned();
-            let what = format!("a get of \"{key}\" finds {}, a scan {}", shown(found.as_ref()), {
+            let what = format!("a get of \"{key}\" finds {}, but a scan finds {}", shown(found.as_ref()), {
                 shown(content.get(key.as_bytes()))
             });
             return Err(Violation::new(Check::Reads, what));
@@ -175,11 +175,12 @@ pub(crate) fn judge(
     match script.commits_with(digest, promise.clone()) {
         Some(commits) if promise.contains(&commits) => Ok(()),
         Some(commits) if commits < *promise.start() => {
-            let what = format!("the first {commits} commits are present, {} were promised", promise.start());
+            let what =
+                format!("the first {commits} commits are present, but {} were promised", promise.start());
             Err(Violation::new(Check::Promise, what))
         }
         Some(commits) => {
-            let what = format!("{commits} commits are present, {} had begun", promise.end());
+            let what = format!("{commits} commits are present, but only {} had begun", promise.end());
             Err(Violation::new(Check::Invention, what))
         }
         None => Err(match content() {

@@ -1,4 +1,4 @@
-//! Violations that an exploration found, and where.
+//! The violations that an exploration found, and their places.
 
 use crate::violation::Violation;
 

@@ -1,4 +1,5 @@
-//! Stores whose process is killed under load: the writers with their reports, and the check of the store that remains.
+//! Stores whose process is killed under load. This module has the writers with their reports, and the check of the
+//! remaining store.
 //!
 //! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits.
 //! The writer reports the start of each commit. After the acknowledgement by the store, it reports the completion. The
@@ -36,7 +37,7 @@ const ACTIONS: usize = 6000;
 const OPENINGS: f64 = 0.2;
 const OPENING: Duration = Duration::from_millis(20);
 
-/// Maximum number of reports before a kill, and the longest delay after them.
+/// Maximum number of reports before a kill, and the longest delay between the last report and the kill.
 const MOST_EVENTS: f64 = 1500.0;
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
@@ -190,8 +191,8 @@ impl Ledger {
             let Some(before) = newest.and_then(|newest| self.before[writer].get(newest)) else { continue };
             if let Some(other) = (0..WRITERS).find(|other| most[*other] < before[*other]) {
                 let what = format!(
-                    "commit {commits} of writer {writer} is there; before it began, writer {other} had {} \
-                     acknowledged, of which {} are there",
+                    "commit {commits} of writer {writer} is present. Before this commit began, writer \
+                     {other} had {} acknowledged commits, but only {} are present",
                     before[other], most[other]
                 );
                 return Err(Violation::new(Check::Order, what));
@@ -213,7 +214,7 @@ impl Life {
         Self { scripts: seeds.map(|seed| Script::new(seed, ACTIONS)).collect() }
     }
 
-    /// Whether every writer has more than a few commits left.
+    /// Whether every writer still has enough commits for another kill.
     pub fn goes_on(&self, from: Commits) -> bool {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }

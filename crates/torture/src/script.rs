@@ -109,8 +109,8 @@ impl Script {
         })
     }
 
-    /// Minimum and maximum number of commits, within bounds, that leave content with this digest. The two numbers
-    /// differ if commits change nothing.
+    /// Minimum and maximum number of commits, within bounds, after which the content has this digest. The two numbers
+    /// differ if some commits change nothing.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,
@@ -187,7 +187,7 @@ fn delete(random: &mut impl Rng) -> ScriptWrite {
     ScriptWrite { key: any_key(random), value: None, end: None }
 }
 
-/// A range delete: half of them of a few keys, the others between any two.
+/// A random range delete. Half of the range deletes cover a few keys. The others have two random keys as bounds.
 fn delete_range(random: &mut impl Rng) -> ScriptWrite {
     let (one, other) = (any_key(random), any_key(random));
     let (low, mut high) = if one < other { (one, other) } else { (other, one) };

@@ -44,8 +44,8 @@ pub enum Check {
     CleanAfter,
     /// A recovered store accepts writes, flushes and opens again.
     GoesOn,
-    /// A crash during recovery does not change the recovered content. A crash after it keeps the promises of the
-    /// operations since.
+    /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
+    /// made since the recovery.
     Recovery,
     /// A checkpoint is a complete separate store, or is clearly not a store.
     Checkpoint,
@@ -85,30 +85,30 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Opens => "the store does not open",
-            Self::Promise => "a promised write is lost",
-            Self::Invention => "data is present that was never written",
+            Self::Promise => "a write is lost although the store promised to keep it",
+            Self::Invention => "the store contains data that was never written",
             Self::Batch => "a batch is only partly present",
-            Self::Order => "a write is missing although a later one is present",
-            Self::Deletion => "a deleted key is back",
+            Self::Order => "a write is missing although a later write is present",
+            Self::Deletion => "a deleted key is present again",
             Self::Reads => "reads are wrong",
             Self::CleanBefore => "verify reports the state after a crash as corruption",
             Self::CleanAfter => "verify finds corruption after recovery",
             Self::GoesOn => "the store cannot continue",
             Self::Recovery => "a second crash changes the recovered content",
-            Self::Checkpoint => "a checkpoint is neither whole nor absent",
-            Self::Report => "an error does not reach the caller",
+            Self::Checkpoint => "a checkpoint is incomplete",
+            Self::Report => "the caller does not receive an error",
             Self::Stops => "writes are acknowledged after a failed sync",
             Self::Panic => "a panic",
             Self::Told => "corruption is not reported",
-            Self::Named => "corruption is reported without its file",
+            Self::Named => "the error about corruption does not name the file",
             Self::Answer => "an answer is wrong",
-            Self::Quarantine => "the rest of a corrupt store cannot be used",
+            Self::Quarantine => "the intact part of a corrupt store is not usable",
             Self::Unchanged => "verify changes the store",
             Self::Stale => "a read misses a write that was acknowledged before it",
             Self::Future => "a read shows a write that began after it",
             Self::Missing => "a present key is not found",
-            Self::Moments => "one read mixes several states",
-            Self::Register => "no order of one key explains its reads",
+            Self::Moments => "one read mixes several states of the store",
+            Self::Register => "no order of the writes of one key explains its reads",
             Self::Serial => "no order of all operations explains the reads",
             Self::Cursor => "a cursor returns wrong keys",
         })

@@ -10,11 +10,12 @@ use crate::statistics::{Statistics, capacities};
 pub struct Distances {
     /// The total variation distance of the mixes.
     pub mix: f64,
-    /// The Kolmogorov-Smirnov distance of the sizes of keys.
+    /// Kolmogorov-Smirnov distance between the key sizes of the trace and of the fitted workload.
     pub key_sizes: f64,
     /// The Kolmogorov-Smirnov distance of the sizes of values, if the trace has some.
     pub value_sizes: Option<f64>,
-    /// The Kolmogorov-Smirnov distance of the numbers of entries of scans. `None` if the trace has no scans.
+    /// Kolmogorov-Smirnov distance between the scan lengths (in entries) of the trace and of the fitted workload.
+    /// `None` if the trace has no scans.
     pub scan_entries: Option<f64>,
     /// The largest difference between the shares of accesses to the most frequent keys.
     pub popularity: f64,

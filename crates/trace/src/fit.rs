@@ -48,7 +48,7 @@ struct Law {
 /// The trace has no operations on single keys, or more than a workload can have.
 pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     if trace.reuse.distinct() == 0 {
-        return Err(Problem::new("the trace has no operation on a single key, so there is nothing to fit"));
+        return Err(Problem::new("the trace has no operation on a single key, so no workload can be fitted"));
     }
     let values = best(&SIZES, &trace.value_sizes, ("bytes", "B")).unwrap_or_else(|| Law {
         toml: "{ kind = \"fixed\", bytes = \"100B\" }".to_owned(),
@@ -80,7 +80,8 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
         }
     }
     let notes = notes(trace);
-    let mut head = format!("# A synthetic twin of {name}. Distances to the trace, from 0 (equal) to 1:\n");
+    let mut head =
+        format!("# A synthetic workload fitted to {name}. Distances to the trace, from 0 (equal) to 1:\n");
     for sentence in distances.sentences().iter().chain(&notes) {
         let _ = writeln!(head, "# - {sentence}");
     }
@@ -92,17 +93,20 @@ fn notes(trace: &Statistics) -> Vec<String> {
     let mut notes = Vec::new();
     let range_deletes = trace.operations_of(TraceOperation::DeleteRange);
     if range_deletes > 0 {
-        notes.push(format!("{range_deletes} range deletes are left out"));
+        notes.push(format!("{range_deletes} range deletes of the trace are left out"));
     }
     let scans = trace.operations_of(TraceOperation::Scan);
     if scans > trace.scan_entries.total() {
         notes.push(format!("{} scans have no recorded length", scans - trace.scan_entries.total()));
     }
     if trace.value_sizes.total() == 0 {
-        notes.push("the trace records no sizes of values; they are 100 bytes".to_owned());
+        notes.push("the trace does not record value sizes, so all values have 100 bytes".to_owned());
     }
     if trace.operations() > MOST_OPERATIONS {
-        notes.push(format!("the twin has {MOST_OPERATIONS} operations, the trace {}", trace.operations()));
+        notes.push(format!(
+            "the fitted workload has {MOST_OPERATIONS} operations, but the trace has {}",
+            trace.operations()
+        ));
     }
     notes
 }
@@ -177,8 +181,8 @@ fn best(
     laws.min_by(|a, b| sizes.distance(&a.histogram).total_cmp(&sizes.distance(&b.histogram)))
 }
 
-/// Returns the distributions that may fit: one size, all sizes equally often, and a generalised Pareto distribution
-/// through the quartiles.
+/// Returns the candidate distributions of sizes: a fixed size, a uniform distribution, and a generalised Pareto
+/// distribution through the quartiles.
 fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     let size = |size: u64| match unit {
         "" => Value::Integer(size.max(1).cast_signed()),
@@ -244,7 +248,7 @@ mod tests {
         assert!(popularity < 0.02 && lru < 0.02, "{:?}", fit.distances);
         assert!((theta - twin_theta).abs() < 0.02, "{:?}", fit.distances);
         assert!(fit.toml.contains("bytes = \"20B\"") && fit.toml.contains("zipfian"), "{}", fit.toml);
-        assert!(fit.toml.starts_with("# A synthetic twin of t."), "{}", fit.toml);
+        assert!(fit.toml.starts_with("# A synthetic workload fitted to t."), "{}", fit.toml);
     }
 
     #[test]
@@ -254,6 +258,6 @@ mod tests {
         assert!(fit.toml.contains("mix        = { insert = 500 }"), "{}", fit.toml);
         assert!(fit.distances.mix < 1e-9 && fit.distances.popularity < 1e-9, "{:?}", fit.distances);
         let error = super::fit(&Statistics::default(), "t").unwrap_err();
-        assert!(error.to_string().contains("nothing to fit"), "{error}");
+        assert!(error.to_string().contains("no workload can be fitted"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The formats that can be written.
+//! The trace formats that can be written.
 
 use std::fs::File;
 use std::io::{self, BufWriter};

@@ -45,13 +45,13 @@ impl Histogram {
         found.map_or(0, |(size, _)| (*size).min(self.largest))
     }
 
-    /// Returns the mean size; 0 if there is none.
+    /// Returns the mean size; 0 if there are no sizes.
     pub(crate) fn mean(&self) -> f64 {
         if self.total == 0 { 0.0 } else { self.sum / self.total as f64 }
     }
 
-    /// Returns the Kolmogorov-Smirnov distance to another histogram: the largest difference of the shares of sizes up to
-    /// any size.
+    /// Returns the Kolmogorov-Smirnov distance to another histogram, which is the largest difference between both
+    /// cumulative distributions.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         if self.total == 0 || other.total == 0 {
             return if self.total == other.total { 0.0 } else { 1.0 };

@@ -19,11 +19,11 @@ const FIRST_POSITIONS: usize = 1 << 12;
 /// A key that is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
-    /// The position of its last access among the positions of the tree.
+    /// The position of the last access to the key among the positions of the tree.
     position: u32,
-    /// The number of its accesses.
+    /// The number of accesses to the key.
     pub(crate) count: u64,
-    /// The number of the access, over all keys, at which it was last accessed.
+    /// Number of the last access to this key, counted over all keys.
     last: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Spatially hashed samples: all records of a part of the keys.
+//! Samples that contain all records of some of the keys. The hash of a key decides whether the sample contains the key.
 
 use workload::{TraceOperation, TraceRecord};
 
@@ -25,8 +25,8 @@ impl Sampler {
         hash_of(record).swap_bytes() <= self.threshold
     }
 
-    /// Returns whether the operation of a record is kept exactly. A scan is not, because it also reads entries of other
-    /// keys.
+    /// Returns whether sampling keeps the operation of a record exactly. A scan is not exact, because it also reads
+    /// entries of keys outside of the sample.
     pub fn is_exact(record: &TraceRecord) -> bool {
         !matches!(record.operation, TraceOperation::Scan | TraceOperation::DeleteRange)
     }

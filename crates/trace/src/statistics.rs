@@ -10,7 +10,7 @@ use crate::reuse::{Reuse, Seen};
 use crate::summary::{MissRatio, Share, TraceStatistics};
 use crate::window::Windows;
 
-/// The default for the number of keys that are kept: about 400 MB.
+/// Default for the maximum number of keys in memory. This number of keys needs about 400 MB.
 const MOST_KEYS: usize = 4_000_000;
 
 /// Points of the miss-ratio curve per power of two.
@@ -39,7 +39,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Creates the statistics of no records, which keep at most `most_keys` keys.
+    /// Creates empty statistics, which keep at most `most_keys` keys in memory.
     pub fn new(most_keys: usize) -> Self {
         Self {
             operations: [0; TraceOperation::ALL.len()],

@@ -1,4 +1,4 @@
-//! The operations of a workload as records, to measure them as a trace is measured.
+//! The operations of a workload as records, so that they can be measured like a trace.
 
 use std::path::Path;
 

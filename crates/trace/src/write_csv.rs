@@ -24,7 +24,7 @@ impl<W: Write> CsvWriter<W> {
 impl<W: Write> TraceWriter for CsvWriter<W> {
     fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         if record.backward {
-            self.losses.add("backward scans became forward ones");
+            self.losses.add("backward scans became forward scans");
         }
         if record.family > 0 {
             self.losses.add("operations lost their column family");

@@ -18,7 +18,7 @@ use crate::writer::{Losses, TraceWriter};
 const RECORD_BYTES: u64 = 24;
 const NEXT_OFFSET: u64 = 16;
 
-/// The number of next accesses that are held before they are written.
+/// Maximum number of next accesses in memory before they are written to the file.
 const MOST_PENDING: usize = 1 << 20;
 
 /// Nanoseconds per second.
@@ -30,7 +30,7 @@ pub(crate) struct OracleGeneralWriter {
     written: u64,
     /// The number of the last record of each object.
     last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// Records with the number of their next access.
+    /// Pairs of a record number and the number of the next access to the same key, not yet written.
     pending: Vec<(u64, u64)>,
     first_ns: Option<u64>,
     losses: Losses,
@@ -49,7 +49,7 @@ impl OracleGeneralWriter {
         }
     }
 
-    /// Writes the held next accesses into their records.
+    /// Writes the collected next accesses into their records in the file.
     fn set_next(&mut self) -> io::Result<()> {
         self.out.flush()?;
         self.pending.sort_unstable();
@@ -66,7 +66,7 @@ impl TraceWriter for OracleGeneralWriter {
         match record.operation {
             TraceOperation::Get => {}
             TraceOperation::Put | TraceOperation::ReadModifyWrite => {
-                self.losses.add("writes became requests of the object");
+                self.losses.add("writes became requests for the object");
             }
             TraceOperation::Delete => {
                 self.losses.add("deletes are left out, because the format has none");
@@ -86,11 +86,11 @@ impl TraceWriter for OracleGeneralWriter {
         let object = if let (0, Ok(number)) = (record.family, <[u8; 8]>::try_from(&record.key[..])) {
             u64::from_be_bytes(number)
         } else {
-            self.losses.add("keys became hashes, because objects have numbers of 8 bytes");
+            self.losses.add("keys became hashes, because the format identifies objects by 8-byte numbers");
             xxh3_64(&record.key) ^ u64::from(record.family)
         };
         let bytes = record.value_bytes.unwrap_or_else(|| {
-            self.losses.add("sizes were not recorded and are 1");
+            self.losses.add("sizes were not recorded, so all sizes are 1");
             1
         });
         self.out.write_all(&seconds.to_le_bytes())?;

@@ -76,7 +76,7 @@ impl<W: Write> RocksDbWriter<W> {
             TraceOperation::Delete => {}
             TraceOperation::DeleteRange => push(record.end.as_deref().unwrap_or_default(), &mut batch),
             _ if record.value.is_none() => {
-                self.losses.add("values were not recorded and are filled with zeros");
+                self.losses.add("values were not recorded, so all values contain zeros");
                 push(&vec![0; record.value_bytes.unwrap_or_default() as usize], &mut batch);
             }
             _ => push(record.value.as_deref().unwrap_or_default(), &mut batch),
@@ -107,7 +107,7 @@ impl<W: Write> TraceWriter for RocksDbWriter<W> {
     fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         match record.time_ns {
             Some(time_ns) => self.last_us = time_ns / 1000,
-            None => self.losses.add("operations have no time and are 1 us apart"),
+            None => self.losses.add("operations have no time, so the time between two operations is 1 us"),
         }
         if !self.is_begun {
             self.is_begun = true;

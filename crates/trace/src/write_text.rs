@@ -23,7 +23,7 @@ impl<W: Write> TextWriter<W> {
 
     fn put(&mut self, record: &TraceRecord) -> io::Result<()> {
         let value = record.value.clone().unwrap_or_else(|| {
-            self.losses.add("values were not recorded and are filled with x");
+            self.losses.add("values were not recorded, so all values consist of x");
             vec![FILLER; record.value_bytes.unwrap_or_default() as usize]
         });
         writeln!(self.out, "{}", Command::Put { key: record.key.clone(), value })
@@ -50,7 +50,7 @@ impl<W: Write> TraceWriter for TextWriter<W> {
                 }
                 _ => {
                     self.losses
-                        .add("scans of a number of entries are left out, because text has only ranges");
+                        .add("scans with a number of entries are left out, because the text format has only ranges");
                     Ok(())
                 }
             },

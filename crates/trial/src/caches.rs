@@ -27,7 +27,8 @@ pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Resu
     }
 }
 
-/// Evicts the files of an open store from the page cache: the mapped pages first, which would stay otherwise.
+/// Evicts the files of an open store from the page cache. Mapped pages are evicted first, because the kernel otherwise
+/// keeps them.
 pub(super) fn drop_pages(directory: &Path) -> Result<(), TargetError> {
     let files = files(directory)?;
     page_out_mapped(&directory.canonicalize()?)?;

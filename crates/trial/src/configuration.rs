@@ -17,7 +17,7 @@ const DESIGN: &str = "design";
 /// An engine, a design and a task. In JSON, it is the text of one TOML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
-    /// The engine. A component under test has none, and ignores it.
+    /// The engine. Component experiments ignore this field.
     pub engine: Choice,
     /// The design of the store, or of the component under test.
     pub design: Design,

@@ -13,7 +13,7 @@ use super::drive::Drive;
 /// The samplings of latencies at which the cost is always reported, in addition to the sampling of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// The number of measurements, of which the smallest counts, because disturbances only add time.
+/// The number of measurements. The smallest one counts, because disturbances only add time.
 const REPEATS: usize = 5;
 
 /// The keys that the measured phase finds.

@@ -130,7 +130,7 @@ struct Shared<'a> {
     timeline: Timeline,
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
-    /// The turns of the process, and the slice that it is in. `None` if it runs by itself.
+    /// The turns of the process. `None` if the process has no turns. `None` if it runs by itself.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
@@ -311,12 +311,13 @@ impl Shared<'_> {
         Ok(worker.finish())
     }
 
-    /// Whether a thread in the background ends, because all others have ended or one has failed.
+    /// Whether a background thread must end, because all other threads have ended or a thread has failed.
     fn ends_background(&self) -> bool {
         self.unended.load(Ordering::Relaxed) == 0 || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Runs one thread's part of the warm-up. Only its answers are kept, and they are checked like all others.
+    /// Runs the part of one thread in the warm-up. The warm-up records no times. Its answers are checked like all other
+    /// answers.
     fn warm_up(
         &self,
         gate: &dyn Gate,
@@ -342,8 +343,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Lets one of the threads do something about the turns of the process, when all have come here. Does nothing in a process
-    /// that takes no turns.
+    /// Waits for all threads, and lets one thread call `act` with the turns of the process. Does nothing in a process
+    /// without turns.
     fn lead(&self, act: impl FnOnce(&Turns)) {
         let Some(turns) = self.turns else { return };
         if self.barrier.wait().is_leader() {
@@ -402,7 +403,8 @@ struct Worker<'a> {
     /// The wait for a CPU by the thread at the start of the slice or phase, and that in all slices before, in nanoseconds.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
-    /// The time at which the next operation of a replay is due, in nanoseconds after the start, if it was recorded.
+    /// Time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the trace has no
+    /// times.
     due_ns: Option<u64>,
 }
 
@@ -473,7 +475,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Runs one operation when it is due. Times the operation if it is sampled.
+    /// Waits until one operation is due, and executes it. Times the operation if it is sampled.
     #[inline]
     fn operate(
         &mut self,
@@ -580,14 +582,15 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Notes the end of the last operation, unless each operation is timed.
+    /// Records the time at the end of the slice. This is not necessary if each operation is timed, because then the
+    /// last operation has recorded the time.
     fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
     }
 
-    /// Adds up the wait for a CPU until now, and returns that since the start of the slice or phase, in nanoseconds.
+    /// Adds the wait for a CPU since the start of the slice or phase to the total. Returns this wait in nanoseconds.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

@@ -32,7 +32,7 @@ const MOST_STRAYS: f64 = 0.05;
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
-    /// Whether every run has keys from the whole key range, as far as known.
+    /// Whether each sorted run of the tree is assumed to cover the whole key range, so that all runs overlap.
     overlaps: bool,
     /// The distribution of the last requests to the cache, and its number of keys.
     warm_with: Option<(String, u64)>,
@@ -55,8 +55,8 @@ impl Forecast {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
 
-    /// The expected values of a phase on a store that earlier phases left at `from`. Call it for each phase in order.
-    /// `live` is the number of live bytes after the phase, if known.
+    /// The expected values of a phase on a store whose earlier phases used the keys and versions of `from`. Call it for
+    /// each phase in order. `live` is the number of live bytes after the phase, if known.
     pub(super) fn of_phase(
         &mut self,
         phase: &Phase,
@@ -207,7 +207,7 @@ impl Forecast {
     }
 }
 
-/// The requests of gets for data blocks, if nearly all of them went to the block of the key.
+/// The requests of gets for data blocks. `None` if many requests were for other blocks than the block of the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;

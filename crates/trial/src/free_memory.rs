@@ -73,7 +73,7 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The cost of free memory for this process: of the first write, and of a second write to the same bytes.
+/// Speed of writes to free memory: of a first write, and of a second write to the same bytes.
 pub struct Cost {
     /// Bytes per second into pages that were not used recently.
     pub first: f64,

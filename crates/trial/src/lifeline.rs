@@ -28,7 +28,7 @@ pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receive
     let orders = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
     let (sender, turns) = channel();
     let watch = std::thread::Builder::new().spawn(move || end_with_the_starter(&sender));
-    watch.map_err(|error| format!("no thread can be started: {error}"))?;
+    watch.map_err(|error| format!("cannot start a thread: {error}"))?;
     Ok((orders?, turns))
 }
 

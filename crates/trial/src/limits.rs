@@ -1,4 +1,4 @@
-//! The measured limits of this machine: the speed of its CPUs at counting and copying, and the resolution of its
+//! Measures the limits of this machine: CPU cycles per second, copied bytes per second, and the resolution of the
 //! clock.
 
 use std::hint::black_box;
@@ -12,12 +12,12 @@ const HEADROOM: f64 = 2.0;
 /// The bytes of one copy. Source and target together fit into the first-level cache of any CPU in use.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// Copies and steps in one measurement. Copies and steps take some ten microseconds, so that most measurements have no
-/// interruption.
+/// The numbers of copies and of steps in one measurement. A measurement takes some ten microseconds, so most
+/// measurements have no interruption.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
-/// The number of measurements, of which the best counts, because disturbances only add time.
+/// The number of measurements. The best one counts, because disturbances only add time.
 const REPEATS: usize = 200;
 
 /// The limits that no measurement can exceed.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub derived: Derived,
 }
 
-/// The origin of limits, as text for messages about numbers beyond them.
+/// The origin of each limit, as text for messages about numbers that exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// The origin of the limit on bytes per second.
@@ -61,8 +61,8 @@ impl Derived {
 }
 
 impl Limits {
-    /// Limits of any machine in use: twelve channels of DDR5-6400 transfer 0.6 of these bytes, no CPU has as many
-    /// cycles, and no clock has a finer resolution.
+    /// Limits that no current machine exceeds. Twelve channels of DDR5-6400 transfer 60 % of these bytes. No CPU has
+    /// this many cycles per second, and no clock has this resolution.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
@@ -81,7 +81,7 @@ impl Limits {
         })
     }
 
-    /// Combines two sets of limits: each measured limit, or else the limit of `fallback`.
+    /// Combines two sets of limits. If a limit was not measured, the result has the limit of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };

@@ -28,7 +28,7 @@ pub(super) struct Measured {
     pub(super) disk_bytes: Option<u64>,
     /// The share of the store's files in the page cache at the start of the phase, if known.
     pub(super) page_cache_share: Option<f64>,
-    /// Whether the store's files are on storage of the operating system.
+    /// Whether the store has files on a file system, so that the kernel counts its reads and writes.
     pub(super) is_stored: bool,
     /// Whether the engine's allocations are counted by this program.
     pub(super) allocates_in_program: bool,
@@ -41,9 +41,9 @@ pub(super) struct Measured {
 /// The state after the flushes and compactions of a phase have finished.
 pub(super) struct Settled {
     pub(super) stats: EngineStats,
-    /// The time until then, in nanoseconds.
+    /// The time until all flushes and compactions had finished, in nanoseconds.
     pub(super) ns: u64,
-    /// The resources that the process had used by then.
+    /// The resources that the process had used at that time.
     pub(super) usage: Usage,
 }
 

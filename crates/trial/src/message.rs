@@ -46,7 +46,7 @@ pub struct TrialSpec {
     pub turns: Option<TurnSpec>,
 }
 
-/// How a process takes turns with those of other configurations.
+/// How a process takes turns with the processes of other configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpec {
     /// The core that the process runs on, with all its threads; `None` for any.

@@ -9,7 +9,7 @@ use workload::{Phase, Rate, Work};
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
 const SPIN_NS: u64 = 100_000;
 
-/// The time after which a thread that waits in the background checks whether it ends.
+/// Period in which a waiting background thread checks whether it must end.
 const BACKGROUND_PERIOD: Duration = Duration::from_millis(10);
 
 /// The number of threads of a phase that do not run in the background.

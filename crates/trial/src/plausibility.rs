@@ -12,11 +12,11 @@ use super::limits::Limits;
 /// The standard deviations of the allowance for chance.
 const SIGMAS: f64 = 5.0;
 
-/// The error of the popularity of blocks, as a fraction of requests. The error exists because blocks differ in their
-/// number of keys.
+/// The error of the assumed popularity of blocks, as a fraction of requests. The error exists because blocks differ in
+/// their number of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
-/// The relative allowance above exact counts: rounding, trailers, histograms of three digits.
+/// Allowed relative deviation from exact limits, because of rounding, trailers, and histograms with three digits.
 const SLACK: f64 = 0.02;
 
 /// The facts that bounds need in addition to the row.
@@ -26,7 +26,7 @@ struct Facts {
     limits: Limits,
     /// Whether blocks are stored without compression, and no data expires by rule.
     keeps_bytes: bool,
-    /// Whether a component of the design is an ideal bound, to which limits of real components do not apply.
+    /// Whether a component of the design is an ideal bound. The limits of real components do not apply to ideal bounds.
     is_oracle: bool,
     /// The filters.
     filters: FilterFacts,
@@ -181,7 +181,7 @@ fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// Shares are between 0 and 1.
+/// Rule: a share is between 0 and 1.
 fn share(row: &Row, _: &Facts) -> Option<String> {
     let outside = |metric: &&Metric| {
         let value = row.get(metric).number();
@@ -191,7 +191,7 @@ fn share(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} {} is not between 0 and 1", metric.name, shown(row, metric)?))
 }
 
-/// Only a residual may be negative, and no number is infinite.
+/// Rule: only a residual may be negative, and no value is infinite.
 fn sign(row: &Row, _: &Facts) -> Option<String> {
     let wrong = |metric: &&Metric| {
         let value = row.get(metric).number();
@@ -437,7 +437,7 @@ mod tests {
         Facts { keeps_bytes: true, filters: EVEN, value_share: Some(0.84), ..Facts::default() }
     }
 
-    /// The names of the rules that a row with these numbers violates.
+    /// Names of the rules that a row with these values violates.
     fn broken(numbers: &str, facts: &Facts) -> Vec<&'static str> {
         let row = row(numbers);
         RULES.iter().filter(|rule| (rule.check)(&row, facts).is_some()).map(|rule| rule.name).collect()
@@ -451,8 +451,8 @@ mod tests {
         assert_eq!(implausible(&Row::new(&Schema::runs::<&str>(&[]).unwrap()), &facts()), None);
     }
 
-    /// Numbers beyond any machine are found on any machine. Numbers beyond this machine are found here, and the message
-    /// names the bound.
+    /// Values beyond the limits of any machine are always detected. Values beyond the limits of this machine are
+    /// detected on this machine, and the message names the limit.
     #[test]
     fn measured_limits_are_tighter_and_named() {
         let derived = Derived { bytes: "this one", cycles: "this one", clock: "this one" };

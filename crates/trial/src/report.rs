@@ -66,7 +66,7 @@ impl PhaseRows {
         }
     }
 
-    /// The row of a phase in a trial with a wrong answer, without numbers.
+    /// The row of a phase in a trial with a wrong answer. The row has no measured values.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -119,7 +119,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Adds the rows and latencies of a role: one row per kind of operation, then that of all.
+    /// Adds the rows and latencies of a role: one row per kind of operation, and then a row for all operations.
     fn add_role(&self, role: &RoleTotals, rows: &mut Vec<Measurements>, latencies: &mut LatencyLog) {
         let all = sum(&role.operations);
         let rate = match role.rate {
@@ -244,8 +244,8 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// The time of an operation without the waits of its thread for a CPU, in nanoseconds. In an open loop it is that between
-    /// operations, too, so it is not known.
+    /// Time per operation without waits for a CPU, in nanoseconds. `None` in an open loop, because the waits of a
+    /// thread then include the time between operations.
     fn busy_ns(&self) -> Option<f64> {
         let driven = &self.measured.driven;
         let threads = u64::from(self.phase.threads);
@@ -267,7 +267,7 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
-    /// Sets the conditions of the phase, and whether they lasted.
+    /// Sets the columns of the phase's conditions, including its steadiness.
     fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);

@@ -5,7 +5,7 @@ use measure::Clock;
 use results::SeamCost;
 use tree::Design;
 
-/// The number of measurements, of which the smallest counts, because disturbances only add time.
+/// The number of measurements. The smallest one counts, because disturbances only add time.
 const REPEATS: usize = 15;
 
 /// The seam of a choice on an axis. `None` for a built-in component.

@@ -15,14 +15,14 @@ use super::failure::TrialResult;
 use super::truth::Truth;
 use super::turn::{self, Turns};
 
-/// The folder of a checkpoint, next to that of the store.
+/// The folder of a checkpoint, next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
 /// The parts of a trial that a step needs, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
-    /// The turns of the process; `None` if it runs by itself.
+    /// The turns of the process. `None` if the process does not run side by side with others.
     pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
@@ -90,7 +90,7 @@ impl StepContext<'_> {
         }
     }
 
-    /// Makes a call in slices of time, where the process takes turns.
+    /// Makes a call. In a process with turns, the call runs in slices of time.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }
@@ -120,6 +120,6 @@ impl StepContext<'_> {
 /// an error of a library that lacks a function of its engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
-        Err(format!("this version of the engine has no call for step = \"{}\"", step.name()).into())
+        Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())
     })
 }

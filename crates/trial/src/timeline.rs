@@ -6,8 +6,8 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// The latencies of the intervals of one phase, over all threads. Only intervals that some thread has not left yet are
-/// kept as histograms.
+/// Latencies of the intervals of one phase, over all threads. An interval has a histogram only until all threads have
+/// left the interval.
 pub(super) struct Timeline {
     /// The length of an interval, in nanoseconds.
     interval_ns: u64,
@@ -32,7 +32,7 @@ struct OpenInterval {
 /// One interval of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interval {
-    /// The start, relative to that of the phase.
+    /// The start of the interval, relative to the start of the phase.
     pub(super) start_ns: u64,
     /// End of the interval, unless the phase ends earlier.
     pub(super) end_ns: u64,

@@ -145,7 +145,7 @@ struct Trial {
     done: Vec<Vec<u64>>,
     /// The receiver of progress messages.
     tell: fn(&Message),
-    /// The turns of this process; `None` if it runs by itself.
+    /// The turns of this process. `None` if the process does not run side by side with others.
     turns: Option<Turns>,
 }
 
@@ -240,8 +240,8 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Runs a phase at a rate and checks it. Returns the values that a search needs, and the extent at which the next
-    /// phase starts.
+    /// Runs a phase at one rate and checks the answers. Returns the values that a rate search needs, and the keys and
+    /// versions used up to the end of the phase.
     fn once(
         &mut self,
         number: usize,
@@ -297,7 +297,7 @@ impl Trial {
     }
 
     /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
-    /// compaction has finished. The rows are those of the highest rate that the store sustains.
+    /// compaction has finished. The rows describe the run at the highest rate that the store sustains.
     fn search(
         &mut self,
         number: usize,
@@ -373,7 +373,7 @@ impl Trial {
         }
     }
 
-    /// Touches the free memory that the experiment asks for.
+    /// Writes to free memory, as `trials.warm_memory` requests.
     fn prepare_memory(&self) -> TrialResult<()> {
         let Some(bytes) = self.spec.warm_memory else { return Ok(()) };
         let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");

@@ -1,11 +1,12 @@
-//! The expected content of a trial's store, which answers are checked against outside of the timed path.
+//! The expected content of a trial's store. Answers are checked against it outside of the timed path.
 
 use std::sync::Arc;
 
 use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// The largest store that a model holds, in key and value bytes. A replay is not checked beyond it.
+/// Maximum size of a modelled store, in key and value bytes. Answers of a replay are not checked after the store
+/// exceeds this size.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The expected content of the store.
@@ -29,7 +30,7 @@ pub(super) struct Checked {
     pub(super) dropped: Option<u64>,
     /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// The extent at which the next phase starts.
+    /// The keys and versions used before the next phase.
     pub(super) extent: Extent,
     /// Key and value bytes of all live data, if known.
     pub(super) live_bytes: Option<u64>,

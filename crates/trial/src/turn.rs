@@ -1,8 +1,8 @@
-//! The turns of a trial process that shares the machine with the processes of other configurations. It runs operations only
-//! while the parent lets it, slice by slice, and the parent stops it as a whole (`SIGSTOP`) in between.
+//! The turns of a trial process that shares the machine with the processes of other configurations. The process runs
+//! operations only during its turns, slice by slice. Between turns, the parent stops the whole process (`SIGSTOP`).
 //!
-//! Time stands still while other processes have their turn: [`now`] is the clock without that time, so rates, latencies and
-//! the timeline are those of a process that never waited.
+//! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore equal
+//! to those of a process that never waited.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 
 use super::message::{Message, Turn, Yielded};
 
-/// The time in which this process waited for its turns, in nanoseconds. Always 0 in a process that takes no turns.
+/// Total time in which this process waited for its turns, in nanoseconds. Always 0 in a process without turns.
 static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
 
-/// The current stamp, earlier by the time in which the process waited for its turns.
+/// The current time, minus the total time in which the process waited for its turns.
 pub(super) fn now(clock: &Clock) -> Stamp {
     clock.before(clock.now(), paused_ns())
 }
@@ -25,7 +25,7 @@ pub(super) fn paused_ns() -> u64 {
     PAUSED_NS.load(Ordering::Acquire)
 }
 
-/// The connection to the parent that gives the turns.
+/// The connection to the parent process, which starts and ends the turns.
 pub(super) struct Turns {
     orders: Mutex<Orders>,
     tell: fn(&Message),
@@ -33,11 +33,12 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// The time for which the parent had stopped the process in the middle of calls, in nanoseconds, as last reported.
+    /// Total time for which the parent stopped the process in the middle of calls, in nanoseconds, as the parent last
+    /// reported.
     stopped_ns: u64,
 }
 
-/// The use of the CPU by this process, up to a point in time.
+/// The CPU time of this process at a point in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     at: Stamp,
@@ -45,7 +46,7 @@ pub(super) struct Used {
 }
 
 impl Used {
-    /// The use until now.
+    /// Reads the CPU time of this process and the clock.
     fn read(clock: &Clock) -> Self {
         let cpu_ns = probe::cpu_ns();
         Self { cpu_ns, at: clock.now() }
@@ -104,7 +105,7 @@ impl Turns {
     }
 }
 
-/// Makes a call that runs in slices of time where the process takes turns.
+/// Makes a call. In a process with turns, the call runs in slices of time.
 pub(super) fn call<T>(turns: Option<&Turns>, clock: &Clock, work: impl FnOnce() -> T) -> T {
     let Some(turns) = turns else { return work() };
     turns.begin_call();

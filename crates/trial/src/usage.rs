@@ -23,7 +23,8 @@ pub(super) struct Usage {
 }
 
 impl Meter {
-    /// Starts counting. Call this before the store starts its threads, because only threads started later are counted.
+    /// Starts counting. Call this before the store starts its threads, because the counters include only threads that
+    /// start later.
     pub(super) fn begin(mode: RunMode) -> Self {
         let counters = match mode {
             RunMode::Timed => Some(Mutex::new(Counters::of_processor())),

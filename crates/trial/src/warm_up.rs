@@ -27,7 +27,7 @@ pub(super) struct WarmingUp<'a> {
     start: Stamp,
     /// Whether the threads may start the measured part.
     is_over: AtomicBool,
-    /// Whether the last rounds were alike, if this was requested.
+    /// Whether the last rounds of the warm-up were steady. `None` if no steady state was requested.
     is_steady: Mutex<Option<bool>>,
     begun: Mutex<Option<Begun>>,
     /// Takes a sample of the store and of the used resources.

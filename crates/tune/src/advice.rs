@@ -17,7 +17,7 @@ use crate::goal::{GoalMetric, Objectives};
 /// The share of a bound from which a limit is said to bind.
 const BINDS: f64 = 0.9;
 
-/// The largest drift that is tried, as Endure's experiments have it.
+/// Largest drift that the search tries, as in the experiments of Endure.
 const MOST_DRIFT: f64 = 4.0;
 
 /// The designs that the answer lists besides the winner.
@@ -110,7 +110,7 @@ impl Advice {
         if goal.metric.is_timed() {
             let _ = writeln!(
                 text,
-                "  (before measured runs, device time per operation stands for {})",
+                "  (the layers before measured runs use device time per operation instead of {})",
                 goal.metric.name()
             );
         }
@@ -119,16 +119,19 @@ impl Advice {
         if let Some(drift) = self.best_until() {
             let _ = match drift < MOST_DRIFT {
                 true => {
-                    writeln!(text, "  It stays best up to a drift of {drift:.2} (KL divergence of the mix).")
+                    writeln!(
+                        text,
+                        "  This design stays the best up to a drift of {drift:.2} (KL divergence of the mix)."
+                    )
                 }
                 false => writeln!(
                     text,
-                    "  It stays best at every drift up to {MOST_DRIFT} (KL divergence of the mix)."
+                    "  This design stays the best at every drift up to {MOST_DRIFT} (KL divergence of the mix)."
                 ),
             };
         }
         if let Some(label) = &self.textbook {
-            let _ = writeln!(text, "  The textbook's closed forms advise {label}.");
+            let _ = writeln!(text, "  Closed formulas of textbooks advise {label}.");
         }
         for sentence in self.confirmed.iter().flatten() {
             let _ = writeln!(text, "  {sentence}");
@@ -144,26 +147,26 @@ impl Advice {
         format_value(self.objectives.sign(objective), self.objectives.goal.metric.unit())
     }
 
-    /// The limits, and those that bind.
+    /// Appends the limits with their values, and whether a limit is nearly reached.
     fn limits(&self, text: &mut String) {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
             let Some(value) = value else {
-                let _ = writeln!(text, "  limit {}: unknown in this layer", limit.text);
+                let _ = writeln!(text, "  limit {}: this layer cannot compute the metric", limit.text);
                 continue;
             };
             let near = if limit.is_most { value / limit.bound } else { limit.bound / value };
             let state = match (limit.excess(*value) > 0.0, near >= BINDS) {
-                (true, _) => "not met by any design that was tried",
-                (false, true) => "binds",
-                (false, false) => "does not bind",
+                (true, _) => "not met by any tried design",
+                (false, true) => "met, but close to the limit",
+                (false, false) => "met",
             };
             let value = format_value(*value, limit.goal.metric.unit());
             let _ = writeln!(text, "  limit {}: {value}, {state}", limit.text);
         }
     }
 
-    /// The next best designs, and what they cost more.
+    /// Appends the next best designs with their additional cost.
     fn others(&self, text: &mut String) {
         let Some(own) = self.design().score(self.layer) else { return };
         let best = ranked(&self.candidates, self.layer);
@@ -176,7 +179,8 @@ impl Advice {
         }
     }
 
-    /// The largest drift up to which the winner has the least robust cost; `None` without costs per operation.
+    /// Largest drift up to which the best design has the lowest robust cost. `None` if there are no costs per
+    /// operation.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;
@@ -193,8 +197,8 @@ impl Advice {
         steps.skip_while(|drift| *drift < self.objectives.drift).take_while(|drift| is_best(*drift)).last()
     }
 
-    /// Draws all designs of the deciding layer, those of the Pareto set by name. Nothing is drawn if the objective is no
-    /// column.
+    /// Draws all designs of the deciding layer, with names for the designs of the Pareto set. Draws nothing if the
+    /// objective is not a column.
     fn draw(&self, experiment: &str) -> Outcome<()> {
         let (goal, also) = (self.objectives.goal.metric, self.objectives.also.metric);
         let (GoalMetric::Column(up), false) = (goal, goal == also) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Candidates: designs, and what each layer says about them.
+//! Candidates of the search: designs with their scores in each layer.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use tree::Design;
 /// A layer of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// Closed forms.
+    /// The layer that evaluates closed formulas.
     Theory,
     /// Simulation without data.
     Simulated,
@@ -32,16 +32,16 @@ impl Layer {
     }
 }
 
-/// The numbers of a design in one layer.
+/// The scores of a design in one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
     /// The objective, to be minimised.
     pub objective: f64,
-    /// The second axis of the Pareto set, to be minimised; `None` where the layer does not have it.
+    /// The second metric of the Pareto set, where smaller is better. `None` if the layer cannot compute the metric.
     pub also: Option<f64>,
-    /// The value of each limited number; `None` where the layer does not have it.
+    /// The value of each limited metric. `None` if the layer cannot compute the metric.
     pub limited: Vec<Option<f64>>,
-    /// How far the design is beyond its limits, the sum of relative excesses.
+    /// Sum of the relative excesses of the design over its limits. 0 if the design meets all limits.
     pub excess: f64,
     /// The share and the cost of each kind of operation, if the objective is `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
@@ -54,7 +54,7 @@ pub struct Candidate {
     pub label: String,
     /// The design.
     pub design: Design,
-    /// The score of each layer that it reached.
+    /// The score of the candidate in each layer that it reached.
     pub scores: [Option<DesignScore>; 4],
 }
 
@@ -76,7 +76,8 @@ impl Candidate {
 }
 
 impl DesignScore {
-    /// Orders scores: designs within their limits by the objective, then the others by their excess.
+    /// Compares two scores. Designs within their limits come first, sorted by the objective. The other designs follow,
+    /// sorted by their excess over the limits.
     pub fn order(&self, other: &Self) -> Ordering {
         let (own, others) = (self.excess > 0.0, other.excess > 0.0);
         own.cmp(&others)
@@ -124,7 +125,8 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// The candidates that go on to the next layer: the best `most`, with as many of the Pareto set as the half of them.
+/// The candidates for the next layer. The result has at most `most` candidates: the best designs, and designs of the
+/// Pareto set for up to half of the result.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

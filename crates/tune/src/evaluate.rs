@@ -8,7 +8,7 @@ use workload::{LENGTHS, Phase, Work, Workload};
 use crate::candidate::DesignScore;
 use crate::goal::{Goal, GoalMetric, Objectives};
 
-/// The value of a metric by phase and operation; `None` where a layer does not have it.
+/// Looks up the value of a metric by phase and operation. `None` if a layer cannot compute the metric.
 pub(crate) type Lookup<'a> = dyn Fn(&str, &str, &Metric) -> Option<f64> + 'a;
 
 /// The score of a design; `None` if the layer does not have the objective.

@@ -31,9 +31,9 @@ pub struct Goal {
 /// A limit of a design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// The limited number.
+    /// The metric that the limit restricts.
     pub goal: Goal,
-    /// Whether the bound is the largest value, rather than the smallest.
+    /// Whether the bound is the largest permitted value. Otherwise it is the smallest permitted value.
     pub is_most: bool,
     /// The bound.
     pub bound: f64,
@@ -66,7 +66,7 @@ impl GoalMetric {
         }
     }
 
-    /// The unit of its values.
+    /// The unit of the metric.
     pub fn unit(self) -> Unit {
         match self {
             Self::Column(metric) => metric.unit,
@@ -75,7 +75,7 @@ impl GoalMetric {
         }
     }
 
-    /// Whether only a measured run has it.
+    /// Whether only timed runs measure this metric.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Column(metric) if !metric.is_exact())
     }
@@ -90,7 +90,7 @@ impl Goal {
             "memory" => GoalMetric::Memory,
             "io_per_op" => GoalMetric::IoPerOp,
             name => GoalMetric::Column(reference::metric(name).ok_or_else(|| {
-                format!("unknown metric \"{name}\"; `lsmbench list --columns` lists them, besides memory and io_per_op")
+                format!("unknown metric \"{name}\"; `lsmbench list --columns` lists all metrics except memory and io_per_op")
             })?),
         };
         let mut goal = Self { metric, operation: c::ALL.to_owned(), phase: phase.to_owned() };
@@ -99,16 +99,16 @@ impl Goal {
                 "of" if *value == c::ALL || Kind::ALL.iter().any(|kind| kind.name() == *value) => {
                     (*value).clone_into(&mut goal.operation);
                 }
-                "of" => return Err(format!("unknown operation \"{value}\"; Valid: all, get, put, range …")),
+                "of" => return Err(format!("unknown operation \"{value}\". Valid: all, get, put, range …")),
                 "in" if phases.iter().any(|phase| phase == value) => (*value).clone_into(&mut goal.phase),
-                "in" => return Err(format!("unknown phase \"{value}\"; Valid: {}", phases.join(", "))),
+                "in" => return Err(format!("unknown phase \"{value}\". Valid: {}", phases.join(", "))),
                 _ => return Err(format!("unexpected \"{word}\"; write METRIC of OPERATION in PHASE")),
             }
             rest = others;
         }
         match rest {
             [] => Ok(goal),
-            _ => Err(format!("\"{text}\" ends too early; write METRIC of OPERATION in PHASE")),
+            _ => Err(format!("\"{text}\" is incomplete; write METRIC of OPERATION in PHASE")),
         }
     }
 }
@@ -119,13 +119,13 @@ impl Constraint {
         let parts = [("<=", true), (">=", false)];
         let found = parts.iter().find_map(|(sign, is_most)| Some((text.split_once(sign)?, *is_most)));
         let ((goal, value), is_most) =
-            found.ok_or_else(|| format!("\"{text}\" is no limit; write it as \"write_amp <= 8\""))?;
+            found.ok_or_else(|| format!("\"{text}\" is not a limit; write it as \"write_amp <= 8\""))?;
         let goal = Goal::read(goal, phase, phases)?;
         let value = value.trim();
         let bound = match goal.metric.unit() {
             Unit::Bytes => parse_bytes(value).map(|bytes| bytes as f64),
             Unit::Nanoseconds if value.ends_with('s') => parse_nanoseconds(value).map(|ns| ns as f64),
-            _ => value.replace('_', "").parse().map_err(|_| format!("\"{value}\" is no number")),
+            _ => value.replace('_', "").parse().map_err(|_| format!("\"{value}\" is not a number")),
         }?;
         Ok(Self { goal, is_most, bound, text: text.to_owned() })
     }
@@ -141,7 +141,7 @@ impl Objectives {
     /// Reads the objectives of an experiment.
     ///
     /// # Errors
-    /// A metric, operation, phase or limit that is not known; no objective, or two.
+    /// An unknown metric, operation, phase or limit; a missing objective, or two objectives.
     pub fn read(experiment: &Experiment, spec: &TuneSpec) -> Outcome<Self> {
         let phases = experiment.task.phases();
         let judged = experiment.facts().phase.unwrap_or_else(|| phases.last().cloned().unwrap_or_default());
@@ -152,9 +152,14 @@ impl Objectives {
             (Some(text), None) => ("minimise", text),
             (None, Some(text)) => ("maximise", text),
             (None, None) => {
-                return Err(at("minimise", "missing; set it to a metric, as \"write_amp\"".to_owned()));
+                return Err(at(
+                    "minimise",
+                    "the metric is missing; set it, such as \"write_amp\"".to_owned(),
+                ));
             }
-            (Some(_), Some(_)) => return Err(at("maximise", "remove it or tune.minimise".to_owned())),
+            (Some(_), Some(_)) => {
+                return Err(at("maximise", "set only one of tune.maximise and tune.minimise".to_owned()));
+            }
         };
         let goal = Goal::read(text, &judged, &phases).map_err(|message| at(key, message))?;
         let is_maximised = spec.maximise.is_some();
@@ -162,7 +167,10 @@ impl Objectives {
             |better: Better| matches!(goal.metric, GoalMetric::Column(metric) if metric.better == better);
         if is_wrong(if is_maximised { Better::Lower } else { Better::Higher }) {
             let other = if is_maximised { "minimise" } else { "maximise" };
-            return Err(at(key, format!("{} is better the other way; use tune.{other}", goal.metric.name())));
+            return Err(at(
+                key,
+                format!("for {}, the other direction is better; use tune.{other}", goal.metric.name()),
+            ));
         }
         let second = match (&spec.also, goal.metric) {
             (Some(text), _) => text.as_str(),
@@ -174,11 +182,10 @@ impl Objectives {
         let limits = limits.collect::<Result<Vec<_>, _>>().map_err(|message| at("subject_to", message))?;
         let drift = spec.drift.unwrap_or(0.0);
         if !(drift.is_finite() && drift >= 0.0) {
-            return Err(at("drift", "expected a divergence of 0 or more, as 0.5".to_owned()));
+            return Err(at("drift", "expected a divergence of 0 or more, such as 0.5".to_owned()));
         }
         if drift > 0.0 && goal.metric != GoalMetric::IoPerOp {
-            let message =
-                "a robust objective has a cost for each kind of operation; set tune.minimise = \"io_per_op\"";
+            let message = "a robust objective needs a cost for each kind of operation; set tune.minimise = \"io_per_op\"";
             return Err(at("drift", message.to_owned()));
         }
         Ok(Self { goal, is_maximised, also, limits, drift })

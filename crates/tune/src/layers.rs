@@ -60,10 +60,10 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
     let experiment = settings.experiment;
     let objectives = Objectives::read(experiment, settings.spec)?;
     let workload = experiment.task.workload().ok_or_else(|| {
-        Problem::at(&experiment.file, None, "tune needs a workload, and this experiment has a component")
+        Problem::at(&experiment.file, None, "tune needs a workload, but this is a component experiment")
     })?;
     if experiment.cells.iter().any(|cell| !engine(&cell.engine).reads_whole_design()) {
-        return Err(Problem::at(&experiment.file, None, "tune searches designs of engine \"lsmbench\" only"));
+        return Err(Problem::at(&experiment.file, None, "tune searches only designs of engine \"lsmbench\""));
     }
     let candidates =
         experiment.cells.iter().map(|cell| Candidate::new(cell.label.clone(), cell.design.clone())).collect();
@@ -111,7 +111,7 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// The objective of the layers without time: a device time in place of a measured one.
+    /// The objective of the layers that measure no time. These layers use the device time instead of a measured time.
     fn untimed(&self) -> Objectives {
         let mut objectives = self.objectives.clone();
         if objectives.goal.metric.is_timed() {
@@ -196,7 +196,8 @@ impl Search<'_> {
         Ok(is_done)
     }
 
-    /// Measures the best designs, and then the better half of them, until two are left. Returns whether it finished.
+    /// Measures the best designs, then the better half of these designs, and so on, until two designs remain. Returns
+    /// `false` if the user interrupted the search.
     fn race(&mut self, most: usize) -> Outcome<bool> {
         let objectives = self.objectives.clone();
         let mut chosen = survivors(&self.candidates, Layer::Counted, most);
@@ -221,7 +222,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Runs some candidates as an experiment of its own.
+    /// Runs some candidates as a separate experiment.
     fn run(&self, name: &str, chosen: &[usize], trials: Table) -> Outcome<(Vec<Row>, bool)> {
         let designs: Vec<Design> = chosen.iter().map(|at| self.candidates[*at].design.clone()).collect();
         let derived = Derived {
@@ -280,7 +281,10 @@ impl Search<'_> {
             .filter(|of| *of <= layer)
             .find(|of| !ranked(&self.candidates, *of).is_empty())
             .ok_or_else(|| {
-                Problem::new(format!("no layer has the objective {}", self.objectives.goal.metric.name()))
+                Problem::new(format!(
+                    "no layer can compute the objective {}",
+                    self.objectives.goal.metric.name()
+                ))
             })?;
         let winner = ranked(&self.candidates, layer)[0];
         let is_interrupted = interrupt::is_requested();

@@ -1,4 +1,4 @@
-//! The design that a textbook advises: the best of three policies by their closed forms.
+//! The design that a textbook advises, which is the best of three policies by closed formulas.
 
 use experiment::Experiment;
 use theory::KLsm;
@@ -12,7 +12,7 @@ const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 /// Filter bits per entry, as Monkey and Dostoevsky assume them.
 const BITS: f64 = 10.0;
 
-/// The operations of a workload that a closed form tells apart, and its size.
+/// The size of a workload, and its operations by the kinds that closed formulas distinguish.
 struct Mix {
     writes: f64,
     absent: f64,

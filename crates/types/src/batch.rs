@@ -25,7 +25,7 @@ pub trait Rest<'a>: Send + Sync {
 }
 
 impl<'a> Entries<'a> {
-    /// Entries borrowed in place.
+    /// Creates a batch that borrows its entries.
     pub fn in_place(found: Vec<Entry<'a>>) -> Self {
         Self { found: EntryStorage::InPlace(found), rest: None }
     }

@@ -71,7 +71,7 @@ impl Bytes {
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
 
-    /// Heap bytes that this value keeps allocated. 0 if it borrows a mapping.
+    /// Heap bytes that this value keeps allocated. 0 if the value borrows a memory mapping.
     pub fn heap_bytes(&self) -> usize {
         match &self.owner {
             Owner::Heap(heap) => heap.len(),

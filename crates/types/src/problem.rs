@@ -29,7 +29,7 @@ impl Problem {
         Self { place: None, message: shortened(message.into()) }
     }
 
-    /// Creates a problem in a file, at a line counted from 1 if it is known.
+    /// Creates a problem in a file. `line` counts from 1, and is `None` if the line is unknown.
     pub fn at(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { place: Some((file.to_owned(), line)), message: shortened(message.into()) }
     }

@@ -39,7 +39,7 @@ impl SplitMix64 {
 mod tests {
     use super::*;
 
-    /// The numbers of the reference implementation from the seed 1234567.
+    /// The generator returns the numbers that the reference implementation returns for the seed 1234567.
     #[test]
     fn numbers_are_those_of_the_reference() {
         let mut random = SplitMix64::new(1_234_567);

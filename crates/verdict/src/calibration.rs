@@ -1,5 +1,5 @@
-//! Measures the false-positive rate and the power of verdicts on this machine. Equal trees are compared repeatedly (A/A
-//! runs), and so are trees of which one is slower by a known percentage.
+//! Measures the false-positive rate and the power of verdicts on this machine. lsmbench repeatedly compares equal trees
+//! (A/A runs), and pairs of trees of which one is slower by a known percentage.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,18 +17,18 @@ const EXPERIMENT: &str = include_str!("calibration.toml");
 /// The latency of a read in the experiment, in nanoseconds.
 const READ_NS: f64 = 200.0;
 
-/// The smallest number of comparisons of which one in twenty is at least one.
+/// Minimum number of comparisons for an expected error rate of 5 %, which is one in twenty.
 const FEWEST_COMPARISONS: u64 = 20;
 
 /// The comparisons, and their number.
 pub struct Calibration<'a> {
     /// The number of comparisons of equal trees, and the number for each slowdown.
     pub comparisons: u64,
-    /// The slowdowns of a tree: 0.02 for 2 %.
+    /// The slowdowns to test, as fractions: 0.02 means 2 %.
     pub slowdowns: &'a [f64],
     /// Further options of each run.
     pub options: Vec<String>,
-    /// A folder for runs.
+    /// Folder for the results of the calibration runs.
     pub work: &'a Path,
     /// Runs the comparisons.
     pub runner: &'a dyn Runner,

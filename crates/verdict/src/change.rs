@@ -21,7 +21,7 @@ enum Scale {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     ratio: f64,
-    /// `None` where there is none, or where it has no width.
+    /// Confidence interval of the ratio. `None` if there is no interval, or if its width is 0.
     interval: Option<Interval>,
     scale: Scale,
 }
@@ -40,7 +40,7 @@ impl Change {
         Self::scaled(ratio, interval, None)
     }
 
-    /// A change on this scale, or else on the one of its numbers.
+    /// A change on this scale. Without a scale, the values of the change determine the scale.
     fn scaled(ratio: f64, interval: Option<Interval>, scale: Option<Scale>) -> Self {
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
         let interval = interval.filter(has_width);
@@ -145,8 +145,8 @@ fn bare_factor(ratio: f64) -> String {
     }
 }
 
-/// The word for the direction of a change: `faster` and `slower` for speeds, `fewer` and `more` for countable objects,
-/// else `lower` and `higher`.
+/// The word for the direction of a change. Speeds are `faster` or `slower`, countable objects are `fewer` or `more`,
+/// and all other metrics are `lower` or `higher`.
 pub(crate) fn direction(title: &str, (unit, better): (Unit, Better), is_up: bool) -> &'static str {
     if is_speed(unit) && better != Better::Neither {
         return if is_up == (better == Better::Higher) { "faster" } else { "slower" };

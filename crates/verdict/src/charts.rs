@@ -15,16 +15,16 @@ use crate::trial_rows::TrialRows;
 pub struct Charts {
     /// The order of the variants of each axis, for every column that an axis fills.
     pub order: LabelOrder,
-    /// The style of the charts. The keys of this style take precedence over those of a redrawn experiment.
+    /// The style of the charts. The keys of this style take precedence over the style keys of a redrawn experiment.
     pub style: FigureStyle,
     /// Prints a line, such as a note on a chart or the reason why a chart was skipped.
     pub tell: fn(&str),
 }
 
 impl Charts {
-    /// Draws charts into a folder and returns the path of each: the PNG file, or the first of its formats if there is
-    /// no PNG. A chart that has nothing to show is left out, with a line that states the reason. Configurations that
-    /// gave a wrong answer in any trial are left out as well.
+    /// Draws charts into a folder and returns one path per chart: the PNG file, or the first format if there is no PNG.
+    /// A chart without data is left out, and a printed line states the reason. Configurations with a wrong answer in
+    /// any trial are also left out.
     pub fn draw_all(
         &self,
         results: &Folder,

@@ -56,7 +56,11 @@ impl EngineTables {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(&folder)?;
         if !manifest.swept.iter().any(|path| path == ENGINE) {
-            return Err(Problem::at(path, None, "it does not sweep engines, so there is nothing to compare"));
+            return Err(Problem::at(
+                path,
+                None,
+                "the experiment does not sweep engines, so there is nothing to compare",
+            ));
         }
         let table = Table::read(&folder.runs())?;
         let wrong = TrialRows::of(&table).wrong_cells();
@@ -74,7 +78,7 @@ impl EngineTables {
         if tables.base().is_none() {
             let known: Vec<&str> = tables.lines.iter().map(|line| line.label.as_str()).collect();
             let known: Vec<String> = known.iter().map(|label| format!("\"{label}\"")).collect();
-            let message = format!("there is no row \"{baseline}\"; Valid: {}", known.join(", "));
+            let message = format!("there is no row \"{baseline}\". Valid: {}", known.join(", "));
             return Err(Problem::at(path, None, message));
         }
         Ok(tables)
@@ -169,7 +173,7 @@ impl EngineTables {
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
     }
 
-    /// The results of `value` on the rows of a line in a column, trial by trial.
+    /// The values of an engine in a column, trial by trial. `value` computes a value from a row.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         self.rows(line, heading).sample(&line.label, value)
     }
@@ -184,7 +188,7 @@ impl EngineTables {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// The speedup of the baseline over a line.
+    /// The speedup of the baseline over the engine of a line.
     fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));

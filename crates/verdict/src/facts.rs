@@ -23,17 +23,18 @@ pub struct ExperimentFacts<'a> {
     pub cells: Vec<CellFacts>,
     /// The difference between the baseline, the cell of the first number, and the cell of the second number.
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
-    /// The phase that is judged, where the experiment names one.
+    /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
     /// The kind of operation that is judged, if the experiment names one. Otherwise, all operations together.
     pub operation: Option<String>,
-    /// The column that decides, where the experiment names one.
+    /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
     /// Further columns that are judged.
     pub also: Vec<String>,
     /// The name of the baseline, if the experiment names one. Otherwise, the first configuration is the baseline.
     pub baseline: Option<String>,
-    /// The charts. If the experiment names no phase or no metric, the first chart decides them.
+    /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase
+    /// or the metric.
     pub charts: Vec<ChartSpec>,
     /// The last phase, which is judged by default where a whole store is measured.
     pub last_phase: String,
@@ -48,11 +49,11 @@ pub struct ExperimentFacts<'a> {
 /// The facts of one configuration that verdicts depend on.
 #[derive(Clone, Debug, Default)]
 pub struct CellFacts {
-    /// The number.
+    /// The number of the configuration in the order of the sweep.
     pub number: u64,
-    /// The label.
+    /// The label of the configuration.
     pub label: String,
-    /// The name among the cells with which it is compared.
+    /// Name of the configuration within its comparison.
     pub name: String,
     /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,
@@ -78,7 +79,7 @@ pub struct Contrast {
 pub struct ComponentFacts {
     /// The phase that is judged by default.
     pub phase: &'static str,
-    /// The column that decides by default.
+    /// The default column that decides the verdict.
     pub metric: &'static Metric,
     /// The column with the cost of the component.
     pub price: &'static Metric,

@@ -5,10 +5,10 @@ use std::path::Path;
 use results::Folder;
 use types::Outcome;
 
-/// Runs experiments for a check or a calibration, and prints how far it is.
+/// Runs experiments for a check or a calibration, and prints the progress.
 pub trait Runner {
     /// Runs one experiment into the empty folder `out`. Returns the folder of its results. `program` is another build
-    /// of lsmbench; `None` stands for this build. `arguments` are the experiment file and its options.
+    /// of lsmbench. `None` means this build. `arguments` are the experiment file and its options.
     ///
     /// # Errors
     /// A program that cannot be started, rejects the experiment, or is interrupted.

@@ -1,4 +1,5 @@
-//! The noise that slices show: how much of it is within a restart of the processes, and how much between restarts.
+//! The two parts of the noise in a run with slices: the noise within a restart of the processes, and the noise between
+//! restarts.
 
 use std::collections::BTreeMap;
 
@@ -28,12 +29,12 @@ pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<S
     }
     let spread = RestartSpread::of(&restarts.into_values().collect::<Vec<_>>())?;
     let advice = match spread.within > spread.between {
-        true => "longer phases narrow the CIs as more trials do",
+        true => "longer phases narrow the CIs as much as more trials",
         false => "only more trials narrow the CIs",
     };
     Some(format!(
-        "Slices of phase {phase}: {} pairs in {} restarts. The baseline against itself differs by ±{} from restart to restart, \
-         ±{} of it within restarts; {advice}.",
+        "Slices of phase {phase}: {} pairs in {} restarts. Two trials of the baseline differ by ±{} between \
+         restarts, of which ±{} comes from within restarts; {advice}.",
         spread.pairs,
         spread.restarts,
         percent(spread.total),
@@ -88,7 +89,7 @@ mod tests {
         };
         let note = slices_note(&facts, &Table::new(schema, rows)).unwrap();
         assert!(note.contains("48 pairs in 3 restarts"), "{note}");
-        assert!(note.contains("±10.0% from restart to restart, ±0.0% of it within"), "{note}");
+        assert!(note.contains("±10.0% between restarts, of which ±0.0% comes from within"), "{note}");
         assert!(note.ends_with("only more trials narrow the CIs."), "{note}");
     }
 }

@@ -5,7 +5,7 @@ use results::Unit;
 /// The columns of a terminal that a line of text fills at most.
 const WIDTH: usize = 100;
 
-/// A space at which no line breaks.
+/// A non-breaking space.
 const FIXED_SPACE: char = '\u{a0}';
 
 /// Completes a list of which only the first item is named, such as ` and 3 more`. Empty if `others` is 0.
@@ -55,7 +55,8 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// A text in lines of at most `WIDTH` columns: the first one begins with `first`, each other one with `rest`.
+/// Wraps a text into lines of at most `WIDTH` columns. The first line starts with `first`, and all other lines start
+/// with `rest`.
 pub fn wrapped(first: &str, rest: &str, text: &str) -> String {
     let (mut lines, mut line, mut is_empty) = (String::new(), first.to_owned(), true);
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {

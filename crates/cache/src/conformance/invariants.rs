@@ -20,8 +20,10 @@ pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
 
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("calls of one thread are answered alike and within the capacity", |subject| check(&*subject.0)),
-    ("calls of many threads give blocks of their names", |subject| check_concurrent(&*subject.0())),
+    ("equal calls by one thread give equal answers within the capacity", |subject| check(&*subject.0)),
+    ("concurrent calls return only blocks that were inserted under the requested name", |subject| {
+        check_concurrent(&*subject.0())
+    }),
 ];
 
 /// Checks all invariants that are visible to one thread. Three caches get the same calls and must give the same
@@ -33,7 +35,7 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     if first == second && first == elsewhere {
         Ok(())
     } else {
-        Err("invariant 3: the same calls gave other hits".to_owned())
+        Err("invariant 3: equal calls gave different hits".to_owned())
     }
 }
 
@@ -53,12 +55,19 @@ fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
             Call::SetCapacity(bytes) => {
                 cache.set_capacity(bytes);
                 if cache.capacity() != bytes && cache.capacity() != base {
-                    return Err(format!("the capacity was set to {bytes} and is {}", cache.capacity()));
+                    return Err(format!(
+                        "the capacity was set to {bytes}, but the cache reports {}",
+                        cache.capacity()
+                    ));
                 }
             }
         }
         if cache.weight_bytes() > cache.capacity() {
-            return Err(format!("invariant 2: {} bytes of {}", cache.weight_bytes(), cache.capacity()));
+            return Err(format!(
+                "invariant 2: the cache contains {} bytes, but its capacity is {}",
+                cache.weight_bytes(),
+                cache.capacity()
+            ));
         }
         if number % 500 == 0 {
             held(cache, &inserted)?;
@@ -74,13 +83,13 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     let mut shown = None;
     let is_shown = cache.read(&id, &mut |block| shown = Some(block.to_vec()));
     if is_shown != shown.is_some() || shown.as_deref() != found.as_deref() {
-        return Err(format!("invariant 1: read returns another {id:?} than get"));
+        return Err(format!("invariant 1: read and get return different bytes for {id:?}"));
     }
     let Some(block) = found else { return Ok(false) };
     if inserted.get(&id).map(|block| &**block) == Some(&*block) {
         Ok(true)
     } else {
-        Err(format!("invariant 1: {id:?} returns bytes that were not inserted last"))
+        Err(format!("invariant 1: {id:?} returns other bytes than the last insertion"))
     }
 }
 
@@ -97,7 +106,10 @@ fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<Blo
     if weight == cache.weight_bytes() {
         Ok(held)
     } else {
-        Err(format!("invariant 2: {weight} bytes are held, {} are reported", cache.weight_bytes()))
+        Err(format!(
+            "invariant 2: the cached blocks have {weight} bytes, but the cache reports {}",
+            cache.weight_bytes()
+        ))
     }
 }
 
@@ -114,7 +126,9 @@ fn check_removal(
     if held(cache, inserted)? == expected {
         Ok(())
     } else {
-        Err(format!("table {table} of tree {tree} was removed: other blocks are held than its neighbours'"))
+        Err(format!(
+            "after the removal of table {table} of tree {tree}, the cache does not contain exactly the blocks of the other tables"
+        ))
     }
 }
 
@@ -131,7 +145,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {
         return Err(format!(
-            "invariant 2: {held} bytes are held, {} reported, {} allowed",
+            "invariant 2: the cached blocks have {held} bytes; the cache reports {}, and {} are allowed",
             cache.weight_bytes(),
             cache.capacity()
         ));
@@ -140,10 +154,14 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
         cache.remove_table(id.tree, id.table);
     }
     let left = cache.weight_bytes();
-    if left == 0 { Ok(()) } else { Err(format!("all tables were removed and {left} bytes are held")) }
+    if left == 0 {
+        Ok(())
+    } else {
+        Err(format!("all tables were removed, but the cache still contains {left} bytes"))
+    }
 }
 
-/// The calls of one thread. Regardless of the other threads, a returned block must have been inserted under its name.
+/// Runs the calls of one thread, and checks that each returned block was inserted under the requested name.
 fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
     let random = &mut SplitMix64::new(seed);
     for call in calls::sequence(seed, CALLS, base) {
@@ -159,7 +177,7 @@ fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
                 let mut is_shown_own = true;
                 cache.read(&id, &mut |block| is_shown_own = is_own(block));
                 if !is_shown_own || !is_own(&block) {
-                    return Err(format!("invariant 1: {id:?} gives bytes of another block"));
+                    return Err(format!("invariant 1: {id:?} returns the bytes of another block"));
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Tests that caches keep every invariant with each hash function and other policies too, and that a cache with a
-//! planted fault is caught.
+//! Tests that caches keep every invariant with each hash function and each policy, and that the checks detect caches
+//! with seeded faults.
 
 mod c;
 mod canary;

@@ -1,4 +1,4 @@
-//! LRU through the C ABI: a library whose only extra cost is that of the ABI.
+//! LRU through the C ABI. The only additional cost of this library is the cost of the ABI.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;

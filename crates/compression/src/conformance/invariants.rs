@@ -12,16 +12,16 @@ pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
 
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a tag is one codec", a_tag_is_one_codec),
-    ("every block comes back and none grows", every_block_comes_back),
-    ("corruption is an error or other bytes", corruption_is_an_error),
-    ("learnt dictionaries restore their blocks", what_is_learnt_is_read),
-    ("nothing is learnt from nothing in common", nothing_is_learnt_from_nothing),
-    ("threads share one codec", threads_share_one_codec),
+    ("each tag belongs to one codec", a_tag_is_one_codec),
+    ("decompression restores every block, and no block grows", every_block_comes_back),
+    ("corruption gives an error or other bytes, and no panic", corruption_is_an_error),
+    ("a codec with learnt dictionaries restores its blocks", what_is_learnt_is_read),
+    ("a codec learns nothing from blocks without common content", nothing_is_learnt_from_nothing),
+    ("several threads can share one codec", threads_share_one_codec),
 ];
 
-/// Checks that exactly one codec of the catalog has the tag, so that every block with the tag is decoded by the codec
-/// that wrote it.
+/// Checks that exactly one codec of the catalog has the tag. The tag of a block then always identifies the codec that
+/// compressed the block.
 fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
     let Some(tag) = subject.0.tag() else { return Ok(()) };
     let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
@@ -54,7 +54,9 @@ fn what_is_learnt_is_read(subject: &Subject) -> Result<(), String> {
     blocks.extend(corpora::all().into_iter().map(|(_, block)| block));
     let learnt = check_learning(&*subject.0, &open, &samples, &blocks)?;
     let asks = (0..8).any(|level| subject.0.sample_bytes(level) > 0);
-    ensure(asks == (learnt > 0), || format!("it learns at {learnt} levels, and asks for samples: {asks}"))
+    ensure(asks == (learnt > 0), || {
+        format!("the codec learns at {learnt} levels, but its request for samples is: {asks}")
+    })
 }
 
 fn nothing_is_learnt_from_nothing(subject: &Subject) -> Result<(), String> {
@@ -98,22 +100,27 @@ pub(crate) fn check_at(
 ) -> Result<(), String> {
     let mut stored = b"before".to_vec();
     let tag = codec.compress(level, block, &mut stored);
-    let appended =
-        stored.strip_prefix(b"before").ok_or("invariant 1: earlier bytes of the buffer are gone")?;
+    let appended = stored
+        .strip_prefix(b"before")
+        .ok_or("invariant 1: the codec overwrote earlier bytes of the buffer")?;
     if tag == RAW && appended != block {
-        return Err("invariant 2: a raw block is not the block".to_owned());
+        return Err("invariant 2: a block that is stored raw differs from the input".to_owned());
     }
     if tag != RAW && appended.len() >= block.len() {
-        return Err(format!("invariant 2: {} bytes became {} under tag {tag}", block.len(), appended.len()));
+        return Err(format!(
+            "invariant 2: {} bytes grew to {} bytes under tag {tag}",
+            block.len(),
+            appended.len()
+        ));
     }
     let mut out = vec![0xaa; block.len()];
     decompress(tag, appended, &mut out).map_err(|error| format!("invariant 1: {error}"))?;
-    if out == block { Ok(()) } else { Err("invariant 1: other bytes came back".to_owned()) }
+    if out == block { Ok(()) } else { Err("invariant 1: decompression returned other bytes".to_owned()) }
 }
 
-/// Checks invariant 3. The stored bytes cut at every length, extended, with every bit flipped, and decompressed with
-/// other lengths give an error or bytes, and no panic. A codec must reject a block that is decompressed with another
-/// length than its own, or cut short.
+/// Checks invariant 3. The stored bytes are cut at every length, extended, changed in every bit, and decompressed with
+/// other lengths. The result is an error or bytes, but no panic. A codec must reject a block that is decompressed with
+/// another length than its own, or cut short.
 pub(crate) fn check_corruption(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -128,12 +135,15 @@ pub(crate) fn check_corruption(
     };
     for len in [block.len() + 1, block.len() * 2 + 7, block.len().saturating_sub(1)] {
         if len != block.len() && attempt(&stored, len)? {
-            return Err(format!("invariant 3: {} bytes were accepted as {len}", block.len()));
+            return Err(format!(
+                "invariant 3: a block of {} bytes was accepted with the length {len}",
+                block.len()
+            ));
         }
     }
     for cut in 0..stored.len() {
         if attempt(&stored[..cut], block.len())? {
-            return Err(format!("invariant 3: a block cut to {cut} bytes was accepted"));
+            return Err(format!("invariant 3: a block that was cut to {cut} bytes was accepted"));
         }
     }
     for bit in 0..stored.len() * 8 {
@@ -158,7 +168,7 @@ pub(crate) fn check_learning(
         let mut dictionaries = Dictionaries::default();
         let learnt = codec.learn(level, samples, &mut dictionaries);
         if learnt.is_none() && !dictionaries.is_empty() {
-            return Err(invariant("it learnt something and does not use it".to_owned()));
+            return Err(invariant("the codec learnt a dictionary but does not use it".to_owned()));
         }
         let Some(learnt) = learnt else { continue };
         learnt_at += 1;

@@ -1,5 +1,5 @@
-//! Tests that codecs with other parameters keep the invariants too, and that the check detects a codec that breaks
-//! one.
+//! Tests that codecs also keep the invariants with other parameters, and that the check detects a codec that breaks an
+//! invariant.
 
 mod c;
 mod canary;

@@ -10,7 +10,8 @@ use crate::compression::CorruptBlock;
 /// The version of the ABI of codec libraries.
 pub(super) const ABI: u32 = 1;
 
-/// The maximum excess of the output over twice the bytes of its input. A larger output is an error of the library.
+/// Maximum bytes by which the output may exceed twice the length of the input. A larger output is an error of the
+/// library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxOutput = unsafe extern "C" fn(usize) -> usize;
@@ -93,7 +94,7 @@ impl Functions {
         match unsafe { (self.decompress)(stored.as_ptr(), stored.len(), out.as_mut_ptr(), out.len()) } {
             OK => Ok(()),
             code => {
-                Err(CorruptBlock(format!("library {}: its function decompress returned {code}", self.name)))
+                Err(CorruptBlock(format!("library {}: the function decompress returned {code}", self.name)))
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::walk;
 const DATA: &[u8] = b"data";
 
 /// The error of a reader that does not find the tree which was created at opening.
-const LOST: &str = "the store has lost its tree";
+const LOST: &str = "the store does not contain its tree";
 
 /// A store of canopydb, all in one tree.
 pub(super) struct CanopydbStore {

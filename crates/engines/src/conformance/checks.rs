@@ -35,7 +35,7 @@ pub(crate) const CHECKS: [(&str, Check); 8] = [
 pub enum Kept {
     /// The engine keeps the invariant.
     Yes,
-    /// The engine keeps the invariant, but it was built without this codec.
+    /// The engine keeps the invariant, but the engine was built without this codec.
     Without(String),
     /// The invariant does not apply to the engine.
     NotAsked,
@@ -56,7 +56,7 @@ fn new_home() -> Result<TempDir, String> {
 }
 
 fn open(engine: &dyn Engine, home: &Path, design: &Design) -> Result<Box<dyn Store>, String> {
-    engine.open(&Opening::new(home, design)).map_err(|error| format!("it does not open: {error}"))
+    engine.open(&Opening::new(home, design)).map_err(|error| format!("the store cannot be opened: {error}"))
 }
 
 fn hold(engine: &dyn Engine, check: stores::Check) -> Result<Kept, String> {
@@ -71,8 +71,8 @@ fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// Checks that the engine accepts every setting: no filters, ribbon filters, no cache, each WAL mode, and each codec
-/// that it has.
+/// Checks that the engine accepts every setting: no filters, ribbon filters, no cache, each WAL mode, and each codec of
+/// the engine.
 fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     let designs = [
         "bloom = \"none\"\ncache = \"none\"",
@@ -101,7 +101,7 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
         let mapping = engine.mapping(options);
         let is_told = engine.reads_whole_design() || mapping.len() >= 4;
         if !is_told {
-            return Err(format!("{options:?}: the mapping is {mapping:?}"));
+            return Err(format!("{options:?}: the mapping lines are not valid: {mapping:?}"));
         }
     }
     Ok(kept)
@@ -118,19 +118,19 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     store.settle().map_err(|error| error.to_string())?;
     let (stats, version) = (store.stats(), store.version());
     if !version.as_ref().is_some_and(|version| version.contains('.')) {
-        return Err(format!("its version is {version:?}"));
+        return Err(format!("the version of the engine is not valid: {version:?}"));
     }
     if engine.reports_levels_and_stalls() && stats.sum_of_levels(&c::RUNS).is_none_or(|runs| runs == 0) {
-        return Err(format!("it reports levels, and has none: {stats:?}"));
+        return Err(format!("the engine reports levels, but it has no levels: {stats:?}"));
     }
     if engine.reports_memory() && stats.memory_bytes().is_none() {
-        return Err(format!("it reports its memory, and has none: {stats:?}"));
+        return Err(format!("the engine reports memory, but its memory is 0: {stats:?}"));
     }
     let table_bytes = stats.whole.reading(&c::TABLE_BYTES);
     store.end().map_err(|error| error.to_string())?;
     match table_bytes {
         Some(bytes) if bytes <= 100_000 => {
-            Err(format!("5,000 entries of 104 bytes lie in {bytes} bytes of tables"))
+            Err(format!("the tables with 5,000 entries of 104 bytes have {bytes} bytes"))
         }
         _ => Ok(Kept::Yes),
     }
@@ -157,12 +157,12 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     let disk = store.disk_bytes();
     match entries == 2_000 && is_closed.get() && disk.is_some_and(|bytes| bytes > 0) {
         true => Ok(Kept::Yes),
-        false => Err(format!("{entries} entries of 2,000 in {disk:?} bytes")),
+        false => Err(format!("the store has {entries} of 2,000 entries, in {disk:?} bytes")),
     }
 }
 
-/// Checks that a store has exactly the calls that its engine declares. A checkpoint is a separate store: it has the
-/// entries from before the call, and none from after it.
+/// Checks that a store has exactly the calls that its engine declares. A checkpoint must be a separate store with
+/// exactly the entries that existed before the call.
 fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let (own, copy) = (home.path().join("store"), home.path().join("copy"));
@@ -183,7 +183,9 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
         ("delete_range", engine.deletes_ranges(), deleted.is_some()),
     ] {
         if declared != has {
-            return Err(format!("{call}: declared {declared}, but its stores have it: {has}"));
+            return Err(format!(
+                "{call}: the engine declares {declared}, but its stores support the call: {has}"
+            ));
         }
     }
     let entries_of = |store: &dyn Store| {
@@ -194,7 +196,9 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     store.end().map_err(|error| error.to_string())?;
     let expected = if deleted.is_some() { 2_900 } else { 3_000 };
     if entries != expected {
-        return Err(format!("{entries} entries of {expected} after a compaction and a range delete"));
+        return Err(format!(
+            "the store has {entries} entries after a compaction and a range delete, expected {expected}"
+        ));
     }
     if checkpoint.is_none() {
         return Ok(Kept::Yes);
@@ -204,6 +208,6 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     copied.end().map_err(|error| error.to_string())?;
     match entries {
         2_000 => Ok(Kept::Yes),
-        _ => Err(format!("{entries} entries of 2,000 in a checkpoint")),
+        _ => Err(format!("the checkpoint has {entries} of 2,000 entries")),
     }
 }

@@ -14,7 +14,7 @@ pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 /// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// The bytes of keys. C strings and comparisons of signed bytes fail with these bytes.
+/// Bytes that keys consist of. An engine that uses C strings or compares signed bytes fails with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Checks random operations of every kind against the model, with the store closed and reopened in between.
@@ -122,7 +122,7 @@ fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<()
     match is_found == is_expected && found == expected {
         true => Ok(()),
         false => Err(format!(
-            "get {key:x?} gives {is_found} with {} bytes, not {is_expected} with {}",
+            "get {key:x?} returned {is_found} with {} bytes, expected {is_expected} with {} bytes",
             found.len(),
             expected.len()
         )),
@@ -140,11 +140,11 @@ fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Res
     };
     match ask(store)? == ask(model)? {
         true => Ok(()),
-        false => Err(format!("multi-get {keys:x?} gives other values")),
+        false => Err(format!("multi-get {keys:x?} returned wrong values")),
     }
 }
 
-/// Compares a scan of the store with that of the model.
+/// Compares a scan of the store with the same scan of the model.
 fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), String> {
     let ask = |target: &dyn Target| {
         let mut entries = Vec::new();
@@ -159,7 +159,7 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     let at = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
     let key = |entries: &[(Vec<u8>, Vec<u8>)]| entries.get(at).map(|(key, _)| key.clone());
     Err(format!(
-        "{scan:x?} gives {} entries and says {count}, not {expected_count}; number {at} is {:x?}, not {:x?}",
+        "{scan:x?} returned {} entries and reported {count}, expected {expected_count}; entry {at} is {:x?}, expected {:x?}",
         found.len(),
         key(&found),
         key(&expected)
@@ -184,7 +184,10 @@ pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
             let mut found = Vec::new();
             let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if !is_found || found != value {
-                return Err(format!("a value of {size} bytes reads as {} bytes, {is_found}", found.len()));
+                return Err(format!(
+                    "a value of {size} bytes was read as {} bytes, found: {is_found}",
+                    found.len()
+                ));
             }
         }
         if !flushed {
@@ -222,7 +225,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
         let count = count.map_err(|error| error.to_string())?;
         if count != written as usize || wrong.is_some() {
             return Err(format!(
-                "life {life}: {count} entries of {written}, the first wrong one is {wrong:x?}"
+                "after {life} reopenings, the store has {count} of {written} entries; the first wrong entry is {wrong:x?}"
             ));
         }
         store.close().map_err(|error| error.to_string())?;
@@ -230,7 +233,8 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks atomicity. Batches give one value to many keys, and readers must never see two values at once.
+/// Checks atomicity of batches. Each batch writes one value to many keys, so a reader must never see two different
+/// values.
 pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
@@ -253,7 +257,10 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
                 let count = count.map_err(|error| error.to_string())?;
                 values.dedup();
                 if count != keys.len() || values.len() != 1 {
-                    return Err(format!("a reader meets {count} keys with {} values", values.len()));
+                    return Err(format!(
+                        "a reader found {count} keys with {} different values",
+                        values.len()
+                    ));
                 }
                 reads += 1;
             }
@@ -284,7 +291,7 @@ pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
             let mut found = Vec::new();
             store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if found != value {
-                return Err(format!("thread {thread} does not find its key {}", number / 2));
+                return Err(format!("thread {thread} did not find its key {}", number / 2));
             }
         }
         Ok(())
@@ -300,6 +307,6 @@ pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
     let count = store.range(&scan, &mut |_, _| {}).map_err(|error| error.to_string())?;
     match count == usize::from(THREADS) * KEYS as usize {
         true => store.close().map_err(|error| error.to_string()),
-        false => Err(format!("{count} keys are left")),
+        false => Err(format!("{count} keys remain")),
     }
 }

@@ -28,8 +28,9 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
 const WANTED: Wanted = Wanted {
     name: "libleveldb.so",
     variable: "LSMBENCH_LEVELDB",
-    advice: "build LevelDB with cmake -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON, and name the library in \
-             engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
+    advice: "build LevelDB with cmake -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON, and name the \
+    library in engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d also works, but it has \
+    assertions)",
     required: store::REQUIRED,
     namespace: "leveldb::",
     // The build of its authors computes checksums fast only if the separate library libcrc32c is installed.
@@ -72,28 +73,30 @@ impl Engine for LevelDb {
         let bits = format!("filters {} bits", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
-            _ => lines.push(unequal(format_args!("{bits}: LevelDB takes whole bits, rounded"))),
+            _ => lines.push(unequal(format_args!("{bits}: LevelDB rounds to whole bits"))),
         }
         lines.extend(without_ribbons(settings, "LevelDB"));
         match &settings.codec {
             Codec::None => lines.push("compression none: kNoCompression".to_owned()),
             Codec::Snappy => lines.push("compression snappy: kSnappyCompression".to_owned()),
             codec => lines.push(unequal(format_args!(
-                "compression {codec}: LevelDB has only Snappy, and runs without compression"
+                "compression {codec}: LevelDB has only Snappy, so it runs without compression"
             ))),
         }
         match settings.log {
             Log::Buffered => lines.push(log(settings, "WriteOptions.sync off")),
             Log::Sync => lines.push(log(settings, "WriteOptions.sync")),
-            Log::None => lines.push(unequal("log none: LevelDB always writes its log")),
+            Log::None => lines.push(unequal("log none: LevelDB cannot disable its WAL")),
             Log::Interval { .. } => lines.extend(without_interval(settings, "LevelDB")),
         }
         lines.push(unequal(format_args!(
-            "{} immutable memtables, {} background threads: LevelDB has one of each",
+            "{} immutable memtables, {} background threads: LevelDB has one immutable memtable and one background thread",
             settings.frozen_memtables, settings.background_threads
         )));
         if settings.reads != Reads::Mapped {
-            lines.push(unequal("LevelDB reads its tables through memory maps"));
+            lines.push(unequal(
+                "reads without memory maps: LevelDB always reads SSTables through memory maps",
+            ));
         }
         lines
     }

@@ -15,7 +15,7 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::symbols::{Loaded, bytes_at, functions};
 
-/// The functions called here, all of which every version has.
+/// Names of the called functions, which all supported versions have.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
 /// An opaque object of the library; only the library dereferences the pointer.
@@ -200,7 +200,7 @@ impl LevelDbStore {
 }
 
 impl Api {
-    /// Calls a function that may leave an error message.
+    /// Calls a function that returns an error through a message pointer.
     fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);

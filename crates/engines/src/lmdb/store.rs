@@ -46,7 +46,7 @@ impl LmdbStore {
         let created = env.create_databases_and_commit(env.write_txn()?, |opener, transaction| {
             opener.create_database(transaction, None).map(CommitOrAbort::<_, ()>::Commit)
         });
-        let data = created?.commit().ok_or("LMDB has not made its table")?;
+        let data = created?.commit().ok_or("the environment has no table")?;
         Ok(Self { env, data })
     }
 }

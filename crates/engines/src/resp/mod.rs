@@ -19,16 +19,16 @@ use program::find;
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Resp>(
     "resp",
     "a server with the Redis protocol: Redis, Valkey, or a design behind lsmbench serve",
-    "# Address of a running server without data; empty starts one for each store.\n\
+    "# Address of a running server without data. If the address is empty, lsmbench starts a server for each store.\n\
      address = \"\"\n\
-     # The command that starts a server, with {port}, {dir}, {design} and {lsmbench}; empty is redis-server with the \
-     WAL mode of the design.\n\
+     # Command that starts a server, with the placeholders {port}, {dir}, {design} and {lsmbench}. An \
+     empty\n# list starts redis-server with the WAL mode of the design.\n\
      command = []\n\
-     # Whether everything is deleted from the server at address before a new store.\n\
+     # Whether lsmbench deletes all data of the server at `address` before it creates a store.\n\
      empty = false\n\
-     # Whether the names are also kept in a sorted set, for scans, if the server has no command RANGE.\n\
+     # Whether the server also keeps all names in a sorted set. A server without the command RANGE needs\n# this set for scans.\n\
      scans = true\n\
-     # Name of the engine in results, if resp is not enough.\n\
+     # Name of the engine in results. Set a name if \"resp\" does not distinguish two servers.\n\
      label = \"\"\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -45,7 +45,7 @@ impl Build<dyn Engine> for Resp {
 }
 
 impl Resp {
-    /// The program that is started; `None` where a server is named by its address.
+    /// The program that starts a server. `None` if the parameters name the address of a running server.
     fn program(&self) -> Option<String> {
         self.0
             .address
@@ -64,28 +64,32 @@ impl Engine for Resp {
         let mut lines = vec![match (&*self.0.address, &self.0.command[..]) {
             ("", []) => format!("server: {}", WITHOUT_COMMAND.join(" ")),
             ("", command) => format!("server: {}", command.join(" ")),
-            (address, _) => format!("server: at {address}"),
+            (address, _) => format!("server: the running server at {address}"),
         }];
         if self.reads_whole_design() {
-            lines.push("design: all of it, in a file that the server reads".to_owned());
+            lines.push("design: the server reads the complete design from a file".to_owned());
         } else {
             lines.push(match (settings.log, self.0.command.is_empty() && self.0.address.is_empty()) {
                 (Log::Sync, true) => log(settings, "appendfsync always"),
                 (Log::Buffered, true) => log(settings, "appendfsync no"),
-                (Log::None, true) => log(settings, "appendonly no, and a snapshot at the end"),
+                (Log::None, true) => log(settings, "appendonly no, and a snapshot when the server stops"),
                 (Log::Interval { .. }, true) => {
                     unequal(format_args!("log {}: appendfsync everysec", settings.log))
                 }
-                (_, false) => unequal(format_args!("log {}: as the server was started", settings.log)),
+                (_, false) => {
+                    unequal(format_args!("log {}: the running server keeps its own setting", settings.log))
+                }
             });
-            lines.push(unequal("memtable, cache, filters, blocks, compression: as the server was started"));
+            lines.push(unequal(
+                "memtable, cache, filters, blocks, compression: the server keeps its own settings",
+            ));
         }
         if self.0.scans {
             lines.push(unequal(
-                "scans, where the server has no RANGE: a sorted set of all names, which every write updates",
+                "scans: a server without RANGE also keeps all names in a sorted set, which every write updates",
             ));
         }
-        lines.push(unequal("memory and CPU time: those of the client; the server is a process of its own"));
+        lines.push(unequal("memory and CPU time: lsmbench measures only the client, because the server is a separate process"));
         lines
     }
 

@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// In a command: the file with the design.
+/// Placeholder in a command for the file with the design.
 pub(super) const DESIGN: &str = "{design}";
 
-/// In a command: the folder of the store.
+/// Placeholder in a command for the folder of the store.
 pub(super) const FOLDER: &str = "{dir}";
 
-/// In a command: the port to listen on.
+/// Placeholder in a command for the port of the server.
 pub(super) const PORT: &str = "{port}";
 
-/// As a command: the running program.
+/// Placeholder in a command for the path of the running program.
 pub(super) const THIS_PROGRAM: &str = "{lsmbench}";
 
-/// The command without one: Redis, whose log follows.
+/// Default command, which starts Redis. The options of the WAL mode follow.
 pub(super) const WITHOUT_COMMAND: [&str; 9] =
     ["redis-server", "--port", PORT, "--bind", "127.0.0.1", "--dir", "{dir}", "--save", ""];
 
@@ -35,7 +35,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Whether the command starts `lsmbench serve`, whose tree is flushed and compacted on request.
+    /// Whether the command starts `lsmbench serve`, which flushes and compacts its tree on request.
     pub(super) fn starts_a_tree(&self) -> bool {
         self.command.first().is_some_and(|program| program == THIS_PROGRAM)
     }
@@ -48,16 +48,20 @@ impl Params {
         let has_port = self.command.iter().any(|word| word.contains(PORT));
         if !self.address.is_empty() && !self.command.is_empty() {
             return Err(
-                "address and command: name a running server, or how to start one, not both".to_owned()
+                "address and command are both set; set address for a running server, or command to start a server".to_owned()
             );
         }
         if !self.command.is_empty() && !has_port {
             return Err(
-                "command: no {port} in it; the server must listen on that port of 127.0.0.1".to_owned()
+                "command has no {port}; add it, because the server must listen on this port of 127.0.0.1"
+                    .to_owned(),
             );
         }
         if self.address.is_empty() && self.empty {
-            return Err("empty: a server that is started for a store is empty; leave it out".to_owned());
+            return Err(
+                "empty has no effect without address, because a started server is empty; remove empty"
+                    .to_owned(),
+            );
         }
         let is_address = self
             .address
@@ -65,7 +69,9 @@ impl Params {
             .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
         match self.address.is_empty() || is_address {
             true => Ok(()),
-            false => Err(format!("address: \"{}\" is no HOST:PORT, as 127.0.0.1:6379", self.address)),
+            false => {
+                Err(format!("address \"{}\" is not HOST:PORT; write it like 127.0.0.1:6379", self.address))
+            }
         }
     }
 }
@@ -87,10 +93,10 @@ mod tests {
         }
         for (bad, error) in [
             ("address = \"a:1\"\ncommand = [\"x\", \"{port}\"]", "not both"),
-            ("command = [\"redis-server\"]", "no {port} in it"),
-            ("empty = true", "leave it out"),
-            ("address = \"localhost\"", "is no HOST:PORT"),
-            ("address = \"localhost:x\"", "is no HOST:PORT"),
+            ("command = [\"redis-server\"]", "command has no {port}"),
+            ("empty = true", "remove empty"),
+            ("address = \"localhost\"", "is not HOST:PORT"),
+            ("address = \"localhost:x\"", "is not HOST:PORT"),
         ] {
             assert!(of(bad).unwrap_err().contains(error), "{bad}");
         }

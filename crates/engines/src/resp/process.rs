@@ -1,4 +1,4 @@
-//! A server that is started for one store, and ends with it.
+//! A server that is started for one store, and that ends when the store is closed.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,21 +14,22 @@ use super::program::find;
 use crate::opening::Opening;
 use crate::options::Log;
 
-/// Runs the server in the background, and ends it when standard input does: when the process that started it is gone.
+/// Shell script that runs the server in the background, and ends the server when standard input is closed, because the
+/// parent process ended.
 const SCRIPT: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; \
                       { read -r gone <&3; kill \"$server\" 2>/dev/null; } & watcher=$!; exec 3<&-; \
                       wait \"$server\"; code=$?; kill \"$watcher\" 2>/dev/null; exit $code";
 
-/// The time that a server has until it answers: it may have a log to replay.
+/// Maximum time until a started server answers. A server may have to replay its WAL first.
 const START_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The time that a server has to end.
 const END_PATIENCE: Duration = Duration::from_mins(1);
 
-/// The time between two looks at a server.
+/// Time between two checks of a server.
 const LOOK_PERIOD: Duration = Duration::from_millis(5);
 
-/// A server in a process of its own.
+/// A server in a separate process.
 pub(super) struct ServerProcess {
     shell: Child,
     port: u16,
@@ -80,7 +81,9 @@ impl ServerProcess {
         let start = Instant::now();
         loop {
             if let Some(status) = self.shell.try_wait()? {
-                return Err(format!("the server ended at its start, {status}: {}", self.last_lines()).into());
+                return Err(
+                    format!("the server ended while it started ({status}): {}", self.last_lines()).into()
+                );
             }
             match connect() {
                 Err(error) if start.elapsed() > START_PATIENCE => return Err(error),
@@ -95,20 +98,20 @@ impl ServerProcess {
         let start = Instant::now();
         while self.shell.try_wait()?.is_none() {
             if start.elapsed() > END_PATIENCE {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not end"));
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not stop"));
             }
             std::thread::sleep(LOOK_PERIOD);
         }
         Ok(())
     }
 
-    /// The end of what the server has printed, on one line.
+    /// The last lines of the server's output, joined into one line.
     fn last_lines(&self) -> String {
         let text = fs::read(&self.output).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         match lines[lines.len().saturating_sub(3)..].join("; ") {
-            lines if lines.is_empty() => "it printed nothing".to_owned(),
+            lines if lines.is_empty() => "the server printed nothing".to_owned(),
             lines => lines,
         }
     }

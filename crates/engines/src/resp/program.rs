@@ -23,7 +23,7 @@ fn missing(program: &str, searched: &str) -> Missing {
         names: program.to_owned(),
         searched: searched.to_owned(),
         advice:
-            "install it (Debian's package redis-server), or name a server in engine.command or engine.address"
+            "install redis-server (Debian's package redis-server), or name a server in engine.command or engine.address"
                 .to_owned(),
     }
 }

@@ -19,7 +19,7 @@ use crate::store::Store;
 /// The sorted set of all names, on a server without the command `RANGE`.
 const NAMES: &[u8] = b"\0lsmbench:names";
 
-/// Reads the names of a range from the sorted set, with their values, at one moment.
+/// Script that atomically reads the names of a range from the sorted set, with the values of these names.
 const SCAN: &str = "local names = redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
 local found = {}
 for place, name in ipairs(names) do
@@ -36,7 +36,7 @@ const MARK: &str = "resp-store";
 enum Order {
     /// By `RANGE`, of `lsmbench serve`.
     Range,
-    /// By a sorted set that every write updates.
+    /// A sorted set, which every write updates, keeps the names in order.
     SortedSet,
     /// Not at all.
     None,
@@ -53,7 +53,7 @@ pub(super) struct RespStore {
     has_tree: bool,
     /// Whether the store has a call that compacts it.
     compacts: bool,
-    /// Whether a server without a log saves its data when it ends.
+    /// Whether the server saves its data when it ends, because it has no WAL.
     saves: bool,
     /// The server, if it was started for this store.
     process: Mutex<Option<ServerProcess>>,
@@ -222,7 +222,9 @@ impl Target for RespStore {
                 command
             }
             Order::SortedSet => by_sorted_set(scan, limit),
-            Order::None => return Err("scans need engine.scans = true, as the server has no RANGE".into()),
+            Order::None => {
+                return Err("the server has no command RANGE, so scans need engine.scans = true".into());
+            }
         };
         let found: Vec<Vec<u8>> = self.query(&command)?;
         let pairs = found.chunks_exact(2);
@@ -258,7 +260,7 @@ impl Target for RespStore {
         self.tree("SETTLE")
     }
 
-    /// Ends the server that was started for the store. Another one goes on.
+    /// Ends the server if lsmbench started it for this store. Other servers keep running.
     fn close(&self) -> Result<(), TargetError> {
         let Some(mut process) = self.process.lock().take() else { return Ok(()) };
         let mut shutdown = redis::cmd("SHUTDOWN");

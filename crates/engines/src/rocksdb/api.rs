@@ -10,7 +10,7 @@ use super::options::bloom_equivalent_bits;
 use crate::options::{EngineOptions, Filters};
 use crate::symbols::{bytes_at, functions};
 
-/// The functions called here, all of which every version has.
+/// Names of the called functions, which all supported versions have.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
 /// An opaque object of the library; only the library dereferences the pointer.
@@ -122,7 +122,7 @@ pub(super) type BatchedMultiGet = unsafe extern "C" fn(
 );
 
 impl Api {
-    /// Calls a function that may leave an error message.
+    /// Calls a function that returns an error through a message pointer.
     pub(super) fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
@@ -133,8 +133,8 @@ impl Api {
         }
     }
 
-    /// Sets a `HyperClockCache` in table options with these terms. Every version that has this cache takes the bits of
-    /// filters as a fraction.
+    /// Sets table options with these settings and a `HyperClockCache`. Every version with this cache accepts a
+    /// fractional number of filter bits.
     ///
     /// # Safety
     /// `options` are alive.
@@ -152,7 +152,7 @@ impl Api {
             .zip(self.block_based_options_set_filter_policy.zip(self.filterpolicy_create_bloom_full))
             .zip(self.options_set_block_based_table_factory);
         let Some((((((cache, tables), of_blocks), set_interval), filters), set_factory)) = functions else {
-            return Err("this version has no hyper-clock cache; say cache = \"lru\"".into());
+            return Err("this version of the library has no hyper-clock cache; set cache = \"lru\"".into());
         };
         let ((create_cache, destroy_cache), (create, destroy)) = (cache, tables);
         let ((set_cache, set_size), (set_filter, create_filter)) = (of_blocks, filters);
@@ -160,7 +160,10 @@ impl Api {
             Filters::Bloom => (create_filter, settings.filter_bits_per_key),
             Filters::Ribbon => {
                 let create = self.filterpolicy_create_ribbon;
-                (create.ok_or("this version has no ribbon filters")?, bloom_equivalent_bits(settings))
+                (
+                    create.ok_or("this version of the library has no ribbon filters")?,
+                    bloom_equivalent_bits(settings),
+                )
             }
         };
         // SAFETY: Each object is created and destroyed once; the table options keep the cache and own the filter.

@@ -11,7 +11,7 @@ pub(super) trait RocksDbFork: Send + Sync + 'static {
     const WANTED: Wanted;
     /// Whether a memtable can have a whole-key Bloom filter, as in `RocksDB` since 6.0.
     const FILTERS_MEMTABLES: bool = true;
-    /// Whether it has ribbon filters, as `RocksDB` since 6.15.
+    /// Whether the fork has ribbon filters, as `RocksDB` since 6.15.
     const HAS_RIBBONS: bool = true;
 }
 
@@ -23,7 +23,7 @@ impl RocksDbFork for RocksDb {
     const WANTED: Wanted = Wanted {
         name: "librocksdb.so",
         variable: "LSMBENCH_ROCKSDB",
-        advice: "take it out of Maven's rocksdbjni, or build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
+        advice: "extract the library from Maven's rocksdbjni, or build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
                  library in engine.library or LSMBENCH_ROCKSDB, or build lsmbench with --features rocksdb \
                  (docs/reference/engines.md has the commands)",
         required: api::REQUIRED,
@@ -40,7 +40,7 @@ impl RocksDbFork for SpeedB {
     const WANTED: Wanted = Wanted {
         name: "libspeedb.so",
         variable: "LSMBENCH_SPEEDB",
-        advice: "take it out of Maven's speedbjni, or build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
+        advice: "extract the library from Maven's speedbjni, or build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
                  library in engine.library or LSMBENCH_SPEEDB, or build lsmbench with --features speedb \
                  (docs/reference/engines.md has the commands)",
         required: api::REQUIRED,
@@ -57,7 +57,7 @@ impl RocksDbFork for TerarkDb {
     const WANTED: Wanted = Wanted {
         name: "libterarkdb.so",
         variable: "LSMBENCH_TERARKDB",
-        advice: "build TerarkDB and a shared library of it (docs/reference/engines.md has the commands), and name the library in \
+        advice: "build TerarkDB as a shared library (docs/reference/engines.md has the commands), and name the library in \
                  engine.library or LSMBENCH_TERARKDB",
         required: api::REQUIRED,
         namespace: "rocksdb::",

@@ -9,8 +9,8 @@ use crate::engine::Identity;
 
 #[cfg(all(feature = "rocksdb", feature = "speedb"))]
 compile_error!(
-    "the features rocksdb and speedb exclude each other, since both libraries define the same functions: \
-     build with one of them, and load the other library by its path"
+    "the features rocksdb and speedb exclude each other, because both libraries define the same functions; \
+     build with one feature, and load the other library by its path"
 );
 
 /// The name of the linked fork, if any.
@@ -26,7 +26,7 @@ pub(super) fn identity() -> Identity {
     // The crate builds the library for the same CPU features as this program.
     let is_slow = cfg!(all(target_arch = "x86_64", not(target_feature = "sse4.2")));
     let doubt = || {
-        "the library in this program computes checksums without the CPU's instruction; build with \
+        "the library in this program computes checksums without the CRC instruction of the CPU; build with \
          RUSTFLAGS=\"-C target-cpu=native\""
             .to_owned()
     };

@@ -99,7 +99,8 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether the store uses the library in this program: that library is of this fork, and no other library is named.
+    /// Whether the store uses the library that is linked into this program. This is so if the linked library is this
+    /// fork and the design names no other library.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
@@ -147,10 +148,7 @@ impl<K: RocksDbFork> Engine for Member<K> {
             lines.extend(without_ribbons(settings, K::KIND));
         }
         if terms.memtable_filter_bytes != settings.memtable_filter_bytes {
-            lines.push(format!(
-                "{UNEQUAL}no filter in front of a memtable: {} has no whole-key memtable filter",
-                K::KIND
-            ));
+            lines.push(format!("{UNEQUAL}memtable filter: {} has no whole-key memtable filter", K::KIND));
         }
         lines
     }
@@ -200,7 +198,10 @@ mod tests {
         let (params, fork) = (Params::default(), PhantomData::<TerarkDb>);
         let terarkdb = lines(&Member { params, overrides: overrides(), fork });
         assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
-        assert!(terarkdb.contains("not equal: no filter in front of a memtable"), "{terarkdb}");
+        assert!(
+            terarkdb.contains("not equal: memtable filter: terarkdb has no whole-key memtable filter"),
+            "{terarkdb}"
+        );
         assert!(
             terarkdb.contains("not equal: ribbon filters: terarkdb has only Bloom filters"),
             "{terarkdb}"

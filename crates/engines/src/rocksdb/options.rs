@@ -1,7 +1,7 @@
-//! The names of a design's terms in `RocksDB`'s options files.
+//! The names of a design's settings in `RocksDB`'s options files.
 //!
-//! Options are given as text, and not by one function each. Text has the same meaning in all versions, while functions
-//! change: `rocksdb_filterpolicy_create_bloom_full` takes another type in older versions.
+//! Options are passed as text, and not by one function per option. Text has the same meaning in all versions, while
+//! functions change: `rocksdb_filterpolicy_create_bloom_full` takes another type in older versions.
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};
@@ -17,7 +17,7 @@ pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOpti
     options.join(";")
 }
 
-/// The option that each term becomes, one per line.
+/// The option of the engine for each setting, one per line.
 pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
     let terms = terms(params, settings);
     let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
@@ -28,7 +28,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         Log::Sync => "log sync: WriteOptions.sync".to_owned(),
         Log::Buffered => "log buffered: WriteOptions.sync off".to_owned(),
         Log::Interval { .. } => {
-            format!("{UNEQUAL}log {}: RocksDB syncs every write or none: WriteOptions.sync off", settings.log)
+            format!("{UNEQUAL}log {}: RocksDB syncs either every write or no write, and here no write (WriteOptions.sync off)", settings.log)
         }
     });
     if params.cache == CacheKind::HyperClock {
@@ -40,15 +40,15 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     }
     if let Codec::Other(name) = &settings.codec {
         lines.push(format!(
-            "{UNEQUAL}compression {name}: RocksDB does not have it, and runs without compression"
+            "{UNEQUAL}compression {name}: RocksDB does not have this codec, so it runs without compression"
         ));
     }
     lines.push(format!(
-        "{UNEQUAL}RocksDB counts the arena of a memtable, lsmbench keys and values, so RocksDB's has fewer entries"
+        "{UNEQUAL}memtable size: RocksDB counts the arena, lsmbench counts keys and values, so a memtable of RocksDB has fewer entries"
     ));
     lines.push(match overrides.of("max_bytes_for_level_base").or(overrides.of("target_file_size_base")) {
-        Some(_) => format!("{UNEQUAL}the sizes of levels and files are those of the options"),
-        None => format!("{UNEQUAL}the sizes of levels and files are RocksDB's own: 256 MiB and 64 MiB"),
+        Some(_) => format!("{UNEQUAL}sizes of levels and files: the values in engine.options"),
+        None => format!("{UNEQUAL}sizes of levels and files: RocksDB's defaults, 256 MiB and 64 MiB"),
     });
     lines
 }
@@ -69,7 +69,7 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
     let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
     let mut terms = vec![
         (
-            format!("memtable {}, {frozen_memtables} may wait", bytes(memtable_bytes)),
+            format!("memtable {}, at most {frozen_memtables} immutable memtables", bytes(memtable_bytes)),
             vec![
                 format!("write_buffer_size={memtable_bytes}"),
                 format!("max_write_buffer_number={}", frozen_memtables + 1),
@@ -93,7 +93,7 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
     if settings.memtable_filter_bytes > 0 {
         let share = settings.memtable_filter_bytes as f64 / memtable_bytes.max(1) as f64;
         terms.push((
-            format!("filter of {} in front of a memtable", bytes(settings.memtable_filter_bytes)),
+            format!("memtable filter of {}", bytes(settings.memtable_filter_bytes)),
             vec![
                 format!("memtable_prefix_bloom_size_ratio={share}"),
                 "memtable_whole_key_filtering=true".to_owned(),
@@ -132,9 +132,10 @@ fn table_factory(settings: &EngineOptions) -> String {
     format!("block_based_table_factory={{{}}}", options.join(";"))
 }
 
-/// The number of Bloom filter bits for which `RocksDB` makes a ribbon filter of about the bits in the settings. A
-/// ribbon filter takes three tenths fewer bits. The −1 that follows in its options means that no level has Bloom
-/// filters. Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// Bits per key to request from `RocksDB`, so that its ribbon filter has about the bits per key of the settings.
+/// `RocksDB` expects the bits of a Bloom filter with the same false-positive rate. A ribbon filter takes three tenths
+/// fewer bits. The −1 that follows in its options means that no level has Bloom filters. Source: its header
+/// `filter_policy.h`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }
@@ -183,7 +184,7 @@ mod tests {
         let lines = mapping(&params, &given, &settings);
         assert_eq!(
             lines[0],
-            "memtable 16MiB, 2 may wait: write_buffer_size=16777216 max_write_buffer_number=3"
+            "memtable 16MiB, at most 2 immutable memtables: write_buffer_size=16777216 max_write_buffer_number=3"
         );
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(text.matches("write_buffer_size=").count(), 1, "{text}");
         assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
         let lines = mapping(&params, &given, &settings);
-        let expected = "not equal: memtable 16MiB, 2 may wait: write_buffer_size=64M max_write_buffer_number=3, \
+        let expected = "not equal: memtable 16MiB, at most 2 immutable memtables: write_buffer_size=64M max_write_buffer_number=3, \
                         from engine.options";
         assert_eq!(lines[0], expected);
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");

@@ -25,7 +25,7 @@ impl Overrides {
         Ok(Self(options))
     }
 
-    /// The option with this name as the user gave it; `None` if the user gave none.
+    /// The value that the user gave to the option with this name. `None` if the user did not set the option.
     pub(super) fn of(&self, name: &str) -> Option<String> {
         self.0.iter().find(|(known, _)| known == name).map(|(name, value)| format!("{name}={value}"))
     }

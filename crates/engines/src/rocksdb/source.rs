@@ -14,7 +14,7 @@ pub(super) enum LibrarySource {
 }
 
 impl LibrarySource {
-    /// The version of the library, if its source reveals the version.
+    /// The version of the library, if the file name or the build contains the version.
     pub(super) fn version(&self) -> Option<String> {
         match self {
             Self::File(path) => version_in(path),

@@ -26,8 +26,8 @@ const VALUE_BYTES: usize = 1024;
 /// The interval between two checks for running work.
 const SETTLE_PERIOD: Duration = Duration::from_millis(1);
 
-/// Number of consecutive checks that must find no running work. One check is not enough, because between the end of a
-/// flush and the compaction that it makes due no work is running.
+/// Number of consecutive checks that must find no running background work. One check is not enough, because no work
+/// runs between the end of a flush and the start of a due compaction.
 const IDLE_LOOKS: u32 = 2;
 
 /// Number of consecutive checks while a compaction is pending. Universal compaction may report a pending compaction
@@ -83,7 +83,7 @@ pub(super) struct RocksDbStore {
     directory: PathBuf,
     /// The version of the library, if known.
     library_version: Option<String>,
-    /// Keeps the library loaded, where the functions are not in this program.
+    /// Handle that keeps the library loaded. `None` if the functions are linked into this program.
     _library: Option<Loaded>,
 }
 

@@ -98,7 +98,7 @@ impl TidesDbStore {
     }
 }
 
-/// Retries a call while another thread holds the resource. The error code has no other meaning.
+/// Retries a call while another thread uses the resource. The error code has no other meaning.
 fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     loop {
         match attempt() {

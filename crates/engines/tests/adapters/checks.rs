@@ -1,4 +1,4 @@
-//! All checks of one engine: in this process, and in one of its own.
+//! All checks of one engine, in this process and in a separate process.
 
 use std::fmt;
 use std::process::{Command, ExitCode};
@@ -19,7 +19,7 @@ const WITHOUT: &str = "without ";
 pub(crate) enum Outcome {
     /// The engine keeps every invariant.
     Kept(Report),
-    /// The output of the process.
+    /// The engine breaks an invariant. Contains the output of the process.
     Broken(String),
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Checks an engine in a process of its own.
+/// Checks an engine in a separate process.
 pub(crate) fn check_apart(choice: &Choice, identity: Identity) -> Outcome {
     let program = std::env::current_exe().unwrap();
     let ended = Command::new(program).env(ONE, choice.label()).output().unwrap();

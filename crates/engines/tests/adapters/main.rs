@@ -1,6 +1,6 @@
 //! The invariants of a store, checked for every engine of the catalog, including our own tree.
 //!
-//! Each engine is checked in a process of its own, because libraries of `RocksDB` and its forks share C++ names that a
+//! Each engine is checked in a separate process, because libraries of `RocksDB` and its forks share C++ names that a
 //! process can load only once. A requested engine must be present: a feature that builds it in requests it, or the
 //! variable that names its library, or `LSMBENCH_PEERS`, a list of choices separated by semicolons. With
 //! `LSMBENCH_PEERS`, only the listed engines are checked:
@@ -83,7 +83,7 @@ fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).unwrap()
 }
 
-/// Whether an engine was requested, so that a run without it would pass without a check.
+/// Whether the user requested this engine. If so, the test must not pass without the engine.
 fn is_due(choice: &Choice) -> bool {
     let variable = format!("LSMBENCH_{}", choice.kind().to_uppercase());
     let is_built_in = match choice.kind() {

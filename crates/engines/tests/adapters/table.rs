@@ -1,4 +1,4 @@
-//! The table of docs/reference/engines.md: which engines keep which invariants, and when.
+//! The table in docs/reference/engines.md: the invariants that each engine keeps, and the date of the check.
 
 use std::fmt::Write as _;
 use std::path::Path;

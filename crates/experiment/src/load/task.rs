@@ -47,12 +47,13 @@ impl Loader<'_> {
         let (wrong, message) = match is_component {
             true => (
                 &["workload", "key", "phase"][..],
-                "an experiment with a subject has no workload; set its parameters in [component]".to_owned(),
+                "a component experiment has no workload; set the parameters of its subject in [component]"
+                    .to_owned(),
             ),
             false => (
                 &[COMPONENT][..],
                 format!(
-                    "the subject of the experiment is missing, as subject = \"fence\". {}",
+                    "the subject of the experiment is missing; add it, such as subject = \"fence\". {}",
                     wording::valid(subject::SUBJECTS.kinds())
                 ),
             ),
@@ -73,8 +74,8 @@ impl Loader<'_> {
         match WORKLOAD_KEYS.into_iter().find(|key| self.file.table.contains_key(*key)) {
             None => Ok(()),
             Some(own) => {
-                let message = "the workload comes from a file; change single values in [set], as \
-                               \"phase.load.insert\" = 1000";
+                let message = "the workload comes from a file; change its values in [set], such as \
+                \"phase.load.insert\" = 1000";
                 Err(self.file.problem(&[own], message))
             }
         }

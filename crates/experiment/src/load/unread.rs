@@ -1,5 +1,5 @@
-//! Finds settings that nothing reads: keys of phases that no mix uses, a swept cache that no block goes through, and
-//! settings of times where none is measured.
+//! Finds settings without effect: keys of phases that no mix uses, a swept cache that all reads bypass, and settings of
+//! times in a mode without times.
 
 use engines::{Codec, EngineOptions, Reads};
 use results::{ConfigPath, Root, RunMode};
@@ -15,7 +15,7 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
 use crate::trials::Trials;
 
-/// The keys of a phase that only some mixes read, with the reason why others do not.
+/// Keys of a phase that only some mixes read, with the reason why the key has no effect with other mixes.
 const OF_MIXES: [(&str, &str); 5] = [
     ("absent", "the mix has no get, no multi_get and no range with a span"),
     ("range", "the mix has no range"),
@@ -24,7 +24,7 @@ const OF_MIXES: [(&str, &str); 5] = [
     ("keys", "the mix only inserts new keys"),
 ];
 
-/// The keys among them that files often repeat in every phase. They are worth a warning only.
+/// Keys of [`OF_MIXES`] that files often repeat in every phase. For these keys, a warning is enough.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
 /// The settings of trials that only times depend on.
@@ -39,7 +39,7 @@ enum Source<'a> {
 }
 
 impl Loader<'_> {
-    /// The settings that nothing reads, as sentences. Those that are surely meant otherwise are errors.
+    /// Warnings about settings without effect, as sentences. Settings that are probably mistakes are errors.
     pub(super) fn unread(&self, sweep: &Sweep, trials: &Trials, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences = self.unread_keys(sweep, cells)?;
         sentences.extend(Self::idle_cache(sweep, cells));
@@ -59,7 +59,7 @@ impl Loader<'_> {
             if is_read(cells, phase, &path) {
                 continue;
             }
-            let message = format!("nothing reads {key}: {reason}");
+            let message = format!("{key} has no effect: {reason}");
             // A mix of the command line may take the place of one that reads the key.
             let is_other_mix = self.sets.setter(&format!("phase.{phase}.mix")).is_some();
             if REPEATED.contains(&key) || is_other_mix {
@@ -80,8 +80,8 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// The keys that were given for phases and their roles: the name of the phase, the path of the key in it, and who
-    /// gave it.
+    /// Keys that the user set for phases and their roles: the name of the phase, the path of the key in the phase, and
+    /// the source of the key.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
@@ -123,8 +123,8 @@ impl Loader<'_> {
         };
         cells.iter().all(goes_past).then(|| {
             format!(
-                "sweep.{}: nothing reads the cache, because every configuration uses the blocks of its mapped SSTables in \
-                 place; use storage = \"pread\", or block.mapped = \"cached\"",
+                "sweep.{}: the cache has no effect, because all configurations read blocks of memory-mapped \
+                 SSTables in place; use storage = \"pread\", or block.mapped = \"cached\"",
                 factor.path
             )
         })
@@ -138,8 +138,9 @@ impl Loader<'_> {
             let in_file = trials.is_some_and(|table| table.contains_key(key));
             if in_file || self.sets.setter(&format!("trials.{key}")).is_some_and(|set| set.by != SetBy::Quick)
             {
-                sentences
-                    .push(format!("trials.{key}: nothing reads it in counted mode, which measures no time"));
+                sentences.push(format!(
+                    "trials.{key}: this key has no effect in counted mode, which measures no time"
+                ));
             }
         }
         let phases =
@@ -147,7 +148,7 @@ impl Loader<'_> {
         for Phase { name, rate, settle, .. } in phases {
             for (key, is_set) in [("rate", *rate != Rate::Closed), ("settle", !settle)] {
                 let sentence = format!(
-                    "phase.{name}.{key}: nothing reads it in counted mode, in which no operation waits"
+                    "phase.{name}.{key}: this key has no effect in counted mode, because no operation waits"
                 );
                 if is_set && !sentences.contains(&sentence) {
                     sentences.push(sentence);
@@ -162,7 +163,7 @@ fn name_of(table: &Table) -> &str {
     table.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The keys of a table, without those that ask for nothing.
+/// The keys of a table, without keys whose value has no effect.
 fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
     table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
 }
@@ -176,7 +177,7 @@ fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
     }
 }
 
-/// Whether a value asks for nothing, as `absent = 0`.
+/// Whether a value has no effect, such as `absent = 0`.
 fn is_zero(table: &Table, key: &str) -> bool {
     match table.get(key) {
         Some(Value::Integer(number)) => *number == 0,

@@ -16,11 +16,11 @@ pub(crate) struct Subject {
 
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("seek and find answer rightly", seek_and_find_answer_rightly),
-    ("a batch answers like its keys alone", a_batch_answers_like_its_keys_alone),
-    ("colliding hashes change nothing", colliding_hashes_change_nothing),
+    ("seek and find return the right block", seek_and_find_answer_rightly),
+    ("a batch gives the same answers as single searches", a_batch_answers_like_its_keys_alone),
+    ("colliding hashes do not change answers", colliding_hashes_change_nothing),
     ("the stored bytes depend only on the input", what_is_stored_depends_on_the_input_alone),
-    ("a search reads no more than a binary search", a_search_reads_no_more_than_a_binary_search),
+    ("a search reads at most as many blocks as a binary search", a_search_reads_no_more_than_a_binary_search),
     ("memory is reported", memory_is_told),
     ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
@@ -53,7 +53,9 @@ pub(crate) fn check_answers(
     for (block, keys) in table.blocks.iter().enumerate() {
         for key in keys {
             let found = fence.find(table.hashed(key), table).map_err(|error| error.to_string())?;
-            ensure(found as usize == block, || format!("{} is found in {found}, not {block}", show(key)))?;
+            ensure(found as usize == block, || {
+                format!("find returned block {found} for key {}, expected {block}", show(key))
+            })?;
         }
         for key in [&keys[0], &keys[keys.len() - 1]] {
             probes.extend(neighbours(key));
@@ -82,13 +84,21 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8]) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
-    ensure(block < blocks.len(), || format!("{} is sought in {block} of {}", show(key), blocks.len()))?;
+    ensure(block < blocks.len(), || {
+        format!(
+            "seek of key {} returned block {block}, but there are only {} blocks",
+            show(key),
+            blocks.len()
+        )
+    })?;
     let before = block == 0 || blocks[block - 1].last().expect("no block is empty").as_slice() < key;
     let behind = block + 1 == blocks.len() || blocks[block + 1][0].as_slice() > key;
-    ensure(before && behind, || format!("{} is sought in {block}", show(key)))?;
+    ensure(before && behind, || {
+        format!("seek of key {} returned block {block}, which cannot contain the key", show(key))
+    })?;
     let at_or_below = blocks.partition_point(|keys| keys[0].as_slice() <= key).saturating_sub(1);
     ensure(table.cut != Cut::FirstKeys || block == at_or_below, || {
-        format!("{} is sought in {block}, not {at_or_below}", show(key))
+        format!("seek of key {} returned block {block}, expected {at_or_below}", show(key))
     })
 }
 
@@ -126,7 +136,12 @@ fn check_batch(fence: &dyn Fence, table: &Table, keys: &[HashedKey<'_>]) -> Resu
     fence.find_batch(keys, &mut blocks, table).map_err(|error| error.to_string())?;
     keys.iter().zip(blocks).try_for_each(|(key, block)| {
         let alone = fence.find(*key, table).map_err(|error| error.to_string())?;
-        ensure(block == alone, || format!("{} is found in {block}, alone in {alone}", show(key.bytes)))
+        ensure(block == alone, || {
+            format!(
+                "a batch found key {} in block {block}, but a single search in block {alone}",
+                show(key.bytes)
+            )
+        })
     })
 }
 
@@ -143,8 +158,8 @@ fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
 fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), String> {
     let table = Table::new(&numbered(1000), 4, Cut::Shortest);
     let same = table.build(&*subject.policy) == table.build(&*subject.policy);
-    ensure(same, || "two builds differ".to_owned())?;
-    ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is no power of two".to_owned())
+    ensure(same, || "two builds from equal input differ".to_owned())?;
+    ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is not a power of two".to_owned())
 }
 
 /// Counts reads of pages and of first keys together. The limit is one read per doubling of the number of blocks, plus
@@ -159,13 +174,13 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
             table.reads.set(0);
             fence.seek(key, &table).map_err(|error| error.to_string())?;
             let reads = table.reads.get();
-            ensure(reads <= most, || format!("{reads} reads over {keys} blocks"))?;
+            ensure(reads <= most, || format!("a search made {reads} reads in a table of {keys} blocks"))?;
         }
     }
     Ok(())
 }
 
-/// Checks the reported memory. A fence that reads nothing during a search must report memory; an ideal bound reports
+/// Checks the reported memory. A fence whose searches read no pages must report its memory. An ideal bound must report
 /// 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
@@ -174,13 +189,19 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     fence.seek(&table.blocks[100][0], &table).map_err(|error| error.to_string())?;
     let memory = fence.memory_bytes();
     let most = 2 * table.separators().memory_bytes() + 1024;
-    ensure(memory <= most, || format!("{memory} bytes of memory for {} blocks", table.blocks.len()))?;
+    ensure(memory <= most, || {
+        format!("the fence reports {memory} bytes of memory for {} blocks", table.blocks.len())
+    })?;
     if subject.oracle {
-        return ensure(memory == 0, || format!("an ideal bound holds {memory} bytes"));
+        return ensure(memory == 0, || {
+            format!("an ideal bound reports {memory} bytes of memory, expected 0")
+        });
     }
     // An exact structure needs at least four bytes per block to distinguish it from the next.
     let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };
-    ensure(memory >= least, || format!("{memory} bytes of memory for {} blocks", table.blocks.len()))
+    ensure(memory >= least, || {
+        format!("the fence reports {memory} bytes of memory for {} blocks", table.blocks.len())
+    })
 }
 
 /// Checks that shorter or longer bytes are rejected, that flipped bits are rejected or lead to some block, and that
@@ -193,14 +214,16 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     let mut opens = |corrupt: Vec<u8>| {
         table.stored = corrupt;
         catch_unwind(AssertUnwindSafe(|| opens_and_answers(&*subject.policy, &table, &probes)))
-            .map_err(|_| "corrupt bytes make it panic".to_owned())?
+            .map_err(|_| "corrupt bytes cause a panic".to_owned())?
     };
     for len in 0..sound.len() {
-        ensure(!opens(sound[..len].to_vec())?, || format!("{len} of {} bytes are accepted", sound.len()))?;
+        ensure(!opens(sound[..len].to_vec())?, || {
+            format!("the first {len} of {} bytes were accepted", sound.len())
+        })?;
     }
     for extra in [1, 4, 8, 4096] {
         let longer = [&sound[..], &vec![0; extra]].concat();
-        ensure(!opens(longer)?, || format!("{extra} bytes too many are accepted"))?;
+        ensure(!opens(longer)?, || format!("{extra} additional bytes were accepted"))?;
     }
     for bit in 0..sound.len() * 8 {
         let mut flipped = sound.clone();
@@ -222,11 +245,15 @@ fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]
     let mut blocks = vec![0; keys.len()];
     if fence.find_batch(&keys, &mut blocks, table).is_ok() {
         let most = blocks.iter().max().copied().unwrap_or(0);
-        ensure((most as usize) < table.blocks.len(), || format!("block {most} of a corrupt fence, batched"))?;
+        ensure((most as usize) < table.blocks.len(), || {
+            format!("a batched search of a corrupt fence returned block {most}")
+        })?;
     }
     for key in probes {
         for block in [fence.seek(key, table), fence.find(table.hashed(key), table)].into_iter().flatten() {
-            ensure((block as usize) < table.blocks.len(), || format!("block {block} of a corrupt fence"))?;
+            ensure((block as usize) < table.blocks.len(), || {
+                format!("a search of a corrupt fence returned block {block}")
+            })?;
         }
     }
     Ok(true)

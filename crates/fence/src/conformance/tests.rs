@@ -1,4 +1,5 @@
-//! Tests that the check detects a fence that breaks an invariant, and that fences answer for tables of any keys.
+//! Tests that the check detects a fence that breaks an invariant, and that fences answer correctly for tables with any
+//! keys.
 
 mod canary;
 

@@ -30,8 +30,8 @@ impl Culling for Binary {
 struct BinaryIndex(FileRanges);
 
 impl BinaryIndex {
-    /// The first file, starting at `from`, for which `comes_before` is false. The files for which it is true must all
-    /// come first.
+    /// Index of the first file, starting at `from`, for which `comes_before` is false. `comes_before` must be true for
+    /// all earlier files and false for all later files.
     #[inline]
     fn first(&self, from: usize, comes_before: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (from, self.0.len());

@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(ByOverlap { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }),
 );
 
-/// A culling that depends on the form of the level.
+/// A culling that depends on whether the files of the level overlap.
 struct ByOverlap {
     disjoint: Box<dyn Culling>,
     overlapping: Box<dyn Culling>,

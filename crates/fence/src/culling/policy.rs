@@ -6,16 +6,17 @@ use super::ranges::FileRanges;
 
 /// A method to find the files of a run that a read needs.
 pub trait Culling: Send + Sync {
-    /// Builds the index of one run of a level. The index contains all it needs; the files are not read again.
+    /// Builds the index of one run of a level. The index contains all data that searches need, so the files are not
+    /// read again.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
 }
 
-/// The form of a level. The files of each of its runs never overlap.
+/// Whether the files of a level overlap. The files of each of its runs never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelForm {
     /// The level has one run, so no two files of the level overlap.
     Disjoint,
-    /// Several runs, or level 0, where each flush leaves a run.
+    /// A level with several runs, or level 0, to which each flush adds a run.
     Overlapping,
 }
 

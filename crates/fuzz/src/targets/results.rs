@@ -98,7 +98,7 @@ fn run_rows(input: &[u8]) -> bool {
     assert!(again.torn().is_none(), "a whole table is torn");
     let cells =
         |table: &Table| table.rows().iter().map(|row| row.cells().to_vec()).collect::<Vec<Vec<Value>>>();
-    assert_eq!(cells(&again), cells(&table), "the rows read back otherwise");
+    assert_eq!(cells(&again), cells(&table), "the rows that were read back differ");
     true
 }
 

@@ -1,4 +1,4 @@
-//! Whole stores in which one file is the input, as after a corruption.
+//! Complete stores in which the fuzz input replaces one file, as after corruption of this file.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -44,7 +44,7 @@ const STORE_BYTES: usize = 16 << 20;
 /// The directory of every store.
 const DIRECTORY: &str = "store";
 
-/// A small tree, in which a few entries reach every part.
+/// Design of a small tree, in which a few entries use all components.
 const SMALL: &str = r#"
     memtable = { capacity = "64KiB" }
     table = { capacity = "64KiB" }
@@ -79,14 +79,14 @@ static LOG_HOSTS: [LazyLock<Host>; 2] = [
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
 
-/// A store as files, one of which is replaced by inputs.
+/// The files of a store. The fuzz input replaces one of these files.
 struct Host {
     design: Design,
     /// The name and the content of each file.
     files: Vec<(String, Vec<u8>)>,
     /// The index of the replaced file.
     replaced: usize,
-    /// The seal of the replaced file, with which its checksums begin. 0 in the manifest.
+    /// The seal of the replaced file, which its checksums include. 0 in the manifest.
     seal: u64,
 }
 
@@ -133,7 +133,7 @@ impl Host {
         Self::of(design, &*storage, ".table")
     }
 
-    /// A store with writes in its log, which is replaced.
+    /// A store with writes in its WAL. The fuzz input replaces the WAL.
     fn with_log(toml: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..20);
@@ -208,14 +208,14 @@ fn table_seeds() -> Vec<Vec<u8>> {
     let designs = variants.chain(TABLE_DESIGNS.map(str::to_owned));
     let table = |design: String| {
         let host = Host::with_table(&design);
-        assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files otherwise");
+        assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files differently");
         host.content().to_vec()
     };
     designs.map(table).collect()
 }
 
-/// Reads an input unchanged and with corrected checksums, with the seal of each host. Returns whether any store accepts
-/// the input.
+/// Feeds an input to every store, unchanged and with corrected checksums. `reseal` corrects the checksums for a host.
+/// Returns whether any store accepts the input.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {

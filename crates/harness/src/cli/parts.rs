@@ -62,7 +62,7 @@ pub(crate) struct SubmitArguments {
     /// Container image with lsmbench, for --kubernetes
     #[arg(long, value_name = "IMAGE", default_value = "lsmbench")]
     pub(crate) image: String,
-    /// Claim of the volume with the experiment, for --kubernetes
+    /// Persistent volume claim with the experiment, for --kubernetes
     #[arg(long, value_name = "CLAIM", default_value = "lsmbench")]
     pub(crate) volume: String,
     /// Program on the nodes [default: this one]
@@ -77,7 +77,7 @@ pub(crate) struct SubmitArguments {
     /// Print the state of the parts until all are done
     #[arg(long, conflicts_with = "submit")]
     pub(crate) watch: bool,
-    /// Submit with sbatch instead of printing
+    /// Submit the script with sbatch instead of printing it
     #[arg(long, requires = "slurm")]
     pub(crate) submit: bool,
     /// Run timed experiments in a debug build

@@ -1,4 +1,4 @@
-//! The command line of `lsmbench serve`, and that of a store which a command opens.
+//! The command line of `lsmbench serve`, and the options of every command that opens a store.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,15 +26,15 @@ pub(crate) struct StoreArguments {
 pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// Listen on this address; port 0 takes a free port
+    /// Listen on this address; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6379")]
     pub(crate) listen: SocketAddr,
     /// Protocol of the clients
     #[arg(long, value_name = "PROTOCOL", default_value = "resp")]
     pub(crate) protocol: ServedProtocol,
-    /// Require this password; needed if other machines can connect.
+    /// Require this password, which is needed if other machines can connect.
     ///
-    /// The variable `LSMBENCH_PASSWORD` sets the password, too, and keeps it out of the list of processes.
+    /// The variable `LSMBENCH_PASSWORD` also sets the password, and hides the password from the list of processes.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) password: Option<String>,
     /// Serve metrics as Prometheus text on this address, at /metrics

@@ -11,35 +11,35 @@ pub(crate) struct SimulateArguments {
     /// Experiment file
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
-    /// Simulate trees of these sizes, as 1e6,1e9,1e12: the keys of all loads
+    /// Simulate trees with these numbers of loaded keys, as 1e6,1e9,1e12
     ///
-    /// All phases grow in proportion. Default: the size of the file.
+    /// All phases grow in proportion. By default, the tree has the size in the experiment file.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = keys)]
     pub(crate) entries: Vec<f64>,
-    /// Device that gives times: hdd, sata-ssd, nvme or object-store
+    /// Device model for times: hdd, sata-ssd, nvme or object-store
     #[arg(long, value_name = "DEVICE", default_value = "nvme")]
     pub(crate) device: String,
-    /// Picture of the tree
+    /// Model of the tree
     #[arg(long, value_name = "PICTURE", default_value = "auto")]
     pub(crate) picture: PictureArgument,
     /// Folder of results; rows go to <NAME>-simulated/runs.csv in it
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// Folder of charts against the size, with at least two sizes
+    /// Folder for charts over the size; needs at least two sizes
     #[arg(long, value_name = "DIR", default_value = "plots")]
     pub(crate) plots: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
 }
 
-/// A picture of the tree, as the command line names it.
+/// A model of the tree, as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PictureArgument {
-    /// The exact one up to 3 million operations, otherwise the expected one
+    /// Exact up to 3 million operations, otherwise expected
     Auto,
-    /// The keys of all operations: the counts of counted mode
+    /// All operations with their keys; gives the counters of counted mode
     Exact,
-    /// Key ranges with expected numbers of entries: any size
+    /// Key ranges with expected numbers of entries, for any size
     Expected,
 }
 
@@ -49,8 +49,7 @@ const MOST_KEYS: f64 = 1e14;
 /// Reads a number of keys.
 fn keys(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.replace('_', "").parse().ok();
-    number
-        .filter(|number| (1.0..=MOST_KEYS).contains(number))
-        .map(f64::round)
-        .ok_or_else(|| format!("\"{text}\" is no number of keys from 1 to 1e14; write 1000000 or 1e6"))
+    number.filter(|number| (1.0..=MOST_KEYS).contains(number)).map(f64::round).ok_or_else(|| {
+        format!("\"{text}\" is not a number of keys from 1 to 1e14; write it like 1000000 or 1e6")
+    })
 }

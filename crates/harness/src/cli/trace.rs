@@ -24,7 +24,7 @@ pub(crate) struct TraceInputArguments {
     pub(crate) file: PathBuf,
     /// Reader [default: recognized by content].
     ///
-    /// Parameters are written as in `raw(width=8)`. `lsmbench list trace` prints all readers.
+    /// Write parameters in parentheses, such as `raw(width=8)`. `lsmbench list trace` prints all readers.
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
     /// Read at most this many records

@@ -16,7 +16,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let GateArguments { tolerance, fail_on, markdown } = &arguments.gate;
     if arguments.against.is_none() && (tolerance.is_some() || fail_on.is_some()) {
         return Err(Problem::new(
-            "--tolerance and --fail-on need --against PROGRAM: counters equal their golden file or fail",
+            "--tolerance and --fail-on need --against PROGRAM, because counters must equal their golden file",
         ));
     }
     let work = scratch(arguments.work.as_deref())?;
@@ -72,13 +72,13 @@ fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {
         return Err(Problem::new(
-            "check does not take --trials: counters need one trial, and --against takes --blocks",
+            "check has no option --trials: counters need only one trial, and --against has the option --blocks",
         ));
     }
     let is_plain = set.is_empty() && seed.is_none() && !quick && design.is_none();
     if arguments.configs.is_empty() && !is_plain {
         return Err(Problem::new(
-            "golden files have their own options; name the experiment for which the given options are",
+            "each golden file contains its own options; to use other options, name the experiment",
         ));
     }
     if arguments.configs.is_empty() && arguments.against.is_some() {

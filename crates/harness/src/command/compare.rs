@@ -7,7 +7,7 @@ use verdict::{ComparisonReport, GateRule, Pairing, ReportFormat, Samples};
 use crate::cli::{CompareArguments, GateArguments};
 use crate::output::print;
 
-/// Prints the differences. Returns whether the numbers pass.
+/// Prints the differences between two sides. Returns whether all metrics pass.
 pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {
     let base = Samples::read(&arguments.base, &arguments.metric)?;
     let new = Samples::read(&arguments.new, &arguments.metric)?;

@@ -68,7 +68,11 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         text,
         "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",
         experiment.cells.len(),
-        if twice.is_empty() { String::new() } else { format!(" + {} repeated for noise", twice.len()) },
+        if twice.is_empty() {
+            String::new()
+        } else {
+            format!(" + {} repeated to measure noise", twice.len())
+        },
         experiment.trials.count,
         duration(seconds),
         format_value(worst.storage_bytes, Unit::Bytes),
@@ -140,7 +144,7 @@ fn role(role: &Role) -> String {
     figures.extend(mixed.operations.map(|operations| format!("{operations} operations")));
     figures.extend(mixed.time_limit_ns.map(|ns| Time(ns).to_string()));
     if role.is_background() {
-        figures.push("until the others end".to_owned());
+        figures.push("until the other roles end".to_owned());
     }
     format!("role {name} of {threads} threads: {}", figures.join(", "))
 }

@@ -58,12 +58,14 @@ fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<EngineTables>> {
     folders.iter().map(|path| EngineTables::read(path, baseline)).collect()
 }
 
-/// Rejects two result folders of one experiment, because the page has only one place for the experiment.
+/// Rejects two result folders of one experiment, because the page has only one position for the tables of an
+/// experiment.
 fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
             let first = folders[first].display();
-            let message = format!("{first} has results of {} as well; name one of them", tables.name());
+            let message =
+                format!("{first} also has results of {}; name only one of the two folders", tables.name());
             return Err(Problem::at(folder, None, message));
         }
     }
@@ -105,21 +107,21 @@ fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
     Ok(true)
 }
 
-/// Whether every place of the page is up to date. Prints the names of outdated places.
+/// Whether all tables of the page are up to date. Prints the names of outdated tables.
 fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {
         let table = tables.iter().find(|(of, _)| of == name);
         let why = match table {
             Some((_, table)) if page.content(name)? == table => continue,
-            Some(_) => "do not match the results",
+            Some(_) => "do not match the results of the run",
             None => "have no results",
         };
         wrong += 1;
         line(&format!("{}: the tables of {name} {why}", path.display()));
     }
     let all = page.names().count();
-    print(&format!("{} of {all} places of {} match the results\n", all - wrong, path.display()))?;
+    print(&format!("{} of {all} tables in {} match the results\n", all - wrong, path.display()))?;
     if wrong > 0 {
         line("update them with: lsmbench engines RESULTS --into PAGE");
     }
@@ -139,8 +141,8 @@ fn check_folders(results: &[PathBuf]) -> Outcome<()> {
         let Ok(whole) = path.canonicalize() else { continue };
         if let Some(first) = known.insert(whole, path) {
             let message = match first == path {
-                true => "named twice; name each folder of results once".to_owned(),
-                false => format!("the same folder as {}; name it once", first.display()),
+                true => "the command has this folder twice; name each folder of results once".to_owned(),
+                false => format!("this is the same folder as {}; name the folder once", first.display()),
             };
             return Err(Problem::at(path, None, message));
         }

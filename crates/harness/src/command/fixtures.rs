@@ -57,17 +57,17 @@ fn is_meant(which: &str, one: &Kept) -> bool {
 /// Age of a fixture, the experiment that built the fixture, and the experiments that use it.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
-        let why = if one.is_in_work { "a run builds it" } else { "stale: incomplete" };
+        let why = if one.is_in_work { "no folder yet; a run builds it" } else { "stale: incomplete" };
         return why.to_owned();
     };
     let age = humantime::parse_rfc3339(built).ok().and_then(|built| built.elapsed().ok());
     let age = age.map_or_else(|| format!("built {built}"), |age| format!("{} old", coarse(age)));
     let made_by = if one.made_by.is_empty() { String::new() } else { format!(", built by {}", one.made_by) };
     let of = match &one.experiments[..] {
-        [] => "; no results use it".to_owned(),
+        [] => "; no results use this fixture".to_owned(),
         names => format!("; used by {}", names.join(", ")),
     };
-    let stale = if one.is_current { "" } else { "; stale: built by another build of this program" };
+    let stale = if one.is_current { "" } else { "; stale, because another build of lsmbench made it" };
     format!("{age}{made_by}{of}{stale}")
 }
 

@@ -1,4 +1,4 @@
-//! `lsmbench gallery`: the questions of the README, each with a chart and a verdict.
+//! `lsmbench gallery`: writes the questions in the README, each with a chart and a verdict.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -64,7 +64,7 @@ fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
     Ok(format!("{before}{BEGIN}{shown}{END}{after}"))
 }
 
-/// The files in the order given; of a folder by name.
+/// The experiment files in the given order. The files of a folder are sorted by name.
 fn files(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -81,7 +81,7 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     let first = experiment.charts.get(..1).unwrap_or_default();
     let charts = charts().charts(&folder, &table, first, &manifest, plot::Width::Full)?;
     let (spec, chart) =
-        charts.first().ok_or_else(|| Problem::new(format!("{} has no chart to show", experiment.name)))?;
+        charts.first().ok_or_else(|| Problem::new(format!("{} has no chart", experiment.name)))?;
     let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);
     let path = chart_file(experiment, arguments);
     check_file(&path)?;
@@ -123,7 +123,7 @@ fn link(page: &Path, file: &Path) -> Outcome<String> {
     Ok(up.chain(down).collect::<Vec<_>>().join("/"))
 }
 
-/// A part of a path in the destination of a link: characters with a meaning there are percent-encoded.
+/// Encodes a part of a path for the destination of a link. Special characters are percent-encoded.
 fn destination(part: &str) -> String {
     let mut text = String::new();
     for c in part.chars() {
@@ -139,7 +139,7 @@ fn destination(part: &str) -> String {
 
 /// The text before and after the gallery on its page.
 fn place(page: &str) -> Result<(&str, &str), String> {
-    let missing = || format!("there is no place for the gallery; add `{}` and `{END}`", BEGIN.trim());
+    let missing = || format!("the page has no place for the gallery; add `{}` and `{END}`", BEGIN.trim());
     let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
     let (_, after) = rest.split_once(END).ok_or_else(missing)?;
     Ok((before, after))

@@ -16,7 +16,7 @@ use crate::output::{line, print};
 /// The column of the charts with the number of a run.
 const RUN: &str = "run";
 
-/// The ratio between values of one chart from which on its scale is logarithmic.
+/// Minimum ratio between values of a chart for a logarithmic scale.
 const FAR_APART: f64 = 20.0;
 
 /// Adds the named results, prints the changes, newest last, and draws the series that are shown.
@@ -85,9 +85,9 @@ fn report(series: &[Series]) -> String {
         }
     }
     let most = series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
-    let _ = writeln!(text, "{changes} changes in {} metrics of up to {most} runs", series.len());
+    let _ = writeln!(text, "{changes} change points in {} metrics of up to {most} runs", series.len());
     if most < 9 {
-        let _ = writeln!(text, "a change point needs about nine runs; add more with --add RESULTS");
+        let _ = writeln!(text, "a change point needs about nine runs; add more runs with --add RESULTS");
     }
     text
 }
@@ -134,7 +134,8 @@ fn file_name(name: &str) -> String {
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Whether a linear scale would hide some series, because the numbers differ by more than [`FAR_APART`].
+/// Whether a linear scale would hide some series, because the largest values differ by more than the factor
+/// [`FAR_APART`].
 fn is_far_apart(group: &[&Series]) -> bool {
     let numbers = || group.iter().flat_map(|series| &series.runs).map(|run| run.value);
     let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));

@@ -1,4 +1,4 @@
-//! The commands other than `run`.
+//! All commands except `run`.
 
 mod calibrate;
 mod check;

@@ -52,7 +52,9 @@ fn check_name(template: &Template, name: &str) -> Outcome<()> {
         return Err(Problem::new(message));
     }
     if RESERVED.split_whitespace().any(|word| word == name) {
-        return Err(Problem::new(format!("\"{name}\" has a meaning in Rust or Cargo; choose another name")));
+        return Err(Problem::new(format!(
+            "\"{name}\" is a reserved name of Rust or Cargo; choose another name"
+        )));
     }
     let (_, catalog) =
         AXES.iter().find(|(axis, _)| *axis == template.axis).expect("a test compares the lists");
@@ -69,7 +71,7 @@ fn dependency(checkout: Option<&Path>) -> Outcome<String> {
     let harness = checkout.join("crates/harness");
     if !harness.join("Cargo.toml").is_file() {
         return Err(Problem::new(format!(
-            "--path: \"{}\" is not a checkout of lsmbench",
+            "--path: \"{}\" does not contain the source code of lsmbench",
             checkout.display()
         )));
     }

@@ -49,7 +49,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     for results in found(&arguments.results)? {
         match charts.redraw(&results, arguments.out.as_deref(), &change) {
             Ok(drawn) if drawn.is_empty() => line(&format!(
-                "{}: nothing to draw; [[chart]] tables in the experiment describe charts",
+                "{}: nothing to draw; add [[chart]] tables to the experiment",
                 results.display()
             )),
             Ok(drawn) => drawn.iter().try_for_each(|chart| print(&format!("{}\n", chart.display())))?,
@@ -58,7 +58,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
             }
             Err(problem) => {
                 line(&format!("skipped {}: {problem}", results.display()));
-                failed = Some(Problem::new("some results were not drawn; see the lines above"));
+                failed = Some(Problem::new("some results have no charts; the lines above name the reasons"));
             }
         }
     }
@@ -75,7 +75,10 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
         // results.
         let is_earlier = folder.file_name().is_some_and(|name| name == EARLIER);
         if is_earlier && named.len() > 1 {
-            line(&format!("skipped {}: results of earlier runs; name it alone to draw it", folder.display()));
+            line(&format!(
+                "skipped {}: this folder has results of earlier runs; to draw it, name only this folder",
+                folder.display()
+            ));
             continue;
         }
         search(folder, DEPTH, &mut all);
@@ -104,7 +107,10 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     for path in inside.iter().filter(|_| depth > 0) {
         let before = all.len();
         if path.file_name().is_some_and(|name| name == EARLIER) {
-            line(&format!("skipped {}: results of earlier runs; name it alone to draw it", path.display()));
+            line(&format!(
+                "skipped {}: this folder has results of earlier runs; to draw it, name only this folder",
+                path.display()
+            ));
             continue;
         }
         search(path, depth - 1, all);
@@ -136,7 +142,7 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     if SHOWN.iter().all(|key| shown.get(*key) == resolved.get(*key)) {
         return None;
     }
-    line(&format!("{}: charts as {} shows them now", manifest.experiment, config.display()));
+    line(&format!("{}: charts drawn as {} describes them now", manifest.experiment, config.display()));
     Some(shown)
 }
 
@@ -144,7 +150,7 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
 fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
     let wrong = || {
         Problem::new(format!(
-            "--set {text}: write chart.NAME.KEY=VALUE or style.KEY=VALUE, as --set 'chart.fpr.title=\"Filters\"'"
+            "--set {text}: write chart.NAME.KEY=VALUE or style.KEY=VALUE, such as --set 'chart.fpr.title=\"Filters\"'"
         ))
     };
     let (path, value) = text.split_once('=').ok_or_else(wrong)?;

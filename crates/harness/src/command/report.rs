@@ -43,7 +43,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     if let Some(folder) = arguments.keep.as_ref().filter(|folder| is_same(folder, &results)) {
         let folder = folder.display();
         return Err(Problem::new(format!(
-            "--keep {folder} is the folder from which the results are read; name another folder"
+            "--keep {folder} is also the folder with the results; name another folder"
         )));
     }
     let kept = Published::read(&results)?;
@@ -126,7 +126,7 @@ fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[
     Ok(Report { systems, highlights, contradictions, features })
 }
 
-/// The files that reproduce figures, in the given order. A folder stands for all files below it.
+/// The experiment files that reproduce figures, in the given order. A folder means all files below the folder.
 fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     let mut files = Vec::new();
     for path in paths {
@@ -136,15 +136,14 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
                 Some(answers) => files.push(answers),
                 None if path.is_dir() => {}
                 None => {
-                    let message =
-                        "it answers no claims; add [source] and [[claim]] as in experiments/README.md";
+                    let message = "the experiment has no claims; add [source] and [[claim]] as experiments/README.md describes";
                     return Err(Problem::at(&file, None, message));
                 }
             }
         }
     }
     match files.is_empty() {
-        true => Err(Problem::new("no experiments with claims; name a folder such as experiments")),
+        true => Err(Problem::new("no experiment has claims; name a folder such as experiments")),
         false => Ok(files),
     }
 }
@@ -241,7 +240,7 @@ fn read_rows(
     };
     if !is_current {
         return Err(Problem::new(
-            "the results are of another version of the experiment, or of a design that it extends",
+            "the results belong to another version of the experiment or of its base design",
         ));
     }
     manifest.check_rows(folder)?;
@@ -340,8 +339,8 @@ impl Facts for Settings {
     }
 }
 
-/// The pages with a list of the HTML pages. Git keeps the list instead of the HTML pages, because these are large and
-/// follow from the same data.
+/// Adds a list of the HTML pages to the pages. Git keeps this list instead of the HTML pages, because the HTML pages
+/// are large and can be generated again.
 fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| is_html(page)) {
@@ -356,7 +355,7 @@ fn is_html(page: &ReportPage) -> bool {
     Path::new(&page.name).extension().is_some_and(|ending| ending == "html")
 }
 
-/// Writes the pages into a folder, and removes figures that are no longer among them.
+/// Writes the pages into a folder, and removes figures that no page uses any more.
 fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     for path in stray_figures(folder, pages) {
         std::fs::remove_file(&path)
@@ -393,9 +392,13 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     }
     let strays = stray_figures(folder, pages);
     for path in &strays {
-        line(&format!("{} belongs to no chart", path.display()));
+        line(&format!("no chart has the name {}", path.display()));
     }
-    print(&format!("{} of {} files match the results\n", pages.len() - other.len(), pages.len()))?;
+    print(&format!(
+        "{} of {} files of the report match the results\n",
+        pages.len() - other.len(),
+        pages.len()
+    ))?;
     let is_right = other.is_empty() && strays.is_empty();
     if !is_right {
         line("update them with: lsmbench report --quick --keep results/published");

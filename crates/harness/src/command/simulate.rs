@@ -16,7 +16,7 @@ use crate::output::{line, print};
 /// The column of the number of keys.
 const ENTRIES: &str = "entries";
 
-/// The printed columns, and those that have a chart.
+/// The columns that are printed and drawn as charts.
 const SHOWN: [&results::Metric; 6] = [
     &c::WRITE_AMP_SETTLED,
     &c::SPACE_AMP_SETTLED,
@@ -26,7 +26,7 @@ const SHOWN: [&results::Metric; 6] = [
     &c::DEVICE_SECONDS,
 ];
 
-/// Simulates all configurations, writes their rows, prints a table and draws charts against the size.
+/// Simulates all configurations, writes their rows, prints a table, and draws charts over the number of keys.
 pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> Outcome<()> {
     let experiment = Experiment::load(&arguments.config, overrides)?;
     check_folder(&arguments.out)?;
@@ -37,7 +37,9 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     for cell in &experiment.cells {
         match of_cell(&experiment, cell, arguments, &schema)? {
             Some(simulated) => rows.extend(simulated),
-            None => line(&format!("skipped: {}: only lsmbench's own tree is simulated", cell.label)),
+            None => {
+                line(&format!("skipped: {}: the simulator supports only the tree of lsmbench", cell.label))
+            }
         }
     }
     if rows.is_empty() {
@@ -58,7 +60,7 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     Ok(())
 }
 
-/// The rows of one configuration at all sizes; `None` for another engine than the tree, and for a component.
+/// The rows of one configuration at all sizes. `None` for engines other than lsmbench, and for component experiments.
 fn of_cell(
     experiment: &Experiment,
     cell: &Cell,
@@ -77,7 +79,7 @@ fn of_cell(
     let scans =
         policy.is_ok_and(|policy| policy.seek_price() > 0) && workload.phases.iter().any(simulation::scans);
     if scans {
-        line(&format!("{}: read-triggered compactions are not simulated", cell.label));
+        line(&format!("{}: the simulation does not include read-triggered compactions", cell.label));
     }
     let sizes = if arguments.entries.is_empty() { vec![keys] } else { arguments.entries.clone() };
     let mut rows = Vec::new();
@@ -114,7 +116,7 @@ fn of_cell(
     Ok(Some(rows))
 }
 
-/// Writes the rows in place of those of an earlier simulation.
+/// Writes the rows, and replaces the rows of an earlier simulation.
 fn write(folder: &Folder, schema: &Schema, rows: &[Row]) -> Outcome<()> {
     create_folder(folder.root())?;
     match std::fs::remove_file(folder.runs()) {

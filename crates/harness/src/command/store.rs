@@ -1,4 +1,4 @@
-//! Opening the store of a command.
+//! Opens the store on which a command works.
 
 use catalog::Limit;
 use experiment::{read_design, set_design};

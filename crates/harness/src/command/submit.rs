@@ -61,7 +61,7 @@ fn execute(script: &str) -> Outcome<()> {
     let has_sbatch = Command::new("sbatch").arg("--version").stdout(Stdio::null()).status();
     if has_sbatch.is_err() {
         return Err(Problem::new(
-            "there is no sbatch here; leave --submit out and run the printed script where Slurm is",
+            "this machine has no sbatch; leave out --submit, and run the printed script on a machine with Slurm",
         ));
     }
     let mut bash = Command::new("bash").stdin(Stdio::piped()).spawn().map_err(|error| wrong(&error))?;
@@ -74,7 +74,7 @@ fn execute(script: &str) -> Outcome<()> {
     }
 }
 
-/// The program that nodes run: the named one, else this one.
+/// Path of the program that nodes run: the given program, or else this program.
 fn program(arguments: &SubmitArguments) -> Outcome<String> {
     let named = arguments.program.clone();
     let own = || std::env::current_exe().map_err(|error| Problem::doing("find this program", error));

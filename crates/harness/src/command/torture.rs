@@ -17,8 +17,8 @@ use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 
 pub(crate) use kill::write_until_killed;
 
-/// Runs a test and prints a line for each design and WAL mode. Prints every violation with the command that replays
-/// it. Returns whether no violation was found.
+/// Runs a test and prints a line for each design and WAL mode. Prints every violation with the command that replays the
+/// violation. Returns `true` if there was no violation.
 pub(crate) fn torture(test: &TortureCommand) -> Outcome<bool> {
     match test {
         TortureCommand::Crash { subjects, again, states } => {
@@ -66,7 +66,7 @@ fn of_damage(tally: damage::CorruptionSummary) -> Report {
 }
 
 /// Runs `explore` for every design and WAL mode, or `replay` for one place of one design. `columns` are the names of
-/// the counts of `report`. The rate of count number `rated` is printed.
+/// the counts that `report` returns. The output contains the rate of the count with index `rated`.
 fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     command: &str,
     (subjects, again): (&SubjectArguments, &ReplayArguments),

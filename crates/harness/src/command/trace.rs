@@ -54,7 +54,7 @@ fn convert(arguments: &TraceConvertArguments) -> Outcome<()> {
 fn sample(arguments: &TraceSampleArguments) -> Outcome<()> {
     let rate = arguments.rate;
     if !(rate > 0.0 && rate <= 1.0) {
-        return Err(Problem::new(format!("--rate is {rate}; it is a share above 0 and up to 1")));
+        return Err(Problem::new(format!("--rate is {rate}; it must be above 0 and at most 1")));
     }
     let sampler = Sampler::new(rate);
     let mut ranges = 0;
@@ -65,7 +65,7 @@ fn sample(arguments: &TraceSampleArguments) -> Outcome<()> {
     })?;
     if ranges > 0 {
         output::line(&format!(
-            "note: {ranges} operations on ranges begin at a sampled key and span all keys"
+            "note: {ranges} operations on ranges begin at a sampled key, but cover all keys of their range"
         ));
     }
     Ok(())

@@ -9,7 +9,8 @@ use crate::build_info::build_info;
 use crate::cli::TuneArguments;
 use crate::output::{CONSOLE, line, print};
 
-/// The space of a file without a sweep: the policies of the catalog that keep all data, by their parameters.
+/// Default sweep of the search, for a file without a sweep: the compaction policies that keep all data, with several
+/// parameters.
 const SPACE: [&str; 1] = [r#"sweep."design.compaction" = [
     "leveled(size_ratio=2)", "leveled(size_ratio=4)", "leveled(size_ratio=6)", "leveled(size_ratio=10)",
     "tiered(size_ratio=2)", "tiered(size_ratio=4)", "tiered(size_ratio=6)", "tiered(size_ratio=10)",

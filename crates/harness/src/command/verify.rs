@@ -45,7 +45,7 @@ pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if report.unchecked_blocks > 0 {
         let _ = writeln!(
             text,
-            "{} of {} blocks have no checksum (block.checksum = \"none\"), so their contents were not checked",
+            "{} of {} blocks have no checksum (block.checksum = \"none\"), so verify did not check their contents",
             report.unchecked_blocks, report.blocks
         );
     }

@@ -15,7 +15,7 @@ pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>)
     let experiment = Experiment::load(config, overrides)?;
     let plan = experiment.plan(&experiment.cells[0])?.ok_or_else(|| {
         Problem::new(format!(
-            "{} has a subject and no workload, so there are no operations to print",
+            "{} is a component experiment without a workload, so there are no operations to print",
             config.display()
         ))
     })?;
@@ -61,7 +61,7 @@ fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Re
     {
         let commands = request.commands().ok_or_else(|| {
             let message =
-                "the text has no range deletes and no scans of a number of entries; use trace convert";
+                "the text format has no range deletes and no scans with a number of entries; use `lsmbench trace convert`";
             io::Error::other(format!("operation {} of the replay: {message}", written + 1))
         })?;
         for command in commands {

@@ -1,4 +1,5 @@
-//! Invalid requests: one error with the place and the fix, exit code 2, and no change of any file.
+//! Tests of invalid requests. The program prints one error with the file, the line and a fix, exits with code 2, and
+//! changes no file.
 
 use std::fs;
 
@@ -190,7 +191,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         &["trials.mode: expected a name, not true Valid: timed, counted"],
     ),
     ("name   = \"load\"", "name = 3", 8, &["name: expected a text in quotes, not 3"]),
-    ("\"bar\"", "{}", 25, &["chart.kind: the table has no kind; write { kind = \"line\", "]),
+    ("\"bar\"", "{}", 25, &["chart.kind: the table has no key kind; write { kind = \"line\", "]),
     ("x    = \"design.cache\"\n", "x = nan\n", 26, &["chart.x: expected a text in quotes, not NaN"]),
     (
         "insert = 3000",
@@ -263,7 +264,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         "compaction = \"leveled\"",
         "memory = \"8MiB\"\ncache = { kind = \"lru\", capacity = \"1MiB\" }",
         5,
-        &["design.memory gives the cache the memory", "remove design.memory or design.cache.capacity"],
+        &["design.memory gives the cache all memory", "remove design.memory or design.cache.capacity"],
     ),
     ("bytes = 32", "bytes = \"1GiB\"", 10, &["values are at most 64MiB"]),
     ("bytes = 32", "bytes = 32, compressible = 2", 10, &["compressible is 2; it must be a share"]),
@@ -307,7 +308,7 @@ const SWEEPS: &[Case<'_>] = &[
         "[sweep]",
         "[sweep]\ncombine = \"zip\"\n\"phase.load.insert\" = [1]",
         20,
-        &["combine = \"zip\" needs lists of one length"],
+        &["combine = \"zip\" needs lists of equal length"],
     ),
     (
         "mix        = { get",
@@ -424,7 +425,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         ),
         (
             &["--set", "design={}"],
-            "--set design: \"design\" is a whole table; set a value in it, as design.bloom=blocked;",
+            "--set design: \"design\" is a table; set a value in it, such as design.bloom=blocked;",
         ),
         (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is not a TOML value: "),
         (
@@ -435,7 +436,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),
         (
             &["--set", "design.bloom=none"],
-            "--set design.bloom: this path is swept, so a single value has no effect",
+            "--set design.bloom: the sweep already sets this path, so a single value has no effect",
         ),
         (&["--set", "design.wal"], "expected path=value"),
         (
@@ -465,7 +466,7 @@ fn a_bad_experiment_keeps_the_good_ones_beside_it_from_starting() {
     let error = bench.run(&["run", "small.toml", "bad.toml"]).refusal();
     assert!(error.starts_with("bad.toml:9: "), "{error}");
     let error = bench.run(&["run", "small.toml", "other/small.toml"]).refusal();
-    assert!(error.contains("two experiments are called \"small\""), "{error}");
+    assert!(error.contains("two experiments have the name \"small\""), "{error}");
     assert!(bench.content() == before, "something was touched");
 }
 
@@ -482,7 +483,7 @@ fn files_that_are_no_experiments_are_named() {
         ("latin.toml", "cannot read latin.toml: stream did not contain valid UTF-8"),
         (
             "empty.toml",
-            "empty.toml: question: the question of the experiment is missing, as question = \"Which …?\"",
+            "empty.toml: question: the question of the experiment is missing; add it, such as question = \"Which …?\"",
         ),
         ("silent.toml", "silent.toml: phase: a workload has at least one [[phase]]"),
     ] {
@@ -500,7 +501,9 @@ fn folders_that_hold_something_else_are_left_alone() {
     let before = bench.content();
     let error = bench.run(&["run", "small.toml"]).refusal();
     assert!(
-        error.contains("results/small holds files, but no results of a run; give --out another folder"),
+        error.contains(
+            "results/small contains files other than results of a run; choose another folder with --out"
+        ),
         "{error}"
     );
     assert!(bench.content() == before, "something was touched");
@@ -513,7 +516,7 @@ fn folders_that_hold_something_else_are_left_alone() {
     for arguments in [&["run", "small.toml"][..], &["run", "small.toml", "--resume"]] {
         let error = bench.run(arguments).refusal();
         assert!(
-            error.contains("results/small holds results of another experiment, other; give --out"),
+            error.contains("results/small contains results of another experiment, other; choose another folder with --out"),
             "{error}"
         );
     }
@@ -541,7 +544,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
         let before = bench.content();
         for arguments in [&["run", "small.toml", "--resume"][..], &["plot", "results/small"]] {
             let error = bench.run(arguments).refusal();
-            let known = ["changed since it was written", "duplicate row"];
+            let known = ["something changed the file after the run", "duplicate row"];
             let is_told = error.starts_with(file) && known.iter().any(|known| error.contains(known));
             assert!(is_told, "{arguments:?}: {error}");
         }
@@ -551,7 +554,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let manifest = bench.read("results/small/manifest.json");
     bench.write("results/small/manifest.json", manifest.replacen("\"seed\": ", "\"seed\": 1", 1));
     let error = bench.run(&["plot", "results/small"]).refusal();
-    assert!(error.contains("the manifest is corrupt: its checksum does not match"), "{error}");
+    assert!(error.contains("the checksum does not match, so the manifest is corrupt"), "{error}");
     bench.write("results/small/manifest.json", &manifest);
     // Results of earlier versions have no seals, and are read without.
     bench.forget_seals("small");
@@ -596,5 +599,8 @@ fn damaged_results_are_neither_resumed_nor_drawn() {
 fn a_variant_that_was_left_out_of_the_build_says_how_to_get_it() {
     let bench = Bench::small();
     let error = bench.run(&["run", "small.toml", "--set", "design.cache=foyer"]).refusal();
-    assert!(error.contains("foyer is not in this build; build with --features foyer"), "{error}");
+    assert!(
+        error.contains("this build of lsmbench does not contain foyer; build with --features foyer"),
+        "{error}"
+    );
 }

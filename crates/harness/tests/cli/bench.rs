@@ -185,7 +185,7 @@ impl Answer {
         self
     }
 
-    /// The error of a request that failed while it was running: exit code 2, the last line, and no panic before it.
+    /// Checks that a request failed while it was running: exit code 2 and no panic. Returns the last line of the error.
     #[track_caller]
     pub(crate) fn refusal_behind_progress(self) -> String {
         let answer = self.expect(2);
@@ -195,8 +195,8 @@ impl Answer {
         error.unwrap_or_else(|| panic!("no error: {}", answer.err)).to_owned()
     }
 
-    /// The only error of an invalid request: exit code 2, nothing on standard output, and one line, apart from the
-    /// lines of its suggestion and of its valid values.
+    /// Checks that a request is invalid: exit code 2, nothing on standard output, and a one-line error. Returns the
+    /// error with the lines of its suggestion and valid values.
     #[track_caller]
     pub(crate) fn refusal(self) -> String {
         let answer = self.expect(2);
@@ -209,7 +209,7 @@ impl Answer {
     }
 }
 
-/// A text on one line: sentences of a verdict are wrapped at the width of a terminal.
+/// Joins wrapped lines into one line, because sentences of a verdict are wrapped at the width of a terminal.
 pub(crate) fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
@@ -250,7 +250,7 @@ pub(crate) fn of<'a>(rows: &'a [Row], phase: &str, operation: &str) -> Vec<&'a R
     rows.iter().filter(found).collect()
 }
 
-/// The cells that must be the same in every run in `counted` mode: those of each row.
+/// The fields of each row that must have equal values in every run in `counted` mode.
 pub(crate) fn exact_cells(rows: &[Row]) -> Vec<Vec<String>> {
     let cells = |row: &Row| {
         let cells = row.schema().columns().iter().zip(row.cells());

@@ -1,4 +1,4 @@
-//! Runs with a budget of time: looks, decided configurations, and what is refused.
+//! Tests of runs with a time budget: looks, decided configurations, and rejected combinations.
 
 use results::{Folder, Manifest, columns as c};
 
@@ -45,7 +45,7 @@ fn a_run_ends_when_its_verdicts_are_decided() {
         let set = format!("trials.plan=\"{plan}\"");
         let answer = bench.run(&["run", "x.toml", "--allow-debug", "--set", &set]).expect(0);
         assert!(answer.err.contains(" is decided after 6 rounds: regressed"), "{}", answer.err);
-        assert!(answer.err.contains("stopped after 6 rounds: every verdict is decided"), "{}", answer.err);
+        assert!(answer.err.contains("stopped after 6 rounds: all verdicts are decided"), "{}", answer.err);
         assert!(
             unwrapped(&answer.out).contains("Looks after 6 rounds share one error rate of 5%."),
             "{}",
@@ -59,7 +59,7 @@ fn a_run_ends_when_its_verdicts_are_decided() {
     let error = bench
         .run(&["run", "x.toml", "--allow-debug", "--set", "trials.plan=\"slices\"", "--resume"])
         .refusal();
-    assert!(error.contains("its budget of time has passed in part"), "{error}");
+    assert!(error.contains("a part of trials.budget has already passed"), "{error}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_budget_that_is_too_short_or_has_no_use_is_said() {
     assert!(answer.err.contains("trials.budget is over, and a verdict needs 6 rounds"), "{}", answer.err);
     assert!(answer.out.contains("No verdict"), "{}", answer.out);
     let refusal = |set: &str| bench.run(&["run", "x.toml", "--allow-debug", "--set", set]).refusal();
-    assert!(refusal("trials.precision=0.01").contains("remove one of the two"));
-    assert!(refusal("trials.mode=\"counted\"").contains("it needs no budget"));
+    assert!(refusal("trials.precision=0.01").contains("remove one of them"));
+    assert!(refusal("trials.mode=\"counted\"").contains("so a budget has no effect"));
     assert!(refusal("trials.budget=\"0s\"").contains("too short"));
 }

@@ -1,4 +1,4 @@
-//! Under which conditions a phase runs: the state of caches, a limit on memory, a warm-up, steadiness, one budget.
+//! Tests of the conditions of a phase: the state of caches, memory limits, warm-up, steadiness, and a memory budget.
 
 use std::path::Path;
 
@@ -326,7 +326,7 @@ fn free_memory_is_touched_where_time_is_measured() {
     let rows = bench.rows("z");
     assert!(of(&rows, "second", "all").iter().all(|row| number(row, &c::RSS_PEAK_BYTES) < 128e6));
     bench.write("both.toml", format!("{timed}warm_memory = \"8MiB\"\nmemory_limit = \"128MiB\"\n"));
-    assert!(bench.run(&["run", "both.toml"]).refusal().contains("remove one of the two"));
+    assert!(bench.run(&["run", "both.toml"]).refusal().contains("remove one of them"));
 }
 
 #[test]
@@ -373,7 +373,7 @@ y    = "ops_per_second"
     for bad in ["0s", "5ms", "300ms", "2s"] {
         bench.write("bad.toml", experiment.replace("\"20ms\"", &format!("{bad:?}")));
         let refusal = bench.run(&["run", "bad.toml"]).refusal();
-        assert!(refusal.contains("an even part of it"), "{bad}: {refusal}");
+        assert!(refusal.contains("divides a second evenly"), "{bad}: {refusal}");
     }
 }
 
@@ -430,17 +430,17 @@ metric = "blocks_read"
     );
     assert!(bench.read("results/x/verdicts.csv").lines().nth(1).unwrap().contains("unequal"));
     for (from, to, expected) in [
-        ("memory   = \"400KiB\"\n", "", "the budget is missing; set design.memory"),
+        ("memory   = \"400KiB\"\n", "", "the memory budget is missing; set design.memory"),
         (
             "\"400KiB\"",
             "\"32KiB\"",
             "must be above two memtables of 16KiB, because filters and cache need the rest",
         ),
-        ("memory = \"equal\"", "memory = \"same\"", "Valid: \"equal\", with design.memory as the budget"),
+        ("memory = \"equal\"", "memory = \"same\"", "Valid: \"equal\", with the budget in design.memory"),
         (
             "[sweep]\n",
             "[sweep]\n\"design.memory\" = [\"400KiB\", \"500KiB\"]\n",
-            "has a budget of 500KiB, others have 400KiB",
+            "has a memory budget of 500KiB, but others have 400KiB",
         ),
     ] {
         bench.write("x.toml", experiment.replace(from, to));

@@ -1,4 +1,4 @@
-//! Counted mode: counters depend only on the operations, so every run and every build gives the same ones.
+//! Tests of counted mode. Counters depend only on the operations, so every run and every build gives equal counters.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn two_runs_count_the_same() {
     assert_eq!(counters(&first, 0), counters(&first, 1), "trials are the same too");
 }
 
-/// Other machines and other builds give the same counters: those of one are kept in a file.
+/// Compares counters with a file of counters from another machine and build, because counters must be equal everywhere.
 #[test]
 fn the_counters_are_those_of_every_other_build() {
     let bench = Bench::new();

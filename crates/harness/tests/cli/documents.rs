@@ -1,4 +1,4 @@
-//! Pages and files that are copies of the output of the program: they must be equal.
+//! Tests that pages and files that contain output of the program equal this output.
 
 use std::path::{Path, PathBuf};
 

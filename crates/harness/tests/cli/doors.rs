@@ -1,4 +1,4 @@
-//! The other commands: list, describe, plot, workload, completions and the manual page.
+//! Tests of the commands list, describe, plot, workload, completions and man.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The verdict for a whole sweep: effects of factors, a ranking with ties, and the Pareto front.
+//! Tests of the verdict for a whole sweep: effects of factors, a ranking with ties, and the Pareto front.
 
 use crate::bench::{Bench, SMALL};
 
@@ -41,7 +41,10 @@ fn a_sweep_has_effects_a_ranking_and_a_front() {
         (&["effects", "results/x", "--metric", "flushes"][..], "neither direction of flushes is better"),
         (&["effects", "results/x", "--metric", "fpt"], "did you mean \"fpr\"?"),
         (&["effects", "results/x", "--metric", "fpr", "--phase", "gone"], "no row has phase \"gone\""),
-        (&["effects", "results/x"], "the experiment names no metric; name one, as --metric"),
+        (
+            &["effects", "results/x"],
+            "the experiment has no metric for the verdict; name a metric, such as --metric",
+        ),
         (&["effects", "nowhere"], "nowhere"),
     ] {
         let error = bench.run(arguments).refusal();

@@ -1,4 +1,5 @@
-//! Tables of engines: copied without paths of the machine, written into a page, and compared with the copy.
+//! Tests of tables of engines. They are copied without paths of the machine, written into a page, and compared with the
+//! copy.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -85,7 +86,7 @@ fn make(bench: &Bench, name: &str) -> PathBuf {
     root
 }
 
-/// A page with a place for each of some experiments.
+/// A page with a place for the tables of each named experiment.
 fn page(names: &[&str]) -> String {
     let place = |name: &&str| format!("<!-- engines {name} -->\nold\n<!-- /engines -->\n");
     format!("# Page\n{}end\n", names.iter().map(place).collect::<String>())
@@ -102,7 +103,7 @@ fn a_table_says_who_is_faster_and_what_falls_short() {
         "| 2 threads | point |",
         "| CPU time per operation, 1 thread | load | point |",
         "| bytes read from storage per operation, 2 threads | point |",
-        "* rocksdb, lmdb: not equal: shapes are its own",
+        "* rocksdb, lmdb: shapes are its own",
         "Engines: rocksdb 1.2.3 (librocksdb.so), lmdb 1.2.3. Measured on 2026-11-22 by lsmbench 0.1.0 of commit \
          0123456789ab on A processor, 2 cores; load 0.2 at the beginning and 1.5 at the end. The manifest has a \
          warning.",
@@ -169,14 +170,14 @@ fn a_page_follows_from_its_results_or_is_named() {
     let wrong = bench.run(&check).expect(1);
     assert!(wrong.err.contains("page.md: the tables of writes do not match the results"), "{}", wrong.err);
     bench.ok(&["engines", "runs", "--into", "page.md"]);
-    assert_eq!(bench.ok(&check), "1 of 1 places of page.md match the results\n");
+    assert_eq!(bench.ok(&check), "1 of 1 tables in page.md match the results\n");
     let written = bench.read("page.md");
     bench.write("page.md", written.replace("| rocksdb | 2.49", "| rocksdb | 2.94"));
     bench.run(&check).expect(1);
     bench.write("page.md", written.clone() + &page(&["sync"]));
     let wrong = bench.run(&check).expect(1);
     assert!(wrong.err.contains("the tables of sync have no results"), "{}", wrong.err);
-    assert!(wrong.out.contains("1 of 2 places"), "{}", wrong.out);
+    assert!(wrong.out.contains("1 of 2 tables"), "{}", wrong.out);
 }
 
 #[test]
@@ -185,11 +186,15 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     make(&bench, "writes");
     bench.write("page.md", page(&["reads"]));
     let error = bench.run(&["engines", "runs", "--keep", "kept", "--into", "page.md"]).refusal();
-    assert!(error.contains("page.md: there is no place for writes: add <!-- engines writes -->"), "{error}");
+    assert!(
+        error
+            .contains("page.md: the page has no place for the tables of writes; add <!-- engines writes -->"),
+        "{error}"
+    );
     assert!(!bench.path("kept").exists() && bench.read("page.md") == page(&["reads"]));
     bench.write("twice.md", page(&["writes"]).repeat(2));
     let error = bench.run(&["engines", "runs", "--into", "twice.md"]).refusal();
-    assert!(error.contains("twice.md:7: there is a second place for writes"), "{error}");
+    assert!(error.contains("twice.md:7: the page has a second place for writes"), "{error}");
     let refused = bench.run(&["engines", "runs", "--check"]).expect(2);
     assert!(refused.err.contains("--into <FILE>"), "{}", refused.err);
     std::fs::create_dir_all(bench.path("empty")).unwrap();
@@ -198,7 +203,10 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     // The same experiment from two folders has one place.
     bench.ok(&["engines", "runs/writes", "--keep", "kept"]);
     let error = bench.run(&["engines", "runs/writes", "kept/writes", "--keep", "again"]).refusal();
-    assert!(error.contains("runs/writes has results of writes as well; name one of them"), "{error}");
+    assert!(
+        error.contains("runs/writes also has results of writes; name only one of the two folders"),
+        "{error}"
+    );
 }
 
 /// The tables of the repository's page match the repository's results. Without stored results there is nothing to

@@ -1,4 +1,4 @@
-//! Components in other languages: a policy in Python, and libraries and processes that fail.
+//! Tests of components in other languages: a policy in Python, and libraries and processes that fail.
 
 use std::path::Path;
 

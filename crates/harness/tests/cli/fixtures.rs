@@ -1,4 +1,4 @@
-//! Fixtures: stores that are built once, cloned for every trial, and never changed by one.
+//! Tests of fixtures, which are stores that are built once and cloned for every trial. No trial changes a fixture.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -135,7 +135,7 @@ fn a_run_goes_on_from_its_fixture_and_from_one_that_was_built_again() {
         cells
     };
     assert_eq!(trials("0"), trials("2"), "in counted mode it has the same bytes");
-    let error = "results/x cannot be resumed: the experiment, its overrides or its seed have changed";
+    let error = "results/x cannot be resumed, because the experiment, its overrides or its seed have changed";
     bench.write("x.toml", EXPERIMENT.replace("fixture = \"churn\"", "fixture = \"load\""));
     assert!(bench.run(&["run", "x.toml", "--resume"]).refusal().contains(error));
 }
@@ -170,7 +170,7 @@ fn a_fixture_that_has_changed_is_refused() {
     let refused = |what: &str| {
         let error = bench.run(&["run", "x.toml", "--trials", "1"]).refusal_behind_progress();
         assert!(
-            error.contains("has changed since it was built") && error.contains("remove the folder"),
+            error.contains("is not as lsmbench built it") && error.contains("remove the folder"),
             "{error}"
         );
         assert!(error.contains(what), "{error}");
@@ -180,7 +180,7 @@ fn a_fixture_that_has_changed_is_refused() {
     refused("differs or is missing");
     fs::write(table, &before[table]).unwrap();
     fs::write(table.with_file_name("more"), "").unwrap();
-    refused("it has additional files");
+    refused("the folder has additional files");
     fs::remove_file(table.with_file_name("more")).unwrap();
     bench.ok(&["run", "x.toml", "--trials", "1"]);
 }
@@ -195,13 +195,13 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[design]\n",
             "[design]\nstorage = \"memory\"\n",
-            "storage = \"memory\" loses its data when the process ends, so it leaves no files to clone",
+            "storage = \"memory\" loses its data when the process ends, so a fixture would have no files",
         ),
         ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = \"simulated\" loses its data"),
         (
             "name       = \"churn\"",
             "name       = \"churn\"\ncache      = \"cold\"",
-            "phase \"churn\" is part of the fixture and not measured; remove its cache",
+            "phase \"churn\" is part of the fixture and therefore not measured; remove its keys cache",
         ),
         (
             "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",
@@ -211,7 +211,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[trials]",
             "[verdict]\nphase = \"load\"\nmetric = \"write_amp\"\n[trials]",
-            "verdict.phase: phase \"load\" is part of the fixture, which is not measured Valid: \"look\"",
+            "verdict.phase: phase \"load\" is part of the fixture and therefore not measured Valid: \"look\"",
         ),
         (
             "[trials]",
@@ -228,7 +228,10 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     let component = "question = \"?\"\nsubject = \"fence\"\n[trials]\nfixture = \"load\"\n";
     bench.write("c.toml", component);
     assert!(
-        bench.run(&["run", "c.toml"]).refusal().contains("an experiment with a subject has no store to keep")
+        bench
+            .run(&["run", "c.toml"])
+            .refusal()
+            .contains("a component experiment has no store, so there is nothing to keep")
     );
     bench.write("x.toml", EXPERIMENT);
     let described = bench.ok(&["describe", "x.toml"]);
@@ -236,7 +239,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     assert!(described.contains("fixture = \"churn\""), "{described}");
     bench.write("fixtures.toml", EXPERIMENT);
     let error = bench.run(&["run", "fixtures.toml"]).refusal();
-    assert!(error.contains("an experiment cannot be called \"fixtures\""), "{error}");
+    assert!(error.contains("the experiment name \"fixtures\" is the name of a reserved folder"), "{error}");
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn fixtures_are_listed_and_removed() {
     bench.write("results/fixtures/0000000000000000/fixture.json", other);
     bench.write("results/fixtures/1111111111111111.begun/tree/lock", "");
     let listed = bench.ok(&["fixtures", "results"]);
-    assert!(listed.contains("; stale: built by another build of this program\n"), "{listed}");
+    assert!(listed.contains("; stale, because another build of lsmbench made it\n"), "{listed}");
     assert!(listed.contains("  stale: incomplete\n") && listed.contains("3 fixtures in "), "{listed}");
     let error = bench.run(&["fixtures", "--remove", "2222"]).refusal();
     assert!(
@@ -275,7 +278,7 @@ fn fixtures_are_listed_and_removed() {
     assert_eq!(built(&bench.run(&["run", "x.toml"]).expect(0).err), 1);
 }
 
-/// A run that may take a fixture keeps it from being removed, from before it looks for it to its end.
+/// A run that may use a fixture prevents its removal, from before the search for the fixture until the end of the run.
 #[test]
 fn nobody_removes_a_fixture_that_a_run_may_take() {
     let bench = Bench::new();
@@ -294,7 +297,7 @@ fn nobody_removes_a_fixture_that_a_run_may_take() {
     wait_for("a fixture", find);
     for which in ["all", "stale"] {
         let error = bench.run(&["fixtures", "--remove", which]).refusal();
-        assert!(error.contains("fixtures in results are in use by another run (process "), "{error}");
+        assert!(error.contains("another run (process "), "{error}");
     }
     run.kill().unwrap();
     run.wait().unwrap();

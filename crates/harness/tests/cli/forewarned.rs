@@ -1,4 +1,5 @@
-//! What an experiment cannot measure is said before it runs, and a second baseline never runs outside its rounds.
+//! Tests that lsmbench reports unmeasurable metrics before a run, and that a second trial of a baseline never runs
+//! outside of its rounds.
 
 use results::columns as c;
 
@@ -15,14 +16,17 @@ fn a_metric_that_the_phase_cannot_have_is_refused_with_the_setting_that_gives_it
         (verdict("rss_peak_bytes", ""), "counted mode measures no time"),
         (
             verdict("cache_hit_rate", ""),
-            "read in place and not through the cache; use design.block.mapped = \"cached\"",
+            "reads of memory-mapped SSTables bypass the cache; use design.block.mapped = \"cached\"",
         ),
         (
             verdict("blocks_per_get", "phase = \"load\""),
             "phase \"load\" looks up no key; use verdict.phase = \"look\"",
         ),
-        (verdict("range_fpr", ""), "phase \"look\" has no scan; add a phase that does"),
-        (verdict("read_amp", ""), "phase \"look\" does not only read; add a phase that does"),
+        (verdict("range_fpr", ""), "phase \"look\" has no scan; add a phase for this metric"),
+        (
+            verdict("read_amp", ""),
+            "phase \"look\" has operations other than reads; add a phase for this metric",
+        ),
     ];
     for (text, hint) in cases {
         bench.write("x.toml", text);
@@ -42,11 +46,11 @@ fn a_metric_that_the_phase_cannot_have_is_refused_with_the_setting_that_gives_it
     for (metric, hint) in [
         (
             "response_p99_ns",
-            "closed loop, where each operation starts when the last one ends; use a rate, as phase.look.rate = 10_000",
+            "closed loop, where each operation starts when the previous operation ends; set a rate, such as phase.look.rate = 10_000",
         ),
         (
             "sustained_ops_per_second",
-            "phase \"look\" searches for no rate; use phase.look.rate = { p99 = \"1ms\" }",
+            "phase \"look\" has no rate search; set phase.look.rate = { p99 = \"1ms\" }",
         ),
     ] {
         bench.write("x.toml", verdict(metric, "").replace("\"counted\"", "\"timed\""));
@@ -67,7 +71,7 @@ fn counted_mode_leaves_times_out_of_the_verdict_and_picks_what_it_measured() {
     );
     let counted = ["x.toml", "--set", "trials.mode=\"counted\""];
     let described = bench.ok(&[&["describe"][..], &counted].concat());
-    let warning = "warning: counted mode measures no time, so the verdict leaves out ops_per_second, p99_ns";
+    let warning = "warning: counted mode measures no time, so the verdict ignores ops_per_second, p99_ns";
     assert!(described.contains(warning), "{described}");
     let answer = bench.ok(&[&["run"][..], &counted].concat());
     // The default metric, the throughput of the chart, was not measured: write amplification was.

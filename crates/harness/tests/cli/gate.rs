@@ -1,4 +1,4 @@
-//! Gates: two folders of results, counters against goldens, times against another build.
+//! Tests of gates that compare two folders of results, counters with golden files, and times with another build.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -70,10 +70,10 @@ fn numbers_that_are_gone_fail_the_gate() {
     assert!(answer.starts_with("FAIL  0 of ") && !answer.contains(" 0 missing"), "{answer}");
     bench.write("my small.toml", SMALL.replace("\"look\"", "\"gaze\"").replace("\"load\"", "\"fill\""));
     let error = bench.run(&check).refusal();
-    assert!(error.contains("no number is on both sides, so nothing was compared"), "{error}");
+    assert!(error.contains("the two sides have no metric in common, so nothing was compared"), "{error}");
     for (options, hint) in [
-        (&["--trials", "3"][..], "check does not take --trials"),
-        (&["--seed", "3"], "golden files have their own options"),
+        (&["--trials", "3"][..], "check has no option --trials"),
+        (&["--seed", "3"], "each golden file contains its own options"),
     ] {
         let error = bench.run(&[&["check", "--baseline", "goldens"][..], options].concat()).refusal();
         assert!(error.contains(hint), "{error}");
@@ -82,7 +82,7 @@ fn numbers_that_are_gone_fail_the_gate() {
     for options in [&["--seed", "3"][..], &["--set", "phase.look.absent=0.1"], &["--quick"]] {
         let error = bench.run(&[&check[..], options].concat()).refusal();
         let said = format!("goldens/my small.csv was made with no options, not with {}", options[0]);
-        assert!(error.contains(&said) && error.contains("so its counters differ"), "{error}");
+        assert!(error.contains(&said) && error.contains("so the counters are not comparable"), "{error}");
     }
 }
 
@@ -112,16 +112,14 @@ fn implausible_numbers_are_told_and_carry_no_verdict() {
     manifest.write(&bench.path("b/small/manifest.json")).unwrap();
     let answer = bench.ok(&["compare", "a", "b"]);
     assert!(answer.starts_with("PASS  0 of ") && answer.contains(" implausible"), "{answer}");
-    let note =
-        "note: implausible, so no verdict: small: standard, phase look, on the new side (share: too much)";
+    let note = "note: no verdict, because values on the new side are implausible: small: standard, phase look (share: too much)";
     assert!(answer.contains(note), "{answer}");
     let all: Value = serde_json::from_str(&bench.ok(&["compare", "a", "b", "--format", "json"])).unwrap();
     let of_look = all["differences"].as_array().unwrap().iter();
     let mut of_look = of_look.filter(|d| d["label"] == "standard" && d["phase"] == "look").peekable();
     assert!(of_look.peek().is_some());
-    assert!(
-        of_look.all(|d| d["verdict"] == "inconclusive" && d["doubt"] == "a number of one side cannot be")
-    );
+    assert!(of_look.all(|d| d["verdict"] == "inconclusive"
+        && d["doubt"] == "a value of one side exceeds a physical or theoretical bound"));
 }
 
 #[test]
@@ -132,7 +130,7 @@ fn a_damaged_golden_has_a_line() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replacen("load,insert,ops,3000", "load,insert,ops", 1)).unwrap();
     let error = bench.run(&["check", "--baseline", "goldens"]).refusal();
-    assert!(error.contains("goldens/small.csv:") && error.contains("expected five cells"), "{error}");
+    assert!(error.contains("goldens/small.csv:") && error.contains("expected five fields"), "{error}");
 }
 
 #[test]
@@ -177,9 +175,9 @@ fn two_folders_are_compared_in_every_format() {
     assert!(one["differences"].as_array().unwrap().iter().all(|d| d["metric"] == "fpr"));
     for (arguments, hint) in [
         (&["compare", "a", "nowhere"][..], "cannot read nowhere"),
-        (&["compare", "a", "."], "two folders have results of the same experiment with other settings"),
+        (&["compare", "a", "."], "two folders have results of this experiment with different settings"),
         (&["compare", "a", "b", "--metric", "fpt"], "did you mean \"fpr\"?"),
-        (&["compare", "a", "b", "--metric", "flushes"], "nothing to judge"),
+        (&["compare", "a", "b", "--metric", "flushes"], "cannot have a verdict"),
     ] {
         let error = bench.run(arguments).refusal();
         assert!(error.contains(hint), "{error}");
@@ -254,8 +252,8 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     }
 }
 
-/// A check removes the remains of a killed check. It keeps folders that are in use, and folders so new that they may
-/// come into use.
+/// A check removes the folders of killed checks. The check keeps folders in use, and new folders that another check may
+/// be about to use.
 #[test]
 fn what_killed_checks_left_is_removed() {
     let bench = Bench::small();

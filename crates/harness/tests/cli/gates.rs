@@ -1,4 +1,4 @@
-//! Gates that decide: tolerances, sessions, other settings, and configurations of one run.
+//! Tests of the decisions of gates: tolerances, sessions, other settings, and configurations of one run.
 
 use results::columns as c;
 
@@ -47,10 +47,7 @@ fn a_run_fails_its_gate_where_a_configuration_is_worse_than_the_baseline() {
     let described = bench.ok(&["describe", "gate.toml", "--set", "gate.tolerance=0.05"]);
     assert!(described.contains("[gate]\ntolerance = \"5%\"\n"), "{described}");
     for (set, hint) in [
-        (
-            "gate.tolerance=5",
-            "gate.tolerance: expected a share of more than 0% and less than 100%, as 5% or 0.05",
-        ),
+        ("gate.tolerance=5", "gate.tolerance: expected a share above 0% and below 100%, such as 5% or 0.05"),
         ("gate.fail_on=never", "gate.fail_on"),
         ("gate.tolerence=5%", "did you mean \"tolerance\"?"),
     ] {
@@ -140,7 +137,7 @@ fn a_tolerance_decides_a_comparison_of_results() {
     assert!(error.contains("--tolerance and --fail-on need --against"), "{error}");
 }
 
-/// The numbers of other operations are no regressions.
+/// Rule: sides with different operations are not compared, and the error names the differing keys.
 #[test]
 fn other_sizes_are_refused_with_their_keys() {
     let bench = Bench::small();
@@ -151,7 +148,7 @@ fn other_sizes_are_refused_with_their_keys() {
     };
     let error = other("phase.load.insert=2000").refusal();
     assert!(
-        error.contains("the two sides of small did other work")
+        error.contains("the two sides of small did different work")
             && error.contains("phase.load.insert (3000, 2000)"),
         "{error}"
     );
@@ -160,7 +157,7 @@ fn other_sizes_are_refused_with_their_keys() {
     other("trials.count=2").expect(0);
 }
 
-/// Two sessions of one build differ by more than their trials do: only several sessions show by how much.
+/// Two sessions of one build differ more than the trials of one session, and only several sessions show by how much.
 #[test]
 fn times_of_one_session_each_have_no_verdict() {
     let bench = Bench::new();
@@ -179,13 +176,18 @@ fn times_of_one_session_each_have_no_verdict() {
     let answer = bench.ok(&compare("base/1", "new/1"));
     assert!(answer.starts_with("PASS  0 of 2 numbers regressed, 2 inconclusive"), "{answer}");
     assert!(
-        answer.contains("note: 2 times have no verdict, because sessions of one build differ"),
+        answer.contains(
+            "note: 2 times have no verdict, because times also differ between sessions of one build."
+        ),
         "{answer}"
     );
     assert!(answer.contains("their trials differ in ops_per_second of \"none\", phase "), "{answer}");
     let answer =
         bench.run(&[&compare("base/1", "new/1")[..], &["--fail-on", "inconclusive"]].concat()).expect(1).out;
-    assert!(answer.contains("undecided: sessions of one build differ, and it takes 4 sessions"), "{answer}");
+    assert!(
+        answer.contains("undecided: sessions of one build also differ; only 4 or more sessions"),
+        "{answer}"
+    );
     let answer = bench.run(&compare("base", "new")).out;
     assert!(answer.contains(" numbers regressed"), "{answer}");
     assert!(!answer.contains("have no verdict"), "{answer}");

@@ -1,4 +1,4 @@
-//! Metrics across runs: a file to which results are added, and the changes in it.
+//! Tests of metrics across runs: a file to which results are added, and the change points in this file.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,10 @@ fn results_are_added_once() {
     }
     let add = ["history", "--add", "one", "--add", "two/small", "--metric", "write_amp"];
     let answer = bench.ok(&add);
-    assert!(answer.starts_with("0 changes in ") && answer.contains("metrics of up to 2 runs"), "{answer}");
+    assert!(
+        answer.starts_with("0 change points in ") && answer.contains("metrics of up to 2 runs"),
+        "{answer}"
+    );
     let again = bench.run(&add).expect(0);
     assert_eq!(again.out, answer);
     assert!(again.err.contains("is in the history already"), "{}", again.err);
@@ -44,7 +47,7 @@ fn a_change_is_told_and_drawn() {
     bench.write("h.csv", text);
     let answer = bench.ok(&["history", "h.csv", "--plots", "charts"]);
     let told = "x: leveled, phase mixed on box: ops_per_second regressed, 101 k -> 81.0 k (-19.8%), since \
-                2026-01-01T00:00:10Z, commit c0ffee0010\n1 changes in 2 metrics of up to 16 runs\n";
+                2026-01-01T00:00:10Z, commit c0ffee0010\n1 change points in 2 metrics of up to 16 runs\n";
     assert_eq!(answer, told);
     assert!(bench.path("charts/x/box/mixed-all-ops_per_second.png").is_file());
     let error = bench.run(&["history", "h.csv", "--experiment", "y"]).refusal();
@@ -83,7 +86,7 @@ fn a_damaged_history_says_where_and_what_to_do() {
         for arguments in [&["history", "h.csv"][..], &["history", "h.csv", "--add", "nowhere"]] {
             let error = bench.run(arguments).refusal();
             let advice =
-                "; fix it there, or move the file away and create another history with --add RESULTS";
+                "; fix this line, or move the file away and create another history with --add RESULTS";
             assert!(error.starts_with(saying) && error.ends_with(advice), "{error}");
         }
     }

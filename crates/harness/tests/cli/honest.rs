@@ -1,5 +1,5 @@
-//! Rows that were measured honestly break no bound: every variant of the axes that bounds are about, on regular, skewed and
-//! phased inputs.
+//! Tests that correctly measured rows exceed no plausibility bound. The tests run all variants of the bounded axes on
+//! regular, skewed and phased inputs.
 
 use results::{Row, columns as c};
 

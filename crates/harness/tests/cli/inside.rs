@@ -21,8 +21,8 @@ fn labelled<'a>(rows: &'a [Row], phase: &str, label: &str) -> &'a Row {
     rows.find(|row| text(row, &c::LABEL) == label).unwrap_or_else(|| panic!("no {label}"))
 }
 
-/// With as many buckets as keys, a key is alone in its bucket with probability 1/e. Otherwise more keys than those
-/// after its restart point must be compared: byron 3.3.
+/// With as many buckets as keys, a key is alone in its bucket with probability 1/e. Otherwise a lookup must also
+/// compare keys that do not follow its restart point: byron 3.3.
 #[test]
 fn the_index_of_a_block_tells_how_many_lookups_it_answered() {
     let sweep = "[design]\nblock = { restart_interval = 1, index_load = 1.0, size = \"4KiB\" }\n\
@@ -120,8 +120,8 @@ fn shards_tell_how_even_they_are() {
     assert!((2.0..4.5).contains(&(most / fewest)), "{most} to {fewest}, not 3 to 1");
 }
 
-/// A filter that cannot grow is skipped, and so is one that several threads would have to build at once. Whether the
-/// grown filter equals the built one is an answer.
+/// Filters that cannot grow are skipped, and also filters that several threads would have to build together. The test
+/// also checks that a grown filter equals a filter that was built at once.
 #[test]
 fn filters_take_keys_in_batches_by_several_threads() {
     let sweep = "[sweep]\n\"design.bloom\" = [\"double-probe\", \"ribbon\"]\n\

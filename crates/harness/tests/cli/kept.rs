@@ -1,4 +1,4 @@
-//! Results that `lsmbench report --keep` copies for git: their engines, and their life without the original machine.
+//! Tests of the results that `lsmbench report --keep` copies for git: their engines, and their use on another machine.
 
 use std::fs;
 
@@ -122,7 +122,7 @@ fn what_was_measured_with_an_engine_outlives_a_machine_without_it() {
     report(&bench);
     let rows = measure_elsewhere(&bench);
     let answer = report(&bench);
-    let told = "e1: nothing was measured of rocks: kept/e1 keeps its results instead of the new ones; remove";
+    let told = "e1: rocks was not measured, so kept/e1 keeps the old results; remove";
     assert!(answer.err.contains(told), "{}", answer.err);
     assert_eq!(fs::read_to_string(kept(&bench).runs()).unwrap(), rows);
     let page = bench.read("kept/report/a.md");
@@ -147,12 +147,12 @@ fn what_was_measured_of_another_version_goes_aloud() {
     measure_elsewhere(&bench);
     bench.write("a/e1.toml", ANSWER.replace("bytes = 20", "bytes = 30"));
     let answer = report(&bench);
-    let told = "e1: nothing was measured of rocks: replaced the results in kept/e1, because they are of another version of the experiment";
+    let told = "e1: rocks was not measured, but kept/e1 had results of another version of the experiment, so the new results replaced";
     assert!(answer.err.contains(told), "{}", answer.err);
     assert!(!fs::read_to_string(kept(&bench).runs()).unwrap().contains("rocks"));
     measure_elsewhere(&bench);
     let answer = bench.run(&[&REPORT[..], &["--quick"]].concat()).expect(0);
-    let told = "replaced the results in kept/e1, because they are of a run of another size";
+    let told = "kept/e1 had results of a run of another size, so the new results replaced";
     assert!(answer.err.contains(told), "{}", answer.err);
 }
 
@@ -162,6 +162,6 @@ fn results_are_not_kept_in_the_folder_that_they_are_read_from() {
     report(&bench);
     let rows = fs::read_to_string(kept(&bench).runs()).unwrap();
     let error = bench.run(&["report", "a", "--results", "kept", "--keep", "./kept"]).refusal();
-    assert!(error.contains("--keep ./kept is the folder from which the results are read"), "{error}");
+    assert!(error.contains("--keep ./kept is also the folder with the results"), "{error}");
     assert_eq!(fs::read_to_string(kept(&bench).runs()).unwrap(), rows);
 }

@@ -1,4 +1,4 @@
-//! `torture kill`: processes that write to a store die by `kill -9`, and nothing that they were promised is lost.
+//! Tests of `torture kill`: `kill -9` ends processes that write to a store, and no promised write is lost.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn designs() -> Vec<String> {
     paths.into_iter().map(|path| path.canonicalize().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
-/// The numbers of the last line: stores, kills, early ones, acknowledged commits, violations.
+/// The counts in the last line: stores, kills, early kills, acknowledged commits, violations.
 fn totals(out: &str) -> Vec<u64> {
     let last = out.lines().last().unwrap();
     last.split_whitespace().skip(1).map(|number| number.parse().unwrap()).collect()

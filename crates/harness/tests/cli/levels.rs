@@ -1,4 +1,4 @@
-//! `levels.csv`: the numbers of each level of the tree, whose sums must equal those of `runs.csv`.
+//! Tests of `levels.csv`: the sums over all levels of the tree must equal the values in `runs.csv`.
 
 use std::fs;
 
@@ -116,7 +116,7 @@ fn the_levels_add_up_to_the_whole_tree() {
     assert_eq!(without_trial("0"), without_trial("1"), "they are the same in every trial");
 }
 
-/// With threads of its own the tree still attributes every byte.
+/// In timed mode, with background threads, the sum over the levels still includes every byte.
 #[test]
 fn the_levels_add_up_where_threads_merge() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Live pages: results on a loopback address while they grow.
+//! Tests of live pages: results on a loopback address while a run adds results.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

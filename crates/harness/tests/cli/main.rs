@@ -1,4 +1,4 @@
-//! The program as its users meet it: files in, exit codes, files and text out.
+//! Tests of the program from the view of its users: input files, exit codes, and the files and texts that it writes.
 
 mod bad_input;
 mod bench;

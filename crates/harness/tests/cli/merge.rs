@@ -1,4 +1,4 @@
-//! Experiments in parts, and their merge: the same results as those of one run, and the parts that are rejected.
+//! Tests of experiments in parts. The merged results equal the results of one run, and invalid parts are rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn a_counted_run_in_parts_is_byte_for_byte_that_of_one_run() {
     // A finished part is not run again.
     let before = fs::read(bench.path("parts/1/small/manifest.json")).unwrap();
     let again = bench.run(&["run", "small.toml", "--part", "1/2", "--out", "parts"]);
-    assert!(again.err.contains("part 1/2 of small was done before"), "{}", again.err);
+    assert!(again.err.contains("part 1/2 of small is already complete"), "{}", again.err);
     assert_eq!(fs::read(bench.path("parts/1/small/manifest.json")).unwrap(), before);
     let answer = bench.ok(&["merge", "parts", "--into", "merged/small"]);
     assert!(answer.contains("Verdict: "), "{answer}");
@@ -55,7 +55,7 @@ fn a_counted_run_in_parts_is_byte_for_byte_that_of_one_run() {
     }
     let answer = bench.run(&["merge", "parts", "--into", "merged/small"]);
     assert_eq!(answer.code, Some(2));
-    assert!(answer.err.contains("has files already"), "{}", answer.err);
+    assert!(answer.err.contains("already contains files"), "{}", answer.err);
 }
 
 /// Options of a timed run with eight rounds.
@@ -134,7 +134,7 @@ fn slices_of_a_round_pair_with_their_own_baseline() {
         run(part).expect(0);
     }
     let answer = run("1/3").expect(2);
-    assert!(answer.err.contains("has up to 2 parts, or a multiple of 2 up to 4"), "{}", answer.err);
+    assert!(answer.err.contains("can have up to 2 parts, or a multiple of 2 up to 4"), "{}", answer.err);
     bench.ok(&["merge", "parts", "--into", "merged/small"]);
     let finished = Table::read(&bench.path("merged/small/runs.csv")).unwrap().finished("look");
     let rounds = |cell: u64| -> Vec<u64> {
@@ -156,7 +156,7 @@ fn wrong_parts_are_rejected_by_name() {
         ("it has another experiment, other, than part 1", |_, of| "other".clone_into(&mut of.experiment)),
         ("it has another seed, 7, than part 1", |_, of| of.seed = 7),
         ("it ran in another mode, timed,", |_, of| "timed".clone_into(&mut of.mode)),
-        ("it has other sizes (--quick)", |_, of| of.quick = true),
+        ("it has different sizes (--quick)", |_, of| of.quick = true),
         ("it has another number of trials, 2,", |_, of| of.trials = 2),
         ("it measures something else", |_, of| "0".clone_into(&mut of.config_hash)),
         ("it ran with another build of lsmbench", |_, of| of.build.flags = Some("-O9".to_owned())),
@@ -167,7 +167,7 @@ fn wrong_parts_are_rejected_by_name() {
             of.part.as_mut().unwrap().image = Some("lsmbench@sha256:0".to_owned());
         }),
         ("it has another version of ", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
-        ("it ran other operations in phase load", |_, of| {
+        ("it ran different operations in phase load", |_, of| {
             for cell in &mut of.cells {
                 cell.streams = vec![results::StreamRecord {
                     phase: "load".to_owned(),
@@ -176,17 +176,17 @@ fn wrong_parts_are_rejected_by_name() {
                 }];
             }
         }),
-        ("it is one of 3 parts, another number", |_, of| of.part.as_mut().unwrap().count = 3),
-        ("in the place of part 2", |_, of| of.part.as_mut().unwrap().number = 1),
-        ("is the results of a whole run and no part", |_, of| of.part = None),
+        ("it is one of 3 parts, which is another number", |_, of| of.part.as_mut().unwrap().count = 3),
+        ("instead of part 2", |_, of| of.part.as_mut().unwrap().number = 1),
+        ("has results of a complete run, not of a part", |_, of| of.part = None),
         ("unfinished: 2", |_, of| of.ended = None),
         ("missing: 2", |path, _| fs::remove_dir_all(path).unwrap()),
-        ("lines differ from the written ones", |path, _| {
+        ("lines of the file differ from the lines that the run wrote", |path, _| {
             let runs = path.join("runs.csv");
             let text = fs::read_to_string(&runs).unwrap();
             fs::write(&runs, text.replacen("small,1", "small,2", 1)).unwrap();
         }),
-        ("it has a row of round 1 that belongs to another part", |path, of| {
+        ("the part has a row of round 1, which belongs to another part", |path, of| {
             let other = path.parent().unwrap().parent().unwrap().join("1/small");
             for name in ["runs.csv", "levels.csv", "timeline.csv", "noise.csv"] {
                 fs::copy(other.join(name), path.join(name)).unwrap();
@@ -195,14 +195,14 @@ fn wrong_parts_are_rejected_by_name() {
             (of.runs, of.levels, of.timeline, of.noise) =
                 (manifest.runs, manifest.levels, manifest.timeline, manifest.noise);
         }),
-        ("it ran with lsmbench 0.0.1, this program has", |path, of| {
+        ("the part ran with lsmbench 0.0.1, but this program has", |path, of| {
             let other = path.parent().unwrap().parent().unwrap().join("1/small/manifest.json");
             let mut first = Manifest::read(&other).unwrap();
             "0.0.1".clone_into(&mut first.build.version);
             first.write(&other).unwrap();
             of.build = first.build;
         }),
-        ("there is no such part of 2", |path, of| {
+        ("no such part; there are 2 parts", |path, of| {
             let parts = path.parent().unwrap().parent().unwrap();
             of.part.as_mut().unwrap().number = 9;
             of.write(&path.join("manifest.json")).unwrap();
@@ -230,7 +230,11 @@ fn parts_that_are_not_there_say_how_to_run_them() {
     let bench = Bench::small();
     let answer = bench.run(&["merge", "parts", "--into", "merged/small"]);
     assert_eq!(answer.code, Some(2));
-    assert!(answer.err.contains("run them with: lsmbench run FILE --part K/N --out parts"), "{}", answer.err);
+    assert!(
+        answer.err.contains("run parts with: lsmbench run FILE --part K/N --out parts"),
+        "{}",
+        answer.err
+    );
     for part in ["0/2", "3/2", "x", "auto"] {
         let answer = bench.run(&["run", "small.toml", "--part", part]);
         assert_eq!(answer.code, Some(2), "{part}");
@@ -238,5 +242,9 @@ fn parts_that_are_not_there_say_how_to_run_them() {
     bench.ok(&["run", "small.toml", "--part", "1/2", "--out", "parts"]);
     let answer = bench.run(&["run", "small.toml", "--part", "1/3", "--out", "parts"]);
     assert_eq!(answer.code, Some(2));
-    assert!(answer.err.contains("another part, experiment or program than part 1/3"), "{}", answer.err);
+    assert!(
+        answer.err.contains("another part, another experiment or another program than part 1/3"),
+        "{}",
+        answer.err
+    );
 }

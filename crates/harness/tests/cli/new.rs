@@ -1,5 +1,5 @@
-//! Crates with components of a user: their files, and requests that are rejected. `.ci/new` compiles and runs the crate of
-//! every axis.
+//! Tests of crates with components of a user: their files, and rejected requests. `.ci/new` compiles and runs the crate
+//! of every axis.
 
 use std::path::Path;
 
@@ -49,9 +49,12 @@ fn bad_requests_are_rejected_and_nothing_is_written() {
         (&["new", "bloom", "full"], "full: the folder is not empty"),
         (&["new", "bloom", "My_Filter"], "\"My_Filter\" is not a valid crate name"),
         (&["new", "bloom", "../mine"], "is not a valid crate name"),
-        (&["new", "bloom", "match"], "\"match\" has a meaning in Rust or Cargo"),
+        (&["new", "bloom", "match"], "\"match\" is a reserved name of Rust or Cargo"),
         (&["new", "bloom", "blocked"], "bloom already has a variant \"blocked\""),
-        (&["new", "bloom", "mine", "--path", "full"], "--path: \"full\" is not a checkout of lsmbench"),
+        (
+            &["new", "bloom", "mine", "--path", "full"],
+            "--path: \"full\" does not contain the source code of lsmbench",
+        ),
     ] {
         let error = bench.run(arguments).refusal();
         assert!(error.contains(message), "{arguments:?}: {error}");

@@ -1,4 +1,4 @@
-//! Expected values of theory next to measured ones, and implausible rows.
+//! Tests of the theoretical values next to measured values, and of implausible rows.
 
 use results::{Table, columns as c};
 
@@ -112,8 +112,8 @@ fn a_tree_does_what_theory_expects() {
     assert_eq!(bench.read("again/x/cache_hit_rate-by-compaction.svg"), chart);
 }
 
-/// Keys that were added in order are far apart: runs do not overlap, and no closed form gives the number of runs that
-/// a get searches.
+/// If keys were added in order, sorted runs do not overlap, so no closed form gives the number of runs that a get
+/// searches.
 #[test]
 fn what_a_form_does_not_apply_to_has_no_expectation() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Examples of the pages: experiments that the program accepts, and the pandas recipe.
+//! Tests of the examples in the documentation: the program accepts every experiment, and the pandas recipe works.
 
 use std::fs;
 use std::path::{Path, PathBuf};

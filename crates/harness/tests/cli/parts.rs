@@ -1,5 +1,5 @@
-//! Parts of trees that documents describe, selected in an experiment file: answers stay right, and counters show
-//! the work of the part.
+//! Tests of tree components that documents describe, selected in an experiment file. Answers stay correct, and counters
+//! show the work of the component.
 
 use results::{Metric, columns as c};
 
@@ -21,7 +21,7 @@ fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric
     last.map(|row| metrics.map(|metric| text(row, metric))).collect()
 }
 
-/// 5,100 pairs of 4 + 4 bytes in one table without a filter and a fence of its own.
+/// 5,100 pairs of 4 + 4 bytes in one table that stores neither a filter nor a fence.
 const PAIRS: &str = r#"
 [design]
 memtable = { kind = "btree", entries = 5100 }

@@ -1,4 +1,5 @@
-//! Other engines next to our own tree: they run together if they are installed, and are reported if not.
+//! Tests of other engines next to our own tree. Installed engines run together with it, and missing engines are
+//! reported.
 
 use results::{Row, columns as c};
 
@@ -49,11 +50,11 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
     assert!(
         error.contains(
-            "engine \"rocks\" is not installed: no librocksdb.so in /nowhere; take it out of Maven's"
+            "engine \"rocks\" is not installed: no librocksdb.so in /nowhere; extract the library from Maven's"
         ),
         "{error}"
     );
-    assert!(error.contains("use [sweep] \"engine\" = \"all\" to run those that are"), "{error}");
+    assert!(error.contains("use [sweep] \"engine\" = \"all\" to run only the installed engines"), "{error}");
     bench.write(
         "two.toml",
         over("[\"lsmbench\", \"rocksdb(library=/nowhere/a.so)\", \"leveldb(library=/nowhere/b.so)\"]"),
@@ -70,8 +71,8 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     }
 }
 
-/// If one of the named engines is installed, it runs, and the missing ones are reported at the beginning and at the
-/// end.
+/// If only some of the named engines are installed, these engines run, and the output names the missing engines at the
+/// start and at the end.
 #[test]
 fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let bench = Bench::new();
@@ -96,7 +97,8 @@ fn counted_mode_refuses_other_engines_in_words() {
     let bench = Bench::new();
     bench.write("x.toml", over("[\"lsmbench\", \"rocksdb\"]"));
     let error = bench.run(&["describe", "x.toml", "--set", "trials.mode=counted"]).refusal();
-    let expected = "engine \"rocksdb\" cannot run in counted mode (background threads are timing-dependent)";
+    let expected =
+        "engine \"rocksdb\" cannot run in counted mode (because its background threads depend on timing)";
     assert!(error.contains(expected) && error.contains("use trials.mode = \"timed\""), "{error}");
 }
 
@@ -129,7 +131,7 @@ fn engine_tables_are_of_engines() {
     bench.write("y.toml", EXPERIMENT);
     bench.run(&["run", "y.toml", "--allow-debug"]).expect(0);
     let error = bench.run(&["engines", "results/y"]).refusal();
-    assert!(error.contains("it does not sweep engines"), "{error}");
+    assert!(error.contains("the experiment does not sweep engines"), "{error}");
     // Characters of a question with a meaning in Markdown are escaped.
     let marked = over("[\"lsmbench\"]").replace("Which engine?", "Which *engine* | <b>which</b>?");
     bench.write("z.toml", marked);
@@ -176,8 +178,8 @@ fn engines_that_are_there_run_in_one_run() {
     }
 }
 
-/// Block reads of other engines include all their work, so they equal those of gets only in phases of gets. Without
-/// RocksDB only the own tree is checked.
+/// Other engines count the block reads of all operations together. So the count belongs to gets only in phases that
+/// contain only gets. Without RocksDB, the test checks only our own tree.
 #[test]
 fn blocks_per_get_are_of_phases_that_only_get() {
     let bench = Bench::new();
@@ -227,5 +229,5 @@ fn an_engine_is_one_line_of_an_experiment() {
     let component = "question = \"?\"\nengine = \"rocksdb\"\nsubject = \"hash\"\n";
     bench.write("x.toml", component);
     let error = bench.run(&["describe", "x.toml"]).refusal();
-    assert!(error.contains("x.toml:2: engine: an experiment with a subject runs no engine"), "{error}");
+    assert!(error.contains("x.toml:2: engine: a component experiment runs no engine"), "{error}");
 }

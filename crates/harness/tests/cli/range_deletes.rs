@@ -86,7 +86,7 @@ fn where_no_range_can_be_deleted_it_is_told_before_anything_runs() {
     let error = refused(&format!("engine = \"redb\"\n{peer}"), &timed);
     assert!(
         error.contains(
-            "engine \"redb\" has no call for delete_range in the mix of phase \"churn\"; remove the"
+            "engine \"redb\" cannot execute delete_range in the mix of phase \"churn\"; remove the"
         ),
         "{error}"
     );

@@ -1,4 +1,5 @@
-//! The reference in docs/reference: it matches the program, and every key and value of a shipped file has an entry.
+//! Tests of the reference in docs/reference. It matches the program, and every key and value of a shipped file has an
+//! entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

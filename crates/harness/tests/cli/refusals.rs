@@ -1,5 +1,6 @@
-//! Requests that the operating system rejects: folders without write permission, full disks, too few descriptors,
-//! and links that lead elsewhere. One error names the file and the cause, exit code 2, and nothing is lost.
+//! Requests that the operating system rejects: folders without write permission, full disks, too few descriptors, and
+//! links that lead elsewhere. The program prints one error with the file and the cause, exits with code 2, and loses no
+//! data.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -86,7 +87,7 @@ fn targets_are_looked_at_before_anything_runs() {
         ([&gallery[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),
         ([&gallery[..], &["--out", "shown"]].concat(), "cannot write shown/small.svg: is a directory"),
         (vec!["gallery", "small.toml", "--page", "aside.md"], "cannot write aside.md.new: is a directory"),
-        (vec!["gallery", "small.toml", "--page", "no-page"], "there is no place for the gallery"),
+        (vec!["gallery", "small.toml", "--page", "no-page"], "the page has no place for the gallery"),
         ([&update[..], &["--baseline", "file/x"]].concat(), "cannot write to file/x: file: not a directory"),
         ([&report[..], &["--keep", "file"]].concat(), "cannot write to file: not a directory"),
         ([&report[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),
@@ -169,7 +170,7 @@ fn a_disk_that_is_full_from_the_start_is_named() {
     assert!(error.contains("cannot write to standard output: No space left on device"), "{error}");
 }
 
-/// With every number of descriptors a command succeeds, or names the file that it could not open.
+/// With any limit on file descriptors, a command either succeeds, or names the file that it could not open.
 #[test]
 fn too_few_descriptors_are_an_error_and_no_panic() {
     let bench = stored();
@@ -287,7 +288,7 @@ fn names_do_not_lead_out_of_the_output_folder() {
         bench.write(file, SMALL);
         let before = bench.content();
         let error = bench.run(&["run", file]).refusal();
-        assert!(error.contains(&format!("an experiment cannot be called \"{name}\"")), "{file}: {error}");
+        assert!(error.contains(&format!("the experiment name \"{name}\" cannot be")), "{file}: {error}");
         assert!(bench.content() == before, "{file}: something was touched");
     }
     bench.write("chart.toml", SMALL.replace("kind = \"bar\"", "kind = \"bar\"\nname = \"../../escaped\""));
@@ -307,5 +308,5 @@ fn names_do_not_lead_out_of_the_output_folder() {
     let renamed = Manifest { experiment: "../../x".to_owned(), ..bench.manifest("chart") };
     renamed.write(&bench.path("results/chart/manifest.json")).unwrap();
     let error = bench.run(&["plot", "results/chart"]).refusal();
-    assert!(error.contains("an experiment cannot be called \"../../x\""), "{error}");
+    assert!(error.contains("the experiment name \"../../x\" cannot be"), "{error}");
 }

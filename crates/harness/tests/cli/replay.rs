@@ -1,4 +1,4 @@
-//! Replays: recorded keys, and recorded commands, with answers that are checked.
+//! Tests of replays of recorded keys and of recorded commands, with checked answers.
 
 use results::columns as c;
 

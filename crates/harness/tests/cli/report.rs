@@ -1,4 +1,4 @@
-//! The report in git matches the results in git, and a change is found.
+//! Tests that the report in git matches the results in git, and that a change in either is detected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its contents.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {

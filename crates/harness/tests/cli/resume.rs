@@ -1,4 +1,4 @@
-//! Runs that are killed and resumed.
+//! Tests of runs that are killed and resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -102,7 +102,7 @@ fn a_killed_run_goes_on_and_ends_with_the_rows_of_an_unbroken_one() {
     goes_on_as_if_unbroken(&bench);
 }
 
-/// The exit code is that of Ctrl-C for every signal.
+/// Rule: the exit code is the same for every signal as for Ctrl-C.
 #[test]
 fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -184,7 +184,7 @@ fn two_runs_do_not_write_to_one_folder() {
     wait_for("the first row", || (lines_of_runs(&bench) > 1).then_some(()));
     for arguments in [&["run", "x.toml"][..], &["run", "x.toml", "--resume"]] {
         let error = bench.run(arguments).refusal();
-        let saying = format!("results/x is being written by another run, {}; wait for it", user(&first));
+        let saying = format!("another run ({}) is writing results/x; wait for this run", user(&first));
         assert!(error.contains(&saying), "{error}");
     }
     // Another experiment may be written next to it.
@@ -194,7 +194,7 @@ fn two_runs_do_not_write_to_one_folder() {
     assert_eq!(bench.rows("x").len(), TRIALS * ROWS_PER_TRIAL);
 }
 
-/// The limit is one of the system on the length of files: writing beyond it is an error like that of a full disk.
+/// The operating system limits the length of files here. A write beyond the limit fails like a write to a full disk.
 #[test]
 fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
     let bench = Bench::new();
@@ -252,7 +252,7 @@ fn another_experiment_is_not_resumed() {
         let error = bench.run(&[&["run", "small.toml", "--resume"], change].concat()).refusal();
         assert!(
             error.contains(
-                "results/small cannot be resumed: the experiment, its overrides or its seed have changed"
+                "results/small cannot be resumed, because the experiment, its overrides or its seed have changed"
             ),
             "{error}"
         );

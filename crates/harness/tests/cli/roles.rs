@@ -1,10 +1,11 @@
-//! Roles: threads of one phase with mixes, rates and keys of their own, at the same time.
+//! Tests of roles: groups of concurrent threads in one phase, each with its own mix, rate and keys.
 
 use results::{Row, columns as c};
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// `db_bench`'s readwhilewriting: readers, and a writer at a rate behind them until they are done.
+/// `db_bench`'s readwhilewriting: readers, and a background writer with a fixed rate that stops when the readers
+/// finish.
 const ROLES: &str = r#"
 question = "How fast are reads next to a writer?"
 [design]
@@ -109,7 +110,7 @@ fn roles_are_swept_and_refused_by_their_paths() {
         (
             "keys = \"zipfian\"\nrate",
             "keys = \"zipfian\"\nbatch = 9\nrate",
-            "x.toml:23: phase.together.role.writer.batch: nothing reads batch",
+            "x.toml:23: phase.together.role.writer.batch: batch has no effect",
         ),
         ("rate = 2_000", "rate = { p99 = \"1ms\" }", "phase.together.role.writer.rate"),
         ("name = \"writer\"", "name = \"readers\"", "two roles are called \"readers\""),

@@ -1,4 +1,5 @@
-//! Counters that depend on draws: over several seeds they have an interval, and one seed decides only beyond chance.
+//! Tests of counters that depend on random draws. Several seeds give a confidence interval. One seed decides only
+//! differences beyond chance.
 
 use std::collections::BTreeMap;
 
@@ -105,14 +106,17 @@ fn seeds_are_replicates_that_all_configurations_share() {
     }
 }
 
-/// With few false positives, the filter that wins is that of the seed.
+/// With few false positives, the seed decides which filter wins.
 #[test]
 fn one_seed_names_no_winner_that_chance_may_have_chosen() {
     let bench = Bench::new();
     bench.write("x.toml", ALIKE);
     let answer = bench.ok(&["run", "x.toml"]);
     let said = unwrapped(&answer);
-    assert!(said.contains("No verdict: one seed: the difference is of this seed. blocked has "), "{answer}");
+    assert!(
+        said.contains("No verdict: one seed: the difference may hold only for this seed. blocked has "),
+        "{answer}"
+    );
     assert!(said.contains("More seeds may resolve it: --set trials.seeds=8."), "{answer}");
     let found = verdicts(&bench);
     assert_eq!(found[0]["verdict"], "inconclusive");

@@ -357,7 +357,7 @@ fn options_that_cannot_be_are_refused() {
     for (options, expected) in [
         (
             &["--listen", "0.0.0.0:7000"][..],
-            "--listen 0.0.0.0:7000: other machines can connect; add --password",
+            "--listen 0.0.0.0:7000: other machines could connect without a password; add --password",
         ),
         (&["--listen", "0.0.0.0:7000", "--protocol", "dsl"], "the protocol \"dsl\" has no password"),
         (&["--password", "x", "--protocol", "dsl"], "the protocol \"dsl\" has no password"),

@@ -1,4 +1,4 @@
-//! A design behind `lsmbench serve`, and Redis, as engines of an experiment.
+//! Tests of two engines of an experiment: a design behind `lsmbench serve`, and Redis.
 
 use std::io::Write as _;
 
@@ -62,7 +62,10 @@ fn servers_are_engines_like_any_other() {
     }
     let served = manifest.cells[1].engine.as_ref().unwrap();
     assert_eq!(served.version.as_deref(), Some(env!("CARGO_PKG_VERSION")));
-    assert!(served.mapping.iter().any(|line| line.starts_with("design: all of it")), "{served:?}");
+    assert!(
+        served.mapping.iter().any(|line| line.starts_with("design: the server reads the complete design")),
+        "{served:?}"
+    );
     // The servers have ended with their trials.
     let left = std::process::Command::new("pgrep").args(["-f", bench.path("").to_str().unwrap()]).output();
     assert!(left.is_ok_and(|left| left.stdout.is_empty()), "a server is left behind");
@@ -72,9 +75,9 @@ fn servers_are_engines_like_any_other() {
 fn servers_that_cannot_be_used_are_refused() {
     let bench = Bench::new();
     for (engine, expected) in [
-        ("{ kind = \"resp\", command = [\"redis-server\"] }", "no {port} in it"),
-        ("{ kind = \"resp\", address = \"localhost\" }", "is no HOST:PORT, as 127.0.0.1:6379"),
-        ("{ kind = \"resp\", empty = true }", "a server that is started for a store is empty"),
+        ("{ kind = \"resp\", command = [\"redis-server\"] }", "command has no {port}"),
+        ("{ kind = \"resp\", address = \"localhost\" }", "is not HOST:PORT; write it like 127.0.0.1:6379"),
+        ("{ kind = \"resp\", empty = true }", "a started server is empty"),
     ] {
         bench.write("x.toml", experiment(&format!("[{engine}]")));
         let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
@@ -90,7 +93,7 @@ fn servers_that_cannot_be_used_are_refused() {
         (format!("{{ kind = \"resp\", address = \"{free}\" }}"), "no server with the Redis protocol at"),
         (
             "{ kind = \"resp\", command = [\"ls\", \"/nowhere/{port}\"] }".to_owned(),
-            "the server ended at its start",
+            "the server ended while it started",
         ),
     ] {
         bench.write("x.toml", experiment(&format!("[{engine}]")));

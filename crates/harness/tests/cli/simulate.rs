@@ -88,7 +88,7 @@ fn a_simulation_counts_what_a_counted_run_counts() {
     assert!(policies >= 20, "{policies} policies");
 }
 
-/// The exact picture beside the expected one, on a small tree.
+/// Compares the exact model with the expected model on a small tree.
 #[test]
 fn the_expected_picture_is_near_the_exact_one() {
     let bench = Bench::new();
@@ -120,7 +120,7 @@ fn the_expected_picture_is_near_the_exact_one() {
 fn what_cannot_be_simulated_is_rejected_with_advice() {
     let bench = Bench::small();
     for (arguments, message) in [
-        (&["--entries", "0"][..], "no number of keys from 1 to 1e14"),
+        (&["--entries", "0"][..], "is not a number of keys from 1 to 1e14"),
         (&["--device", "tape"], "--device tape"),
         (
             &[

@@ -1,4 +1,4 @@
-//! Trials that run side by side: in slices, and as a duet.
+//! Tests of trials that run side by side, in slices or as a duet.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn slices_of_all_sides_have_the_same_operations_and_add_up_to_their_rows() {
     for plan in ["slices", "duet"] {
         let set = format!("trials.plan=\"{plan}\"");
         let answer = bench.run(&["run", "pair.toml", "--allow-debug", "--set", &set]);
-        if plan == "duet" && answer.err.contains("needs a core for each") {
+        if plan == "duet" && answer.err.contains("needs one core per configuration") {
             eprintln!("NOT CHECKED: a duet needs two cores");
             continue;
         }

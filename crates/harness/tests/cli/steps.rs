@@ -188,7 +188,7 @@ fn a_fixture_keeps_the_steps_that_change_files() {
     bench.write("x.toml", STEPS.replace("mode  =", "fixture = \"reopened\"\nmode  ="));
     let error = bench.run(&["describe", "x.toml"]).refusal();
     assert!(
-        error.contains("phase \"reopen\" is part of the fixture, and step = \"reopen\" changes no"),
+        error.contains("phase \"reopen\" is part of the fixture, but step = \"reopen\" changes no"),
         "{error}"
     );
 }
@@ -209,7 +209,7 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
         (
             "step = \"flush\"",
             "step = \"sleep\"\nseconds = 1",
-            "phase flush sleeps, and counters do not depend on time",
+            "phase flush sleeps, but counters do not depend on time",
         ),
         (
             "[design]",
@@ -224,12 +224,12 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
     let timed = ["--set", "trials.mode=timed"];
     let error = refused(&format!("engine = \"redb\"\n{STEPS}"), &timed);
     assert!(
-        error.contains("engine \"redb\" has no call for step = \"compact\" of phase \"compact\"; remove the"),
+        error.contains("engine \"redb\" cannot execute step = \"compact\" of phase \"compact\"; remove the"),
         "{error}"
     );
     bench.write("x.toml", STEPS.to_owned() + "[sweep]\n\"engine\" = \"all\"\n");
     let described = bench.ok(&["describe", "x.toml", "--set", "trials.mode=timed"]);
     let left_out =
-        "skipped: engine=leveldb: engine \"leveldb\" has no call for step = \"checkpoint\" of phase";
+        "skipped: engine=leveldb: engine \"leveldb\" cannot execute step = \"checkpoint\" of phase";
     assert!(described.contains(left_out), "{described}");
 }

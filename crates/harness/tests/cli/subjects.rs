@@ -252,14 +252,14 @@ fn bad_requests_say_where_and_what_instead() {
             "[component]\n",
             "[[phase]]\nname = \"load\"\ninsert = 3\n[component]\n",
             3,
-            "an experiment with a subject has no workload",
+            "a component experiment has no workload",
         ),
         ("subject = \"fence\"\n", "", 2, "the subject of the experiment is missing"),
         (
             "\"timed\"",
             "\"counted\"",
             10,
-            "subject \"fence\" measures only times, which mode \"counted\" does not; use trials.mode = \"timed\"",
+            "subject \"fence\" measures only times, but mode \"counted\" does not measure times; use trials.mode = \"timed\"",
         ),
         (
             "[trials]\n",
@@ -288,7 +288,7 @@ fn what_is_set_must_be_read() {
         ("design.cache=lru", "remove design.cache"),
         ("design.memtable.capacity=1MiB", "remove design.memtable"),
         ("component.entris=3", "did you mean \"entries\"?"),
-        ("phase.load.insert=3", "an experiment with a subject has no workload"),
+        ("phase.load.insert=3", "a component experiment has no workload"),
     ] {
         let error = bench.run(&["run", "x.toml", "--allow-debug", "--set", set]).refusal();
         assert!(error.starts_with(&format!("--set {}", set.split('=').next().unwrap())), "{error}");
@@ -408,7 +408,7 @@ fn shipped_experiments_on_components_can_be_described() {
     assert_eq!(names, subjects, "one for each subject");
 }
 
-/// Every row of a run has the same columns filled, so that a chart of one phase leaves no cell out.
+/// Rule: all rows of a run have values in the same columns, so that a chart of one phase omits no configuration.
 #[test]
 fn rows_of_a_phase_are_alike() {
     let bench = Bench::new();

@@ -155,11 +155,11 @@ fn a_scheduler_is_named_and_is_there() {
     let timed = ["submit", "small.toml", "--slurm", "--set", "trials.mode=timed", "--trials", "2"];
     assert!(bench.ok(&timed).contains("#SBATCH --array=1,2\n"));
     let answer = bench.run(&[&timed[..], &["--parts", "3"]].concat());
-    assert!(answer.code == Some(2) && answer.err.contains("3 parts cannot be"), "{}", answer.err);
+    assert!(answer.code == Some(2) && answer.err.contains("3 parts are not possible"), "{}", answer.err);
     let mut command = bench.command(&["submit", "small.toml", "--slurm", "--submit"]);
     let output = command.env("PATH", bench.path("empty")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no sbatch here"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("this machine has no sbatch"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, SMALL, text};
 
-/// An experiment with another `[sweep]`, and no chart of the one that was there.
+/// The experiment with another `[sweep]`, and without charts of the original sweep.
 fn swept(sweep: &str) -> String {
     let (experiment, _) = SMALL.split_once("[[chart]]").unwrap();
     experiment.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep)
@@ -228,7 +228,7 @@ fn paths_may_be_quoted_on_the_command_line() {
 #[test]
 fn what_swept_kinds_take_over_from_the_base_is_told() {
     let bench = Bench::new();
-    let told = "bloom: kinds of the sweep that have it take bits_per_key = 12.0 over from the base design";
+    let told = "bloom: swept variants with this parameter inherit bits_per_key = 12.0 from the base design";
     let bits = "[design]\nbloom = { kind = \"blocked\", bits_per_key = 12 }";
     bench.write("x.toml", SMALL.replace("[design]", bits));
     let cells = described(&bench, &["x.toml"]);
@@ -240,9 +240,9 @@ fn what_swept_kinds_take_over_from_the_base_is_told() {
         "x.toml",
         SMALL.replace("[design]", bits).replace("[\"none\", \"standard\", \"blocked\"]", own),
     );
-    assert!(!bench.ok(&["describe", "x.toml"]).contains(" over from the base design"));
+    assert!(!bench.ok(&["describe", "x.toml"]).contains(" from the base design"));
     bench.write("x.toml", SMALL);
-    assert!(!bench.ok(&["describe", "x.toml"]).contains(" over from the base design"));
+    assert!(!bench.ok(&["describe", "x.toml"]).contains(" from the base design"));
 }
 
 #[test]
@@ -250,9 +250,8 @@ fn deprecated_names_are_read_and_warned_of() {
     let bench = Bench::new();
     bench.write("x.toml", format!("{SMALL}\n[design.block]\nsignposts = false\n"));
     let seek_price = "design.compaction=l0-tiered(seek_price=4KiB)";
-    let warnings = ["block.signposts", "compaction.seek_price"].map(|name| {
-        format!("design.{name} is deprecated, and the next version does not read it; use design.")
-    });
+    let warnings = ["block.signposts", "compaction.seek_price"]
+        .map(|name| format!("design.{name} is deprecated, and the next version will reject it; use design."));
     let described = bench.ok(&["describe", "x.toml", "--set", seek_price]);
     bench.ok(&["run", "x.toml", "--set", seek_price]);
     let manifest = bench.manifest("x");

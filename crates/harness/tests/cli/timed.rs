@@ -1,4 +1,5 @@
-//! Timed runs: the clock in a closed and in an open loop, and intended next to realized operations.
+//! Tests of timed runs: the clock in a closed and in an open loop, and the intended operations next to the realized
+//! ones.
 
 use results::{ProfileRecord, columns as c};
 
@@ -107,7 +108,7 @@ fn times_and_shares_fit_together() {
 }
 
 /// The hardware events that a machine counts depend on its CPU and its kernel. Events that the manifest calls counted
-/// have numbers, and others have none.
+/// have numbers, and other events have no numbers.
 #[test]
 fn events_of_the_processor_are_counted_or_the_manifest_says_why_not() {
     let bench = run();
@@ -119,7 +120,7 @@ fn events_of_the_processor_are_counted_or_the_manifest_says_why_not() {
         let mut groups = told.split("; ").filter_map(|group| group.split_once(": "));
         let (_, how) =
             groups.find(|(names, _)| has_event(names)).unwrap_or_else(|| panic!("{event}: {told}"));
-        assert!(how.starts_with("counted") || how.starts_with("not counted: "), "{told}");
+        assert!(how.starts_with("counted") || how.starts_with("not counted"), "{told}");
         how.starts_with("counted")
     };
     let events = ["cycles", "instructions", "cache references", "cache misses", "branch misses"];

@@ -1,4 +1,4 @@
-//! `torture`: explorations are reproducible, and an invalid request is rejected.
+//! Tests of `torture`: explorations are reproducible, and invalid requests are rejected.
 
 use crate::bench::Bench;
 
@@ -36,7 +36,7 @@ fn a_place_is_found_again() {
     let out = replay("3:20:0").expect(0).out;
     let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(counts[3..], ["1", "1", "0", "0"], "{out}");
-    assert!(replay("3:99999:0").refusal().contains(" steps, not 99999"));
+    assert!(replay("3:99999:0").refusal().contains(" steps, so step 99999 does not exist"));
     assert!(replay("3:x").refusal().contains("SEED:CUT:STATE"));
 }
 
@@ -44,7 +44,7 @@ fn a_place_is_found_again() {
 fn bad_requests_are_refused() {
     let bench = Bench::new();
     for (arguments, saying) in [
-        (&["crash", "--design", "no-such"][..], "no design file no-such"),
+        (&["crash", "--design", "no-such"][..], "no such design: no-such is not a file"),
         (&["crash"], "name a design with --design"),
         (&["errors", "--design", "default", "--wal", "snyc"], "did you mean \"sync\""),
         (&["errors", "--design", "default", "--replay", "1:2"], "needs one --design and one --wal"),
@@ -78,7 +78,7 @@ fn a_soak_prints_samples_and_says_whether_they_are_flat() {
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[0].contains("memory KiB") && lines[0].contains("files open"), "{out}");
     assert_eq!(lines[1].split_whitespace().count(), 7, "{out}");
-    assert!(lines.last().unwrap().contains("no verdict: needs 8 samples"), "{out}");
+    assert!(lines.last().unwrap().contains("no verdict: at least 8 samples are needed"), "{out}");
     let refused = bench.run(&what).refusal();
     assert!(refused.contains("soaked is not empty"), "{refused}");
 }

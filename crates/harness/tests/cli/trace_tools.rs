@@ -1,5 +1,5 @@
-//! Traces between this program and the tools of others: RocksDB's `db_bench`, and a Redis server. A test whose tools are
-//! missing says so.
+//! Tests that exchange traces with other tools: RocksDB's `db_bench`, and a Redis server. If its tool is missing, a
+//! test prints a message.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! Traces of recorded operations: replays of them, and what `lsmbench trace` makes of them.
+//! Tests of traces of recorded operations: their replay, and the output of `lsmbench trace`.
 
 use results::columns as c;
 
@@ -131,7 +131,7 @@ fn converted_and_sampled_traces_keep_their_statistics() {
         let again = json(kind);
         assert_eq!(again["format"].as_str().unwrap().split('(').next(), Some(kind));
         if format == "oracle-general" {
-            assert!(said.contains("writes became requests of the object"), "{said}");
+            assert!(said.contains("writes became requests for the object"), "{said}");
         } else {
             for figure in ["keys", "mix", "popularity", "lru"] {
                 assert_eq!(again[figure], whole[figure], "{format}: {figure}");
@@ -182,10 +182,7 @@ fn wrong_traces_are_one_error() {
         (&["trace", "stat", "words", "--kind", "lirs"], "words:1: block is \"hello world\""),
         (&["trace", "stat", "broken.csv", "--kind", "twitter"], "broken.csv:4: a line is TIME,KEY,KEY_SIZE"),
         (&["trace", "stat", "cache.csv", "--kind", "twiter"], "--kind: "),
-        (
-            &["trace", "sample", "cache.csv", "--rate", "0", "--out", "x"],
-            "--rate is 0; it is a share above 0",
-        ),
+        (&["trace", "sample", "cache.csv", "--rate", "0", "--out", "x"], "--rate is 0; it must be above 0"),
         (
             &["trace", "convert", "cache.csv", "--to", "dsl", "--out", "taken"],
             "cannot write taken: File exists",

@@ -79,7 +79,7 @@ fn a_robust_objective_says_up_to_which_drift_it_holds() {
     let robust = "minimise   = \"io_per_op in mixed\"\ndrift = 0.5";
     bench.write("drift.toml", GRID.replace("minimise   = \"write_amp in mixed\"", robust));
     let answer = bench.ok(&["tune", "drift.toml", "--set", "trials.mode=counted"]);
-    assert!(answer.contains("It stays best"), "{answer}");
+    assert!(answer.contains("This design stays best"), "{answer}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn objectives_that_make_no_sense_are_rejected_with_advice() {
         ("write_amp in mixed", "writeamp", "unknown metric \"writeamp\""),
         ("write_amp in mixed", "write_amp in nowhere", "unknown phase \"nowhere\""),
         ("write_amp in mixed", "ops_per_second", "use tune.maximise"),
-        ("blocks_per_get <= 0.9", "blocks_per_get", "is no limit; write it as"),
+        ("blocks_per_get <= 0.9", "blocks_per_get", "is not a limit; write it as"),
         ("count      = 3", "drift = 1", "set tune.minimise = \\\"io_per_op\\\""),
         ("count      = 3", "counts = 1", "unknown key \"counts\""),
         ("[tune]", "[quick]", "the file has no table [tune]"),

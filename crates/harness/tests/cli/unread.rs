@@ -1,4 +1,5 @@
-//! Settings that nothing reads: one error, or a warning where a file may repeat them on purpose.
+//! Tests of settings without effect. Such a setting is an error, or a warning if files may repeat the setting on
+//! purpose.
 
 use results::columns as c;
 
@@ -27,24 +28,28 @@ fn a_key_that_no_mix_reads_is_an_error() {
         (
             "{ put = 1 }",
             "batch = 1_000",
-            "batch: the mix has no batch and no multi_get; for writes in batches use mix",
+            "batch has no effect: the mix has no batch and no multi_get; for writes in batches use mix",
         ),
-        ("{ put = 1 }", "absent = 0.5", "absent: the mix has no get, no multi_get and no range with a span"),
-        ("{ get = 1 }", "range = { entries = 9 }", "range: the mix has no range"),
+        (
+            "{ put = 1 }",
+            "absent = 0.5",
+            "absent has no effect: the mix has no get, no multi_get and no range with a span",
+        ),
+        ("{ get = 1 }", "range = { entries = 9 }", "range has no effect: the mix has no range"),
     ] {
         let work = format!("mix        = {mix}\n{key}\n");
         bench.write("x.toml", EXPERIMENT.replace("mix        = { put = 1 }\n", &work));
         let error = bench.run(&["run", "x.toml"]).refusal();
         let name = key.split(' ').next().unwrap();
-        let expected = format!("x.toml:12: phase.work.{name}: nothing reads {reason}");
+        let expected = format!("x.toml:12: phase.work.{name}: {reason}");
         assert!(error.contains(&expected), "{error}");
     }
     bench.write("x.toml", EXPERIMENT);
     let error = bench.run(&["run", "x.toml", "--set", "phase.work.batch=1000"]).refusal();
-    assert!(error.contains("--set phase.work.batch: nothing reads batch: "), "{error}");
+    assert!(error.contains("--set phase.work.batch: batch has no effect: "), "{error}");
     bench.write("x.toml", format!("{EXPERIMENT}[sweep]\n\"phase.work.batch\" = [10, 100]\n"));
     let error = bench.run(&["run", "x.toml"]).refusal();
-    assert!(error.contains("sweep.phase.work.batch: nothing reads batch: "), "{error}");
+    assert!(error.contains("sweep.phase.work.batch: batch has no effect: "), "{error}");
     // What is 0 asks for nothing.
     bench.write("x.toml", EXPERIMENT.replace("{ put = 1 }", "{ put = 1 }\nabsent = 0.0"));
     bench.ok(&["describe", "x.toml"]);
@@ -72,9 +77,9 @@ fn repeated_keys_and_settings_of_times_are_warnings() {
     let described = bench.ok(&["describe", "x.toml"]);
     let warnings = bench.run(&["run", "x.toml"]).expect(0).err;
     for warning in [
-        "warning: phase.work.value: nothing reads value: the mix writes no values",
-        "warning: phase.work.rate: nothing reads it in counted mode, in which no operation waits",
-        "warning: trials.sampling: nothing reads it in counted mode, which measures no time",
+        "warning: phase.work.value: value has no effect: the mix writes no values",
+        "warning: phase.work.rate: this key has no effect in counted mode, because no operation waits",
+        "warning: trials.sampling: this key has no effect in counted mode, which measures no time",
     ] {
         assert!(described.contains(warning), "{described}");
         assert_eq!(warnings.matches(warning).count(), 1, "{warnings}");
@@ -83,7 +88,7 @@ fn repeated_keys_and_settings_of_times_are_warnings() {
     let scans = EXPERIMENT.replace("{ put = 1 }", "{ range = 1 }\nrange = { entries = 9 }");
     bench.write("x.toml", scans);
     let described = bench.ok(&["describe", "x.toml", "--set", "phase.work.mix=get"]);
-    assert!(described.contains("warning: phase.work.range: nothing reads range: "), "{described}");
+    assert!(described.contains("warning: phase.work.range: range has no effect: "), "{described}");
 }
 
 #[test]
@@ -96,7 +101,7 @@ fn a_swept_cache_on_mapped_tables_is_a_warning() {
         bench.ok(&["describe", "x.toml"])
     };
     let warning =
-        "warning: sweep.design.cache.capacity: nothing reads the cache, because every configuration uses";
+        "warning: sweep.design.cache.capacity: the cache has no effect, because all configurations read";
     assert!(swept("").contains(warning));
     for design in ["storage = \"pread\"", "block = { mapped = \"cached\" }", "compression = \"lz4\""] {
         assert!(!swept(design).contains("warning: "), "{design}");

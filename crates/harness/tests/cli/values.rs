@@ -1,5 +1,5 @@
-//! Values that need all memory or all storage, or are meaningless. With any value of a parameter, a run ends soon,
-//! with success or an error, within little memory.
+//! Tests of values that need all memory or all storage, or that are meaningless. With any value of a parameter, a run
+//! ends soon and needs little memory. It ends with success or with an error.
 
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -38,7 +38,7 @@ const MOST_KIB: u64 = 6 << 20;
 /// Time limit of a run, on a busy machine.
 const MOST_TIME: Duration = Duration::from_mins(1);
 
-/// Whole numbers that are too much, the largest first, and those that are too little.
+/// Whole numbers that are too large, in descending order, and whole numbers that are too small.
 const INTEGERS: [&[&str]; 2] =
     [&["9223372036854775807", "1_000_000_000_000", "4294967295", "1_000_000_000"], &["0", "-1"]];
 
@@ -89,8 +89,8 @@ const OTHERS: [(&str, [&[&str]; 2]); 26] = [
     ("verdict.margin=", NUMBERS),
 ];
 
-/// A place for a value, as arguments of the command line, with the text before and after the value in the last of
-/// them; and the values.
+/// A parameter with the values to test: the arguments of the command line, and the text before and after the value in
+/// the last argument.
 struct Place {
     front: String,
     back: &'static str,
@@ -154,7 +154,7 @@ fn try_value(bench: &Bench, place: &Place, value: &str, number: usize) -> Result
     }
 }
 
-/// The values of each list are tried until one is accepted, and run: lesser ones take less.
+/// Tries the values of each list until the program accepts and runs one value, because smaller values take less time.
 #[test]
 fn whatever_a_parameter_holds_a_run_ends_soon() {
     let bench = Bench::new();

@@ -194,7 +194,8 @@ fn several_metrics_are_one_family() {
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
 
-/// Filters of other sizes are not comparable: they are compared within each size, and the chart says so.
+/// Filters of different sizes are not comparable. lsmbench compares filters within each size, and the chart states
+/// this.
 #[test]
 fn like_is_compared_with_like() {
     let bench = Bench::new();
@@ -226,7 +227,7 @@ fn like_is_compared_with_like() {
         ("[\"design.blom\"]", "unknown swept path \"design.blom\"; did you mean \"design.bloom\"?"),
         (
             "[\"design.bloom\", \"design.bloom.bits_per_key\"]",
-            "no configurations are left to compare; remove one",
+            "so there is nothing to compare; remove one path",
         ),
     ] {
         let error = bench.run(&["run", "x.toml", "--set", &format!("verdict.within={within}")]).refusal();
@@ -244,14 +245,15 @@ fn a_filter_of_other_bits_is_not_comparable_in_any_file() {
     bench.write("x.toml", text);
     let answer = bench.ok(&["run", "x.toml"]);
     assert_eq!(row(&answer, "xor").last(), Some(&"not comparable"), "{answer}");
-    let note = "Not comparable with standard, because neither bits_per_key is near: xor.";
+    let note = "Not comparable with standard, because bits_per_key differs too much: xor.";
     assert!(sentences(&answer).contains(note), "{answer}");
     let verdicts = bench.read("results/component-x/verdicts.csv");
     let of_xor = verdicts.lines().find(|line| line.contains(",xor,")).expect("a row per candidate");
     assert!(of_xor.contains(",inconclusive,no rival; bits_per_key 10.0 against 16.0"), "{verdicts}");
     let chart = bench.read("plots/component-x/fpr.svg");
     assert!(
-        chart.contains("Verdict against standard: blocked ") && chart.contains("1 not compared"),
+        chart.contains("Verdict against standard: blocked ")
+            && chart.contains("1 configuration cannot be compared"),
         "{chart}"
     );
 }
@@ -265,7 +267,7 @@ fn no_verdict_is_finer_than_the_search_for_a_rate() {
     bench.write("x.toml", searched);
     let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
     assert!(
-        answer.contains("  The rate search stops within 50.0%; smaller changes are ignored."),
+        answer.contains("  The rate search has a precision of 50.0%; smaller changes are ignored."),
         "{answer}"
     );
     assert_eq!(column(&bench, "verdicts.csv", "delta"), ["0.5"]);

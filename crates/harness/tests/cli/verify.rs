@@ -1,4 +1,4 @@
-//! `verify`: the corruption of a store and its place; nothing is changed.
+//! Tests of `verify`: it reports the corruption of a store with its place, and changes nothing.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ fn stored() -> Bench {
     stored_in_tables_of("2MiB")
 }
 
-/// A closed store in `db` whose tables have this size.
+/// Creates a closed store in `db` with SSTables of this size.
 fn stored_in_tables_of(bytes: &str) -> Bench {
     let bench = Bench::new();
     let puts =
@@ -58,7 +58,7 @@ fn blocks_without_a_checksum_are_counted() {
     assert!(unchecked == blocks && unchecked != "0", "{answer}");
     assert_eq!(
         rest,
-        "blocks have no checksum (block.checksum = \"none\"), so their contents were not checked"
+        "blocks have no checksum (block.checksum = \"none\"), so verify did not check their contents"
     );
 }
 

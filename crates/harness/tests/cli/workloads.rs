@@ -1,4 +1,5 @@
-//! The shipped workloads: each runs as a small experiment with right answers, and the page about them lists it.
+//! Tests of the shipped workloads. Each runs as a small experiment with correct answers, and the page about workloads
+//! lists it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
-//! Wrong answers: the results are discarded, and the exit code is 1.
+//! After a wrong answer, the results are discarded, and the exit code is 1.
 
 use results::{Table, columns as c};
 
 use crate::bench::{Bench, text};
 
-/// No variant answers wrongly, so the results of a wrong one are written by hand, for one of three cells.
+/// All variants answer correctly, so the test writes the results of a wrong answer itself, for one of three cells.
 #[test]
 fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
     let bench = Bench::small();

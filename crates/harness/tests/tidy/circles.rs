@@ -26,7 +26,8 @@ struct Crate {
     modules: Vec<Placed>,
 }
 
-/// The arrows between the files of the crate with this root. `read` gives the text of a file that exists.
+/// The dependencies between the files of the crate with this root. `read` returns the text of a file, if the file
+/// exists.
 pub(crate) fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arrows {
     let mut found = Crate { modules: Vec::new() };
     let contents = source::read(&read(root).unwrap_or_default());
@@ -35,7 +36,7 @@ pub(crate) fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arr
     found.arrows()
 }
 
-/// The circles: sets of two files or more, each of which leads to all others of its set.
+/// The dependency cycles: sets of at least two files that all depend on each other.
 pub(crate) fn circles(arrows: &Arrows) -> Vec<BTreeSet<PathBuf>> {
     let reached: BTreeMap<&Path, BTreeSet<&Path>> =
         arrows.keys().map(|file| (file.as_path(), reached_from(arrows, file))).collect();
@@ -197,7 +198,7 @@ impl Crate {
 mod tests {
     use super::*;
 
-    /// The circles of a crate with these files.
+    /// The dependency cycles of a crate with these files.
     fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
         let read = |path: &Path| {
             let found = files.iter().find(|(name, _)| Path::new(name) == path);

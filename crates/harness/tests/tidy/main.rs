@@ -13,10 +13,10 @@ use toml::Table;
 /// Lines that no source file exceeds.
 const MOST_LINES: usize = 700;
 
-/// Folders that are not the repository's own, except those of these names in `docs`.
+/// Folders that are not part of the repository. Folders with these names in `docs` are part of the repository.
 const FOREIGN: [&str; 4] = ["target", "results", "plots", "mutants.out"];
 
-/// The crates of the repository that each one may use: arrows point down only, as ARCHITECTURE.md draws them.
+/// For each crate, the crates of the repository on which it may depend, as in the diagram of ARCHITECTURE.md.
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let axes = ["memtable", "bloom", "fence", "compaction", "cache", "compression"];
     let ground: &[&str] = &["types", "catalog"];
@@ -178,7 +178,7 @@ fn is_root(path: &Path) -> bool {
     }
 }
 
-/// The module that a line declares in a file of its own.
+/// The module in a separate file that a line declares.
 fn module_of(line: &str) -> Option<&str> {
     let line = line.trim().strip_suffix(';')?;
     let (before, name) = line.rsplit_once("mod ")?;

@@ -16,7 +16,7 @@ pub(crate) struct Import {
 /// The contents of one module, as far as they are in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// The modules in files of their own, each with the value of its `path` attribute.
+    /// The modules in separate files, each with the value of its `path` attribute.
     pub(crate) files: Vec<(String, Option<String>)>,
     /// The modules inside of this one, in braces.
     pub(crate) inline: Vec<(String, Module)>,
@@ -56,7 +56,7 @@ enum Token {
     Sign(char),
 }
 
-/// Cuts a text into tokens; comments, lifetimes and character literals give none.
+/// Cuts a text into tokens. Comments, lifetimes and character literals are skipped.
 fn tokens(text: &str) -> Vec<Token> {
     let characters: Vec<char> = text.chars().collect();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';

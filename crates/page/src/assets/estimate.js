@@ -81,7 +81,7 @@ const pValue = (logs) => {
   return beta((count - 1) / (count - 1 + t * t), (count - 1) / 2, 0.5);
 };
 
-// The widest difference that is called none.
+// The largest difference that still counts as no difference.
 const WIDEST_EQUIVALENCE = 0.1;
 
 // The verdict on the logarithms of a ratio and its interval, and the reason for a doubt.
@@ -89,10 +89,10 @@ const judge = (middle, low, high, better, delta) => {
   const margin = Math.log1p(delta);
   const equal = Math.log1p(min(delta, WIDEST_EQUIVALENCE));
   if (-equal <= low && high <= equal) return ['equivalent', ''];
-  if (!(low > 0 || high < 0)) return ['inconclusive', 'the interval is too wide; more trials would narrow it'];
+  if (!(low > 0 || high < 0)) return ['inconclusive', 'the confidence interval (CI) includes no change; more trials may narrow the CI'];
   if (abs(middle) <= margin)
-    return ['inconclusive', 'it differs by less than counts, and the interval reaches further'];
-  if (better === 'neither') return ['inconclusive', 'it differs, and neither direction is better'];
+    return ['inconclusive', 'the difference is below the threshold, but the confidence interval extends beyond it'];
+  if (better === 'neither') return ['inconclusive', 'the values differ, but neither direction of this metric is better'];
   return [middle > 0 === (better === 'higher') ? 'improved' : 'regressed', ''];
 };
 
@@ -100,8 +100,8 @@ const doubtful = (n, doubt, ratio = null) =>
   ({ verdict: 'inconclusive', doubt, ratio, low: null, high: null, p: null, n });
 
 const tooFew = (n, criteria) => {
-  if (!n) return 'no trial has a value on both sides';
-  return `${n} ${n === 1 ? 'trial does' : 'trials do'} not carry a verdict; it takes ${criteria.fewest_rounds} or more`;
+  if (!n) return 'no trial has a value for both sides';
+  return `${n} ${n === 1 ? 'trial is' : 'trials are'} too few for a verdict; run at least ${criteria.fewest_rounds} trials`;
 };
 
 // Compares numbers by round; null where a round has none.
@@ -111,7 +111,7 @@ const compareRounds = (base, own, better, delta, page) => {
   for (let at = 0; at < base.length; at++) {
     if (base[at] == null || own[at] == null) continue;
     const log = logRatio(base[at], own[at]);
-    if (log === null) return doubtful(logs.length, 'a negative value has no ratio');
+    if (log === null) return doubtful(logs.length, 'a value is negative, so the ratio is undefined');
     logs.push(log);
   }
   const n = logs.length;
@@ -119,14 +119,14 @@ const compareRounds = (base, own, better, delta, page) => {
   const sorted = ascending(logs);
   const isConstant = sorted[0] === sorted[n - 1];
   if (!isConstant && !(Number.isFinite(sorted[0]) && Number.isFinite(sorted[n - 1])))
-    return doubtful(n, '0 on one side in some trials, so there is no ratio');
+    return doubtful(n, 'one side is 0 in some trials, so the ratio is undefined');
   const middle = median(sorted);
   if (n < criteria.fewest_rounds) return doubtful(n, tooFew(n, criteria), exp(middle));
   const [low, high] = isConstant ? [sorted[0], sorted[0]] : intervalOf(sorted, draws[n], criteria);
   const p = pValue(sorted);
   let [verdict, doubt] = judge(middle, low, high, better, delta);
   if ((verdict === 'improved' || verdict === 'regressed') && p > 1 - criteria.confidence)
-    [verdict, doubt] = ['inconclusive', 'chance alone brings about as much too often; more trials would settle it'];
+    [verdict, doubt] = ['inconclusive', 'chance alone may cause this difference; more trials may decide'];
   return { verdict, doubt, ratio: exp(middle), low: exp(low), high: exp(high), p, n };
 };
 
@@ -146,7 +146,7 @@ const adjust = (comparisons, criteria) => {
     of.p = largest = max(largest, min(of.p * (family.length - rank), 1));
     if (of.verdict !== 'inconclusive' && of.verdict !== 'equivalent' && of.p > 1 - criteria.confidence) {
       of.verdict = 'inconclusive';
-      of.doubt = `among ${family.length} comparisons chance alone gives one like it; more trials would settle it`;
+      of.doubt = `among ${family.length} comparisons, chance alone may cause one such difference; more trials may decide`;
     }
   });
 };

@@ -28,7 +28,7 @@ const spreadOf = (values) => {
   return mean ? Math.sqrt(variance) / abs(mean) : null;
 };
 
-// The columns of cost without whose likeness two configurations are not compared; the doubts of verdicts name them.
+// The cost columns of which at least one must be about equal in compared configurations; the doubts of verdicts name these columns.
 const costsOf = (run) => {
   const names = new Set();
   for (const { doubt } of run.verdicts)

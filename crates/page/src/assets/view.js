@@ -260,7 +260,7 @@ const showStatus = () => {
   const where = state.n === null ? '' : ` on ${run.machines[state.n].name}`;
   parts.status.textContent = `${of}${where}, against ${baselineNow()}; ${betterNow()}.${noise}`;
   const omitted = run.omitted.length ? ` Not in this page, to keep it small: ${run.omitted.join(', ')}; see runs.csv.` : '';
-  parts.note.textContent = (run.is_counted ? 'Counted numbers are exact and have no interval.'
+  parts.note.textContent = (run.is_counted ? 'Counters are exact and have no confidence interval.'
     : 'A ratio is the median over paired rounds; its 95 % confidence interval is a bootstrap over rounds. p-values are corrected for the rows shown (Holm), or by the run for its own comparisons.') + omitted;
 };
 
@@ -388,12 +388,12 @@ const showChart = () => {
       points: points.filter((of) => kindOf(of.row) === kind) }));
   };
   const [kind, name] = [state.chart.split(':')[0], state.chart.slice(state.chart.indexOf(':') + 1)];
-  let caption = state.isAbsolute ? 'Points are medians; whiskers reach from the least to the largest trial.'
+  let caption = state.isAbsolute ? 'Points are medians; whiskers show the range from the smallest to the largest trial.'
     : 'Points are median ratios of paired rounds; whiskers are 95 % confidence intervals.';
   if (kind === 'factors') {
     const onPick = (at, of) => set({ filters: new Map([...state.filters, [at, new Set([of])]]) });
     drawMultiples(parts.chart, run, placed, { values, mark: state.isAbsolute ? null : 1, label: titleNow(), onPick });
-    parts.caption.textContent = 'Points are medians over the configurations with a value; whiskers are their quartiles. A click shows only these.';
+    parts.caption.textContent = 'Points are medians over the configurations with a value; whiskers are their quartiles. Click a point to show only its configurations.';
     parts.reset.hidden = true;
     return;
   }
@@ -452,8 +452,8 @@ const showChart = () => {
   const middle = state.isAbsolute ? (bases.length === 1 ? bases[0] : null) : 1;
   spec.mark = middle;
   if (floor > 0 && middle !== null) {
-    spec.band = { axis: spec.isAcross ? 'x' : 'y', low: middle / (1 + floor), high: middle * (1 + floor), text: 'noise of the baseline against itself' };
-    caption += ' The band is the noise of the baseline against itself.';
+    spec.band = { axis: spec.isAcross ? 'x' : 'y', low: middle / (1 + floor), high: middle * (1 + floor), text: 'noise floor (two trials of the baseline)' };
+    caption += ' The band is the noise floor, from two trials of the baseline.';
   }
   drawChart(parts.chart, spec);
   parts.caption.textContent = `${caption} Drag to zoom.`;
@@ -544,8 +544,8 @@ const build = () => {
     chip('table order', () => set({ sort: ['order', false] }, true), 'Order of the experiment'),
     chip('copy as Markdown', () => copy(asMarkdown(), 'The table as Markdown')),
     chip('copy as CSV', () => copy(asCsv(), 'The table as CSV')),
-    chip('download trials', () => download(`${runNow().name}-trials.csv`, trialsCsv()), 'The number of every trial as CSV'),
-    chip('copy link', () => copy(location.href, 'The link to what is shown')));
+    chip('download trials', () => download(`${runNow().name}-trials.csv`, trialsCsv()), 'The value of every trial as CSV'),
+    chip('copy link', () => copy(location.href, 'The link to this view')));
   return el('section', { class: 'explore', 'aria-label': 'Configurations' }, parts.controls, parts.title, parts.status,
     parts.figure, tools, parts.scroll, parts.note);
 };

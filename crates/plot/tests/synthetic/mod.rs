@@ -476,7 +476,7 @@ fn series(root: &Path, name: &'static str, count: usize) -> Sample {
     Sample { name, folder: results.write(), spec, context }
 }
 
-/// One swept value per row, one trial, and the given numbers; a cell is empty if the number is not finite.
+/// Results with one swept value per row, one trial, and the given values. A field is empty if its value is not finite.
 fn simple(root: &Path, name: &'static str, kind: Form, metric: &Metric, rows: &[(&str, f64)]) -> Sample {
     let mut results = Results::new(root, name, &["design.fence"]);
     for (cell, (value, number)) in rows.iter().enumerate() {

@@ -49,14 +49,14 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
         }
         Argument::List(items) => match items.get(place) {
             Some(item) => look_up(item, about, whole),
-            None => Err(format!("the list has {} elements, and claims are more", items.len())),
+            None => Err(format!("the list has {} elements, but there are more claims", items.len())),
         },
         Argument::Table(table) => {
             let of =
                 |key: &String| *key == claim.subject || claim.params.values().any(|value| same(key, value));
             match table.iter().find(|(key, _)| of(key)) {
                 Some((_, item)) => look_up(item, about, whole),
-                None => Err(format!("the table has nothing for \"{}\"", claim.subject)),
+                None => Err(format!("the table has no value for \"{}\"", claim.subject)),
             }
         }
     }
@@ -91,7 +91,7 @@ impl Arguments<'_> {
         let number = self.number(name)?;
         match number.fract() == 0.0 && (0.0..=1e9).contains(&number) {
             true => Ok(number as u64),
-            false => Err(format!("{name} is {number}, and no whole number up to a thousand million")),
+            false => Err(format!("{name} is {number}; it must be a whole number from 0 to 1000000000")),
         }
     }
 
@@ -140,7 +140,7 @@ fn as_number(name: &str, found: &ArgumentValue) -> Result<f64, String> {
 
 fn wanted(name: &str, what: &str, found: Option<&ArgumentValue>) -> String {
     match found {
-        None => format!("with has no {name}, which is {what}"),
-        Some(_) => format!("{name} is {what}"),
+        None => format!("with has no {name}; it must be {what}"),
+        Some(_) => format!("{name} must be {what}"),
     }
 }

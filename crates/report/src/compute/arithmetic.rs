@@ -2,7 +2,7 @@
 
 use super::Arguments;
 
-/// A known number.
+/// A constant, which is the argument `value`.
 pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("value")
 }
@@ -11,7 +11,8 @@ pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
 /// `plus`.
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
-    let value = with.facts.setting(path).ok_or_else(|| format!("{path} is no number in this experiment"))?;
+    let value =
+        with.facts.setting(path).ok_or_else(|| format!("{path} is not a number in this experiment"))?;
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 
@@ -100,7 +101,7 @@ pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, nearer))
 }
 
-/// The rate of operations that alternate with others of another rate, half and half: 2 / (1/a + 1/b).
+/// The rate of a mix with equal shares of two kinds of operation that have the rates a and b: 2 / (1/a + 1/b).
 pub(super) fn harmonic_mean(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(2.0 / (with.number("one")?.recip() + with.number("other")?.recip()))
 }
@@ -119,7 +120,7 @@ pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(each("last_seconds", "last_operations")? / each("first_seconds", "first_operations")?)
 }
 
-/// The percentage by which the rate of the last run is below that of the first.
+/// The percentage by which the rate of the last run is below the rate of the first run.
 pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let rate = |operations: &str, seconds: &str| -> Result<f64, String> {
         Ok(with.number(operations)? / with.number(seconds)?)
@@ -171,7 +172,7 @@ pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     let bends = points.iter().skip(1).zip(slopes.iter().zip(slopes.iter().skip(1)));
     let bends = bends.map(|((x, _), (before, after))| (*x, before / after.max(0.0)));
     let sharpest = bends.filter(|(_, bend)| *bend > 1.0).max_by(|one, other| one.1.total_cmp(&other.1));
-    sharpest.map(|(x, _)| x).ok_or_else(|| "returns diminish nowhere on the curve".to_owned())
+    sharpest.map(|(x, _)| x).ok_or_else(|| "the curve has no point of diminishing returns".to_owned())
 }
 
 /// The largest number of threads t that keep an efficiency of at least `efficiency`: X(t) / (t · X(1)), where X is
@@ -182,7 +183,7 @@ pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     let pairs = || threads.iter().copied().zip(throughput.iter().copied());
     let (_, alone) = pairs()
         .find(|(threads, _)| threads.total_cmp(&1.0).is_eq())
-        .ok_or("throughput of one thread is missing")?;
+        .ok_or("the throughput of one thread is missing")?;
     let linear = pairs().filter(|(threads, rate)| rate / (threads * alone) >= efficiency);
     Ok(linear.map(|(threads, _)| threads).fold(1.0, f64::max))
 }

@@ -73,10 +73,10 @@ pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
         [before, between, after] => {
             Ok(100.0 * saved / (1.0 - saved) * (between - after) / (before - between))
         }
-        _ => {
-            Err("bits are three numbers: before the first step, between both, and after the second"
-                .to_owned())
-        }
+        _ => Err(
+            "bits must be three numbers: before the first step, between the steps, and after the second step"
+                .to_owned(),
+        ),
     }
 }
 

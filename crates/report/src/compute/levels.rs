@@ -24,7 +24,7 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
         "tiered" => Ok(ratio * levels),
         "l0-tiered" => Ok(ratio + levels - 1.0),
         "lazy-leveled" => Ok(ratio * (levels - 1.0) + 1.0),
-        other => Err(format!("policy is leveled, tiered, l0-tiered or lazy-leveled, and not {other}")),
+        other => Err(format!("policy is {other}; it must be leveled, tiered, l0-tiered or lazy-leveled")),
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     let fanout = (page / with.number("separator")?).floor();
     let mut pages = (with.number("bytes")? / entry / (page / entry).floor()).ceil();
     if !(pages.is_finite() && fanout >= 2.0) {
-        return Err("a page holds one entry and two separators at least".to_owned());
+        return Err("a page must have room for one entry and two separators".to_owned());
     }
     let mut height = 1.0;
     while pages > 1.0 {
@@ -57,8 +57,8 @@ pub(super) fn levels_below_0(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("levels").map(|levels| levels - 1.0)
 }
 
-/// The mean number of keys that a search decodes from a restart point to one of its R keys: 0 to R - 1, and so (R - 1)
-/// / 2.
+/// Mean number of keys that a search decodes from a restart point to a key. With restart interval R, the number is 0 to
+/// R - 1, so the mean is (R - 1) / 2.
 pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }

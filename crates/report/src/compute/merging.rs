@@ -9,14 +9,14 @@ use super::Arguments;
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
     if ratio < 2 || memtables == 0 {
-        return Err("levels grow by two at least, and there is a memtable at least".to_owned());
+        return Err("the size ratio must be at least 2, and there must be at least one memtable".to_owned());
     }
     let policy = with.word("policy")?;
     textbook_write_amp(policy, ratio, memtables).ok_or_else(|| unknown_policy(policy))
 }
 
 fn unknown_policy(policy: &str) -> String {
-    format!("policy is tiered, leveled, l0-tiered or lazy-leveled, and not {policy}")
+    format!("policy is {policy}; it must be tiered, leveled, l0-tiered or lazy-leveled")
 }
 
 /// The largest number of stored bytes per live byte of a full tree, as [`Fluid::most_space_amp`] derives it. Runs that
@@ -43,7 +43,7 @@ struct Merges {
 /// Simulates a tree that keeps one run in level i, and moves the run down when it has `growth`^i memtables.
 fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     if growth.is_nan() || growth <= 1.0 || memtables == 0 {
-        return Err("levels grow by more than 1, and there is a memtable at least".to_owned());
+        return Err("the size ratio must be above 1, and there must be at least one memtable".to_owned());
     }
     let (mut levels, mut merges) = (Vec::<u64>::new(), Merges { written: 0, longest: 0 });
     for _ in 0..memtables {
@@ -115,7 +115,9 @@ pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
 
 fn merge_all(most: u64, flushes: u64) -> Result<f64, String> {
     if most < 2 || flushes == 0 {
-        return Err("two tables at least become one, and there is a flush at least".to_owned());
+        return Err(
+            "a compaction must merge at least two tables, and there must be at least one flush".to_owned()
+        );
     }
     let (mut tables, mut written) = (0, 0);
     for flushed in 1..=flushes {

@@ -29,7 +29,7 @@ pub struct Computation {
     pub name: &'static str,
     /// The names of its arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// The arguments whose value is a whole list. Other list arguments have one element per claim.
+    /// The arguments that take a whole list as one value. Other list arguments have one element per claim.
     pub(crate) lists: &'static [&'static str],
     /// The verdict on a claim that contradicts the result.
     pub force: Force,
@@ -202,11 +202,11 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     let Some(computation) = COMPUTATIONS.iter().find(|computation| computation.name == name) else {
         let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
         let names = names.join(", ");
-        return Err(("computed", format!("there is no computation \"{name}\"; there are {names}")));
+        return Err(("computed", format!("unknown computation \"{name}\". Valid: {names}")));
     };
     if let Some(key) = with.keys().find(|key| !computation.arguments.contains(&key.as_str())) {
         let arguments = computation.arguments.join(", ");
-        return Err(("with", format!("{name} is given no \"{key}\"; it is given {arguments}")));
+        return Err(("with", format!("{name} has no argument \"{key}\". Valid: {arguments}")));
     }
     Ok(computation)
 }
@@ -364,7 +364,9 @@ mod tests {
             "with has no denominator, which is a number"
         );
         assert!(
-            result("quotient", "numerator = [1]\ndenominator = 1").unwrap_err().contains("claims are more")
+            result("quotient", "numerator = [1]\ndenominator = 1")
+                .unwrap_err()
+                .contains("there are more claims")
         );
         assert!(result("claim", "of = { b = 1 }").is_err());
         assert!(result("poisson", "lambda = -1.0\nk = 0").is_err());

@@ -6,7 +6,7 @@ use super::Arguments;
 /// 100 / n.
 pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     match with.count("runs")? {
-        0 => Err("there is a run at least".to_owned()),
+        0 => Err("there must be at least one run".to_owned()),
         runs => Ok(100.0 / runs as f64),
     }
 }
@@ -18,12 +18,12 @@ pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,
         "synced" => true,
-        other => return Err(format!("log is written or synced, and not {other}")),
+        other => return Err(format!("log is {other}; it must be written or synced")),
     };
     let keeps_memory = match with.word("fault")? {
         "process" => true,
         "power" => false,
-        other => return Err(format!("fault is process or power, and not {other}")),
+        other => return Err(format!("fault is {other}; it must be process or power")),
     };
     Ok(if is_on_device || keeps_memory { 0.0 } else { 100.0 })
 }

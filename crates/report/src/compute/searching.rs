@@ -58,7 +58,7 @@ pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let array = match with.word("builder")? {
         "level-order" => level_order(keys),
         "printed" => walk(keys),
-        other => return Err(format!("builder is level-order or printed, and not {other}")),
+        other => return Err(format!("builder is {other}; it must be level-order or printed")),
     };
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }
@@ -117,7 +117,7 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     let per_page = with.number("per_page")?;
     let mut pages = (with.number("pairs")? / per_page).ceil();
     if !(pages.is_finite() && per_page >= 2.0) {
-        return Err("a page has two pairs at least".to_owned());
+        return Err("a page must have at least two pairs".to_owned());
     }
     let mut layers = vec![pages];
     while pages > 1.0 {
@@ -150,7 +150,7 @@ pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
-        return Err("there is an entry at least, and it has a byte at least".to_owned());
+        return Err("there must be at least one entry, and an entry must have at least one byte".to_owned());
     }
     // Fractional parts of multiples of the golden ratio are evenly spread, however many there are.
     let keys = || (1..=SEARCHES).map(|number| (f64::from(number) * 0.618_033_988_749_895).fract());
@@ -198,7 +198,7 @@ fn level_places(entries: u64, key: f64) -> Vec<u64> {
 pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let entries = with.count("entries")?;
     if entries < 2 {
-        return Err("an order has two entries at least".to_owned());
+        return Err("an order must have at least two entries".to_owned());
     }
     let steps = (entries as f64).log2().ceil();
     let merged = entries as f64 * steps - steps.exp2() + 1.0;

@@ -23,7 +23,7 @@ fn computed(checked: &Checked) -> String {
         .to_owned()
 }
 
-/// Whether a side agrees with the computation, in a word.
+/// The word for the outcome: whether a side agrees with the computation.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }

@@ -61,7 +61,7 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
 const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
-/// All sides of some contradictions. A contradiction that stays open has one row without a side.
+/// All sides of these contradictions as CSV. An undecided contradiction has one row without a side.
 pub(super) fn contradictions(settled: &[Settled]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail, and cells are UTF-8.

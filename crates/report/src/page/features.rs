@@ -1,4 +1,4 @@
-//! The page of the systems' features, and where this repository has each.
+//! The page of the features of the systems, and of their settings or files in this repository.
 
 use std::fmt::Write as _;
 

@@ -313,7 +313,7 @@ fn class(finding: Finding) -> &'static str {
     }
 }
 
-/// A name as an anchor of a link.
+/// Converts a name to an anchor for links.
 pub(super) fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }

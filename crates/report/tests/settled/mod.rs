@@ -1,4 +1,4 @@
-//! The contradictions of `experiments/`, settled.
+//! The contradictions in `experiments/`, with the results of their computations.
 
 use std::fs;
 

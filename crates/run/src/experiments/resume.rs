@@ -22,8 +22,8 @@ impl Run<'_> {
             let is_same = earlier.part.as_ref().is_some_and(|earlier| earlier.is_same(&info));
             if !is_same || earlier.config_hash != self.experiment.config_hash() {
                 return Err(Problem::new(format!(
-                    "{} has results of another part, experiment or program than part {part} now; remove the folder, or \
-                     give --out another one",
+                    "{} has results of another part, another experiment or another program than part \
+                     {part}; remove the folder, or choose another folder with --out",
                     self.home.folder().root().display()
                 )));
             }
@@ -37,14 +37,14 @@ impl Run<'_> {
         }
         if earlier.config_hash != self.experiment.config_hash() {
             return Err(Problem::new(format!(
-                "{} cannot be resumed: the experiment, its overrides or its seed have changed; run it without --resume",
+                "{} cannot be resumed, because the experiment, its overrides or its seed have changed; run the experiment without --resume",
                 self.home.folder().root().display()
             )));
         }
         let folder = self.home.folder();
         if self.experiment.trials.budget.is_some() {
             return Err(Problem::new(format!(
-                "{} cannot be resumed, because its budget of time has passed in part; run it without --resume",
+                "{} cannot be resumed, because a part of trials.budget has already passed; run the experiment without --resume",
                 folder.root().display()
             )));
         }
@@ -67,9 +67,9 @@ impl Run<'_> {
         let Some(late) = late_baseline(&numbers, &finished, &twice) else { return Ok(()) };
         let label = cells.iter().find(|cell| cell.number == late).map_or("", |cell| cell.label.as_str());
         Err(Problem::new(format!(
-            "{} cannot be resumed with the baseline \"{label}\": another one ran twice in its rounds to measure the noise, \
-             and the second trials of this one would run outside of them; keep the baseline, judge without noise by --set \
-             trials.noise=false, or run without --resume",
+            "{} cannot be resumed with the baseline \"{label}\", because another baseline ran twice in the \
+             finished rounds to measure noise. Keep the old baseline, ignore noise with --set \
+            trials.noise=false, or run without --resume",
             folder.root().display()
         )))
     }
@@ -94,8 +94,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes from a part the unfinished round that another machine began, because the pairs of a round must be measured
-    /// on one machine.
+    /// Removes the rows of an unfinished round that another machine began. Such rows occur in a part that continues on
+    /// this machine. All trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };
@@ -131,6 +131,6 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     if ours == theirs {
         return Ok(());
     }
-    let message = "its columns are those of another version of lsmbench; run without --resume";
+    let message = "another version of lsmbench wrote its columns; run without --resume";
     Err(Problem::at(path, Some(1), message))
 }

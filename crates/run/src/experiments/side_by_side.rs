@@ -116,7 +116,7 @@ impl Run<'_> {
             match report {
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
                     let warning =
-                        format!("{} is stopped in round {}: {problem}", cell.label, turn.group.trial + 1);
+                        format!("{} stopped in round {}: {problem}", cell.label, turn.group.trial + 1);
                     progress.print(&format!("  warning: {warning}"));
                     books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
@@ -167,8 +167,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps only the rounds that were finished by all configurations: trials of a round that did not run side by side are
-    /// no pairs.
+    /// Keeps only the rounds that all configurations finished. Trials that did not run side by side are not pairs.
     pub(super) fn keep_whole_rounds(
         &self,
         finished: &mut BTreeSet<Group>,

@@ -1,4 +1,5 @@
-//! The budget of a run: when it looks at its verdicts, when it ends, and which configurations stop before the others.
+//! The budget of a run. This module decides when the run evaluates its verdicts, when the run ends, and which
+//! configurations stop early.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -45,12 +46,12 @@ impl Stopping {
         }
     }
 
-    /// Whether the verdicts of the configuration with this number are decided, so that it runs no more.
+    /// Whether the configuration with this number has stopped, because its verdicts are decided.
     pub(super) fn has_stopped(&self, cell: u64) -> bool {
         self.stopped.contains(&cell)
     }
 
-    /// The next step after so many rounds.
+    /// The next step after `rounds` rounds.
     pub(super) fn next(&mut self, rounds: u64) -> Next {
         let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();
@@ -69,8 +70,8 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the decided configurations, given the prospect of each one by its number. Returns those that stop now, and the
-    /// reason why the run ends; `None` if it goes on.
+    /// Stops the decided configurations. `outlooks` has the prospect of each configuration by its number. Returns the
+    /// configurations that stop now, and the reason why the run ends, or `None` if the run continues.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,
@@ -81,8 +82,8 @@ impl Stopping {
         let new: Vec<u64> = decided.filter(|cell| self.stopped.insert(*cell)).collect();
         let is_open = outlooks.is_empty() || outlooks.values().any(|outlook| *outlook == Outlook::Open);
         let reason = match is_open {
-            false if outlooks.values().all(is_decided) => Some("every verdict is decided"),
-            false => Some("the rest of trials.budget would hardly decide a verdict"),
+            false if outlooks.values().all(is_decided) => Some("all verdicts are decided"),
+            false => Some("the rest of trials.budget is unlikely to decide another verdict"),
             true if more_rounds == 0 => Some("trials.budget is used up"),
             true => None,
         };
@@ -106,9 +107,9 @@ mod tests {
         let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, open)]), 0);
         assert_eq!((new, reason.unwrap().as_str()), (vec![], "trials.budget is used up"));
         let (_, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, Outlook::Hopeless)]), 9);
-        assert!(reason.unwrap().contains("would hardly decide"));
+        assert!(reason.unwrap().contains("is unlikely to decide"));
         let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, regressed)]), 9);
-        assert_eq!((new, reason.unwrap().as_str()), (vec![2], "every verdict is decided"));
+        assert_eq!((new, reason.unwrap().as_str()), (vec![2], "all verdicts are decided"));
         // Without a budget nothing is looked at.
         assert!(matches!(stopping.next(6), Next::GoOn));
     }

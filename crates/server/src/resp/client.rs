@@ -19,7 +19,7 @@ pub(crate) struct Client {
     pub(crate) number: u64,
     /// The name of the client, which the client may set.
     pub(crate) name: Vec<u8>,
-    /// Whether it may execute all commands.
+    /// Whether the client may execute all commands, because it has authenticated or there is no password.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
     /// The requests between `MULTI` and `EXEC`.
@@ -118,7 +118,7 @@ pub(crate) fn hello(
             _ if integer(wanted).is_err() => {
                 return Err(Failure::error("Protocol version is not an integer or out of range"));
             }
-            _ => return Err(Failure::coded("NOPROTO unsupported protocol version; there are 2 and 3")),
+            _ => return Err(Failure::coded("NOPROTO unsupported protocol version. Valid: 2, 3")),
         };
     }
     while let Some(option) = arguments.next() {
@@ -180,7 +180,11 @@ pub(crate) fn client(
             replies.ok();
         }
         (b"SETINFO", 4) | (b"NO-EVICT" | b"NO-TOUCH", 3) => replies.ok(),
-        _ => return Err(Failure::error("CLIENT has ID, GETNAME, SETNAME name and SETINFO option value")),
+        _ => {
+            return Err(Failure::error(
+                "unknown CLIENT subcommand. Valid: ID, GETNAME, SETNAME name, SETINFO option value",
+            ));
+        }
     }
     Ok(Next::Read)
 }
@@ -215,7 +219,7 @@ pub(crate) fn config(
                 "a running server keeps its options; start `lsmbench serve` with other options or another design",
             ));
         }
-        _ => return Err(Failure::error("CONFIG has GET pattern and RESETSTAT")),
+        _ => return Err(Failure::error("unknown CONFIG subcommand. Valid: GET pattern, RESETSTAT")),
     }
     Ok(Next::Read)
 }
@@ -292,7 +296,7 @@ pub(crate) fn tree(
         b"COMPACT" => tree.compact()?,
         b"SETTLE" => tree.settle()?,
         b"SYNC" => tree.sync()?,
-        _ => return Err(Failure::error("TREE has FLUSH, COMPACT, SETTLE and SYNC")),
+        _ => return Err(Failure::error("unknown TREE subcommand. Valid: FLUSH, COMPACT, SETTLE, SYNC")),
     }
     replies.ok();
     Ok(Next::Read)

@@ -15,7 +15,7 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// The number of arguments with the name; negative where there may be more.
     pub(crate) arity: i32,
-    /// The places of the names among the arguments.
+    /// The positions of the names among the arguments.
     pub(crate) names: Names,
     pub(crate) run: Run,
 }
@@ -30,7 +30,7 @@ pub(crate) enum Run {
     Read(Reading),
     /// Reads very many names, or the fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
-    /// Writes names. `access` decides whether the batch excludes others.
+    /// A command that writes names. `access` decides whether its batch excludes other batches.
     Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 

@@ -1,4 +1,4 @@
-//! The commands of names of every kind.
+//! The commands that work on names of every kind.
 
 use super::failure::Failure;
 use super::glob;

@@ -1,4 +1,4 @@
-//! Patterns of names as in Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that stands for itself.
+//! Patterns of names as in Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is matched literally.
 
 /// Whether a pattern matches a whole name. The time is at most the product of the two lengths.
 pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {

@@ -55,7 +55,7 @@ pub(crate) fn queue(
         _ => {
             queue.break_off();
             return Err(Failure::error(format!(
-                "{} cannot be part of a transaction; MULTI takes writes, and reads of single names",
+                "{} cannot be part of a transaction; only writes and reads of single names can",
                 command.name
             )));
         }
@@ -69,7 +69,8 @@ pub(crate) fn queue(
     Ok(())
 }
 
-/// `EXEC`: executes the queued requests as one batch of the tree. No other client can write their names meanwhile.
+/// `EXEC`: executes the queued requests as one batch of the tree. During this time, no other client can write the names
+/// of these requests.
 pub(crate) fn exec(
     context: &mut Context<'_>,
     _: Request<'_>,

@@ -50,20 +50,20 @@ impl RequestLimits {
     }
 }
 
-/// The reason why bytes are no request. The rest of the stream is then without meaning.
+/// The reason why bytes are not a request. The rest of the stream then has no meaning.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProtocolError {
     /// The number of arguments is no number, or above the limit.
     #[error("invalid multibulk length: {0}")]
     Arguments(String),
-    /// The length of an argument is no number, negative or above the limit.
+    /// The length of an argument is negative, above the limit, or not a number.
     #[error("invalid bulk length: {0}")]
     Length(String),
     /// An argument does not begin with its length.
     #[error("expected '$', got '{0}'")]
     NoLength(String),
     /// An argument is longer than its length prefix states.
-    #[error("no line end behind an argument of {0} bytes")]
+    #[error("no line end after an argument of {0} bytes")]
     NoEnd(usize),
     /// A line with a length is too long.
     #[error("too big count string")]
@@ -106,8 +106,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Reads the requests of `input` as far as they are complete. `input` is that of the last call, with further bytes
-    /// at its end.
+    /// Reads the requests of `input` as far as they are complete. `input` is the input of the last call, with further
+    /// bytes at the end.
     ///
     /// Returns an error only once all requests before it were removed.
     ///
@@ -405,7 +405,7 @@ mod tests {
             ("*1\r\n$-1\r\n", "invalid bulk length: -1"),
             ("*1\r\n+PING\r\n", "expected '$', got '+'"),
             ("*1\r\n*1\r\n", "expected '$', got '*'"),
-            ("*1\r\n$2\r\nabcd\r\n", "no line end behind an argument of 2 bytes"),
+            ("*1\r\n$2\r\nabcd\r\n", "no line end after an argument of 2 bytes"),
             ("*00000000000000000000000000000000000000000001\r\n", "too big count string"),
             ("\"a\r\n", "unbalanced quotes in request"),
             (&long, "too big inline request: more than 65536 bytes without a line end"),

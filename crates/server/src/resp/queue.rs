@@ -8,7 +8,7 @@ use super::work::{Names, Reading, Writing};
 /// Requests that wait for `EXEC`.
 #[derive(Default)]
 pub(crate) struct Queue {
-    /// The requests, as the protocol has them.
+    /// The queued requests in the encoding of the protocol.
     pub(crate) bytes: Vec<u8>,
     /// The work of each request.
     pub(crate) work: Vec<Queued>,

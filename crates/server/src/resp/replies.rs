@@ -80,7 +80,7 @@ impl<'a> Replies<'a> {
     /// The error of a reply above the limit.
     pub(crate) fn too_long(&self) -> Failure {
         Failure::error(format!(
-            "the reply has more than {} bytes; ask for less at a time, with a limit or SCAN",
+            "the reply has more than {} bytes; request less data at a time, with a limit or SCAN",
             self.limit_bytes
         ))
     }
@@ -112,7 +112,7 @@ impl<'a> Replies<'a> {
         self.number(b':', number);
     }
 
-    /// A count, which is at most that of the keys in a store.
+    /// Writes a count, which is at most the number of keys in a store.
     pub(crate) fn count(&mut self, count: u64) {
         self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }
@@ -156,7 +156,8 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Leaves room for a head whose number of elements is known later. Returns the position of the head.
+    /// Reserves space for the head of an array whose number of elements is not known yet. Returns the position of the
+    /// head.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }

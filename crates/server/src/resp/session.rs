@@ -46,7 +46,7 @@ impl<'s> RespSession<'s> {
     fn command(&self, request: Request<'_>) -> Result<&'static Command, Failure> {
         let Some(command) = table::find(request.argument(0)) else {
             let name = shown(request.argument(0));
-            return Err(Failure::error(format!("unknown command '{name}'; COMMAND LIST has all commands")));
+            return Err(Failure::error(format!("unknown command '{name}'; COMMAND LIST lists all commands")));
         };
         command.check(request)?;
         if !self.client.is_let_in && !matches!(command.name, "AUTH" | "HELLO" | "QUIT" | "RESET") {
@@ -72,7 +72,7 @@ impl<'s> RespSession<'s> {
         (first..requests.len()).find(|index| !is_write(index)).unwrap_or(requests.len())
     }
 
-    /// Takes the locks of all names that the requests write. Returns how they may be written.
+    /// Takes the locks of all names that the requests write. Returns the kind of access that the writes need.
     fn lock(&self, requests: Requests<'_>, run: Range<usize>) -> (Held<'s>, Access) {
         let stripes = self.shared.keyspace.stripes();
         let (mut numbers, mut access) = (Vec::new(), Access::Blind);

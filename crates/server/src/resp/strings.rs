@@ -104,7 +104,9 @@ pub(crate) fn set(
             b"GET" => returns_old = true,
             b"KEEPTTL" => {}
             b"EX" | b"PX" | b"EXAT" | b"PXAT" => {
-                return Err(Failure::error("names do not expire here; leave EX, PX, EXAT and PXAT out"));
+                return Err(Failure::error(
+                    "this server has no expiry of names; leave out EX, PX, EXAT and PXAT",
+                ));
             }
             _ => return Err(Failure::SYNTAX),
         }

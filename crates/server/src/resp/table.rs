@@ -123,7 +123,7 @@ fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>)
                 }
             }
         }
-        _ => return Err(Failure::error("COMMAND has COUNT, LIST, DOCS and INFO name")),
+        _ => return Err(Failure::error("unknown COMMAND subcommand. Valid: COUNT, LIST, DOCS, INFO name")),
     }
     Ok(Next::Read)
 }

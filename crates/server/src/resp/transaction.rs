@@ -12,13 +12,13 @@ use crate::names::{Kind, after_prefix, field_prefix, hash_key, string_key};
 use crate::stripes::Access;
 use crate::view::{View, fields_of, kind_of};
 
-/// Bytes of a batch at which it is given to the tree before the pipeline ends.
+/// Size in bytes at which a batch is written to the tree before the pipeline ends.
 const FULL_BYTES: usize = 4 << 20;
 
-/// Bytes that an operation of a batch takes beyond its key and value.
+/// Bytes that an operation needs in a batch, in addition to its key and value.
 const OPERATION_BYTES: usize = 16;
 
-/// Fields that are deleted in one batch, where a hash has more.
+/// Maximum number of fields that one batch deletes.
 const DELETED_AT_ONCE: usize = 100_000;
 
 /// The writes of a pipeline while the locks of their names are held. Later requests see the writes of earlier requests.
@@ -38,7 +38,7 @@ impl<'a> Transaction<'a> {
         Self { keyspace, batch: WriteBatch::new(), batch_bytes: 0, written, hashes: 0 }
     }
 
-    /// Whether the batch should be given to the tree before the next request.
+    /// Whether the batch is large enough to be written to the tree before the next request.
     pub(crate) fn is_full(&self) -> bool {
         self.batch_bytes >= FULL_BYTES
     }
@@ -76,7 +76,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Sets a string, in place of any value.
+    /// Sets a string, and replaces any existing value.
     pub(crate) fn set_string(&mut self, name: &[u8], value: &[u8]) -> Result<(), Failure> {
         if fields_of(self, name)?.is_some() {
             self.remove_hash(name)?;
@@ -183,7 +183,8 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// A batch that only sets names runs where there is none.
+    /// Whether the store may have hashes. `false` for a batch that only sets names, because such a batch reads no
+    /// hashes.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }

@@ -10,7 +10,8 @@ use workload::Command;
 /// lines. A command that fails appends nothing. `limit_bytes` is the limit of one answer.
 ///
 /// # Errors
-/// If the tree fails, or if the answer is above the limit. `l` is an error, because loading is made of puts.
+/// If the tree fails, or if the answer is above the limit. The command `l` is an error, because the server does not
+/// read files.
 pub fn answer_command(
     tree: &Tree,
     command: &Command,
@@ -44,7 +45,7 @@ pub enum TextError {
     #[error(transparent)]
     Tree(#[from] tree::Error),
     /// The answer would be above the limit.
-    #[error("the answer has more than {0} bytes; ask for a shorter range")]
+    #[error("the answer has more than {0} bytes; request a shorter range")]
     TooLong(usize),
     /// Files are not loaded here.
     #[error("a server reads no files; send the pairs as `p KEY VALUE`")]

@@ -1,4 +1,4 @@
-//! Clients at the same time: nothing that one of them was told is undone by another.
+//! Tests of concurrent clients: an acknowledged write of one client is never undone by another client.
 
 use std::sync::Barrier;
 

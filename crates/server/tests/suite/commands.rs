@@ -1,10 +1,10 @@
-//! The replies of single commands, and of the connection.
+//! Tests of the replies to single commands, and to commands about the connection.
 
 use std::path::Path;
 
 use crate::served::{Served, Value, ask, ask_bytes, info, request, shown};
 
-/// Sends commands, one per line, and holds each to the reply behind its arrow.
+/// Sends commands, one per line, and compares each reply with the text after the arrow.
 #[track_caller]
 fn replies(served: &Served, script: &str) {
     let mut client = served.client();
@@ -26,7 +26,7 @@ fn strings_answer_as_in_redis() {
          SET a 2 XX -> OK
          SET b 2 XX -> nil
          SET a 3 GET -> 2
-         SET a 4 EX 5 -> !ERR names do not expire here; leave EX, PX, EXAT and PXAT out
+         SET a 4 EX 5 -> !ERR this server has no expiry of names; leave out EX, PX, EXAT and PXAT
          SET a 4 NX XX -> !ERR syntax error
          SETNX a 9 -> 0
          SETNX n 9 -> 1
@@ -220,7 +220,7 @@ fn the_connection_has_its_commands() {
          CONFIG SET maxclients 1 -> !ERR a running server keeps its options; start `lsmbench serve` with other options or another design
          COMMAND COUNT -> 50
          COMMAND INFO get nothing -> [[get 2 [readonly] 1 1 1] nil]
-         LPUSH a b -> !ERR unknown command 'LPUSH'; COMMAND LIST has all commands
+         LPUSH a b -> !ERR unknown command 'LPUSH'; COMMAND LIST lists all commands
          GET -> !ERR wrong number of arguments for 'get' command
          GET a b -> !ERR wrong number of arguments for 'get' command
          PING -> PONG",
@@ -247,7 +247,8 @@ fn version_3_of_the_protocol_has_maps_and_null() {
     assert!(hello.starts_with("%7\r\n$6\r\nserver\r\n$8\r\nlsmbench\r\n"), "{hello}");
     assert!(hello.contains("$5\r\nproto\r\n:3\r\n"), "{hello}");
     assert!(after.starts_with("*14\r\n") && after.contains("$5\r\nproto\r\n:2\r\n"), "{after}");
-    let end = "*2\r\n$1\r\na\r\n$1\r\n1\r\n$-1\r\n-NOPROTO unsupported protocol version; there are 2 and 3\r\n+OK\r\n";
+    let end =
+        "*2\r\n$1\r\na\r\n$1\r\n1\r\n$-1\r\n-NOPROTO unsupported protocol version. Valid: 2, 3\r\n+OK\r\n";
     assert!(after.ends_with(end), "{after}");
 }
 
@@ -361,17 +362,17 @@ fn a_transaction_is_one_batch() {
          GET a -> nil
          MULTI -> OK
          SET a 1 -> QUEUED
-         SCAN 0 -> !ERR SCAN cannot be part of a transaction; MULTI takes writes, and reads of single names
+         SCAN 0 -> !ERR SCAN cannot be part of a transaction; only writes and reads of single names can
          EXEC -> !EXECABORT Transaction discarded because of previous errors.
          MULTI -> OK
-         NOTHING -> !ERR unknown command 'NOTHING'; COMMAND LIST has all commands
+         NOTHING -> !ERR unknown command 'NOTHING'; COMMAND LIST lists all commands
          EXEC -> !EXECABORT Transaction discarded because of previous errors.
          GET a -> nil
          TREE FLUSH -> OK
          TREE COMPACT -> OK
          TREE SETTLE -> OK
          TREE SYNC -> OK
-         TREE BURN -> !ERR TREE has FLUSH, COMPACT, SETTLE and SYNC",
+         TREE BURN -> !ERR unknown TREE subcommand. Valid: FLUSH, COMPACT, SETTLE, SYNC",
     );
     let mut client = served.client();
     assert!(info(&mut client, "total_write_batches") <= 3);

@@ -1,8 +1,9 @@
-//! Clients that break the protocol, or break off: one clear error, and a server that goes on.
+//! Tests of clients that violate the protocol or disconnect. Each client gets one clear error, and the server
+//! continues.
 
 use crate::served::{Served, ask, wait_until};
 
-/// Sends bytes and returns everything that the server says before it closes the connection.
+/// Sends bytes, and returns all bytes that the server sends before it closes the connection.
 fn answer(served: &Served, bytes: &[u8]) -> String {
     let mut socket = served.socket();
     socket.send(bytes);
@@ -18,7 +19,7 @@ fn what_is_no_request_gets_an_error_and_the_end() {
         ("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$-5\r\n", "invalid bulk length: -5"),
         ("*1000000000\r\n", "invalid multibulk length: 1000000000; the limit is 1048576 arguments"),
         ("*1\r\n*1\r\n*1\r\n*1\r\n", "expected '$', got '*'"),
-        ("*1\r\n$4\r\nPINGPING\r\n", "no line end behind an argument of 4 bytes"),
+        ("*1\r\n$4\r\nPINGPING\r\n", "no line end after an argument of 4 bytes"),
         ("SET a \"b\r\n", "unbalanced quotes in request"),
         ("GET / HTTP/1.1\r\nHost: \"x\r\n", "unbalanced quotes in request"),
     ] {

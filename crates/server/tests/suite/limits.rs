@@ -1,4 +1,4 @@
-//! What clients may cost: connections, memory, and clients that do not read.
+//! Tests of the limits for clients: connections, memory, and clients that do not read.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -51,7 +51,8 @@ fn a_client_above_the_limit_is_turned_away() {
     assert!(info(&mut first, "rejected_connections") >= 1);
 }
 
-/// A client that asks and does not read is not read from. It costs one buffer, and others do not notice.
+/// The server stops reading from a client that does not read its replies. Such a client uses one buffer and does not
+/// slow other clients.
 #[test]
 fn a_client_that_does_not_read_waits() {
     let served = Served::new();
@@ -92,7 +93,7 @@ fn a_reply_above_the_limit_is_an_error_in_its_place() {
         ask(&mut client, &["SET", &format!("k{number:02}"), &"x".repeat(1000)]);
         ask(&mut client, &["HSET", "h", &format!("f{number}"), &"x".repeat(1000)]);
     }
-    let error = "!ERR the reply has more than 10000 bytes; ask for less at a time, with a limit or SCAN";
+    let error = "!ERR the reply has more than 10000 bytes; request less data at a time, with a limit or SCAN";
     for command in [
         &["RANGE", "k", "l"][..],
         &["MGET", "k00", "k01", "k02", "k03", "k04", "k05", "k06", "k07", "k08", "k09"],

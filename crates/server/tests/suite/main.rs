@@ -1,4 +1,4 @@
-//! A server in this process, with clients on sockets: what it answers, what it refuses, and what clients may cost.
+//! Tests of a server in this process with clients on sockets: replies, rejected requests, and limits of resources.
 
 mod atomic;
 mod commands;

@@ -1,4 +1,4 @@
-//! The same pipelines for a server of this crate and for `redis-server`: the same replies.
+//! Sends equal pipelines to a server of this crate and to `redis-server`, and compares the replies.
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};

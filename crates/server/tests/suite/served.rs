@@ -77,7 +77,7 @@ impl Served {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Ends the server, and holds it to a clean end.
+    /// Stops the server, and checks that it ends cleanly.
     pub(crate) fn stop(mut self) {
         self.tell_to_stop();
         self.thread.take().unwrap().join().unwrap().unwrap();
@@ -195,7 +195,7 @@ pub(crate) fn ask_bytes(client: &mut Client, words: &[&[u8]]) -> String {
     shown(&client.call(words))
 }
 
-/// A reply as text: bytes escaped, arrays in brackets, errors behind an exclamation mark.
+/// Formats a reply as text, with escaped bytes, arrays in brackets, and errors after an exclamation mark.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nil".to_owned(),
@@ -235,7 +235,7 @@ impl Socket {
         String::from_utf8_lossy(&rest).into_owned()
     }
 
-    /// Says that nothing more is sent.
+    /// Closes the sending side of the connection.
     pub(crate) fn finish(&mut self) {
         self.reader.get_mut().shutdown(Shutdown::Write).unwrap();
     }
@@ -245,7 +245,7 @@ impl Socket {
     }
 }
 
-/// The number of a line of `INFO`.
+/// The number in the line `name` of the reply to `INFO`.
 pub(crate) fn info(client: &mut Client, name: &str) -> u64 {
     let Value::Text(text) = client.call(&[b"INFO"]) else { panic!("INFO is no text") };
     let text = String::from_utf8(text).unwrap();
@@ -253,7 +253,7 @@ pub(crate) fn info(client: &mut Client, name: &str) -> u64 {
     value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }
 
-/// Waits until something is true.
+/// Waits until `is_true` returns true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The text language over a socket.
+//! Tests of the text language over a socket.
 
 use lsmbench_server::Protocol;
 
@@ -52,7 +52,7 @@ fn answers_above_the_limit_are_errors() {
     socket.send(b"r k l\nr k00 k01\n");
     assert_eq!(
         socket.line(),
-        "error: line 21: the answer has more than 10000 bytes; ask for a shorter range"
+        "error: line 21: the answer has more than 10000 bytes; request a shorter range"
     );
     assert_eq!(socket.line().len(), 1004);
 }

@@ -32,25 +32,25 @@ pub(crate) struct Subject {
     pub(crate) directory: PathBuf,
 }
 
-/// Check of one invariant. The check returns the failure.
+/// Check of one invariant. Returns the violation, if any.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
 /// All invariants, by name. Each runs in an empty directory.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
     ("appends are visible at once, in tables after a sync", what_is_appended_is_seen),
-    ("nothing is read beyond the end", nothing_is_read_beyond_the_end),
+    ("a read beyond the end is an error", nothing_is_read_beyond_the_end),
     ("a file may be empty", a_file_may_be_empty),
-    ("sizes are exact around blocks", sizes_are_exact_around_blocks),
-    ("creating takes the name alone", creating_takes_the_name_alone),
+    ("file sizes are exact, also near block boundaries", sizes_are_exact_around_blocks),
+    ("creation replaces only the name of an existing file", creating_takes_the_name_alone),
     ("renaming replaces", renaming_replaces),
     ("removed files stay readable", what_is_removed_can_be_read_on),
     ("links share their content", links_share_their_content),
     ("names are listed in order", names_are_listed_in_order),
     ("missing files are errors", what_is_missing_is_an_error),
-    ("a lock is held once", a_lock_is_held_once),
-    ("readers do not disturb each other", readers_do_not_disturb_each_other),
-    ("parts read together are read as each alone", parts_read_together),
+    ("a lock has at most one holder", a_lock_is_held_once),
+    ("concurrent readers do not disturb each other", readers_do_not_disturb_each_other),
+    ("a read of several parts equals single reads", parts_read_together),
     ("mapped bytes equal read bytes", what_is_mapped_is_read),
 ];
 
@@ -70,9 +70,9 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
 /// Checks that `result` is an error of this kind that names this file and no other.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
-        Ok(_) => Err(Broken(format!("no error where {kind:?} is expected of {}", path.display()))),
+        Ok(_) => Err(Broken(format!("expected {kind:?} from {}, but there was no error", path.display()))),
         Err(error) => ensure(error.kind() == kind && error.path == path, || {
-            format!("{kind:?} of {} is expected: {error}", path.display())
+            format!("expected {kind:?} from {}, but the error is: {error}", path.display())
         }),
     }
 }
@@ -104,7 +104,7 @@ impl Subject {
             let (content, padding) = (file.read(0, expected.len())?, expected.len() as u64);
             let rest = file.read(padding, (file.len() - padding) as usize)?;
             return ensure(*content == *expected && rest.iter().all(|byte| *byte == 0), || {
-                format!("{name} has other bytes, or a nonzero suffix")
+                format!("{name} has wrong bytes, or a nonzero suffix")
             });
         }
         ensure_all(&*file, expected, name)
@@ -114,7 +114,7 @@ impl Subject {
 /// Checks that the file contains exactly these bytes.
 fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Broken> {
     ensure(file.len() == expected.len() as u64 && file.is_empty() == expected.is_empty(), || {
-        format!("{what} has {} bytes, not {}", file.len(), expected.len())
+        format!("{what} has {} bytes, expected {}", file.len(), expected.len())
     })?;
     ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
 }
@@ -134,7 +134,9 @@ fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
             writer.append(now)?;
             rest = later;
             let so_far = (content.len() - rest.len()) as u64;
-            ensure(writer.len() == so_far, || format!("{} bytes reported, {so_far} appended", writer.len()))?;
+            ensure(writer.len() == so_far, || {
+                format!("the file reports {} bytes, but {so_far} bytes were appended", writer.len())
+            })?;
             if matches!(number, 2 | 5 | 30) {
                 writer.sync()?;
             }
@@ -199,7 +201,7 @@ fn nothing_is_read_beyond_the_end(subject: &Subject) -> Result<(), Broken> {
         for (offset, len) in beyond {
             ensure_error(file.read(offset, len), ErrorKind::UnexpectedEof, &path)?;
         }
-        ensure(file.read(5000, 0)?.is_empty(), || "nothing is read as something".to_owned())?;
+        ensure(file.read(5000, 0)?.is_empty(), || "a read of 0 bytes returned bytes".to_owned())?;
     }
     Ok(())
 }
@@ -212,7 +214,7 @@ fn a_file_may_be_empty(subject: &Subject) -> Result<(), Broken> {
         writer.sync()?;
         subject.ensure_content("file", purpose, b"")?;
         writer.append(b"")?;
-        ensure(writer.is_empty(), || "nothing was appended, and counts".to_owned())?;
+        ensure(writer.is_empty(), || "an empty append changed the size of the file".to_owned())?;
         drop(writer);
         subject.ensure_content("file", purpose, b"")?;
         ensure_error(subject.open("file", purpose)?.read(0, 1), ErrorKind::UnexpectedEof, &path)?;
@@ -300,7 +302,7 @@ fn links_share_their_content(subject: &Subject) -> Result<(), Broken> {
 
 fn names_are_listed_in_order(subject: &Subject) -> Result<(), Broken> {
     let list = || Ok::<_, Broken>(subject.storage.list(&subject.directory)?);
-    ensure(list()?.is_empty(), || "an empty directory has names".to_owned())?;
+    ensure(list()?.is_empty(), || "an empty directory lists names".to_owned())?;
     let below = subject.path("m-directory");
     subject.storage.create_directory(&below.join("deeper"))?;
     subject.storage.create_directory(&below)?;
@@ -341,7 +343,7 @@ fn a_lock_is_held_once(subject: &Subject) -> Result<(), Broken> {
         drop(held);
     }
     let names = subject.storage.list(&subject.directory)?;
-    ensure(names == ["lock", "other"], || format!("locks leave {names:?}"))
+    ensure(names == ["lock", "other"], || format!("the lock left these files: {names:?}"))
 }
 
 fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
@@ -358,7 +360,7 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
             let parts = [(offset as u64, len), (0, len / 2)];
             for (answer, (offset, len)) in file.read_many(&parts).into_iter().zip(parts) {
                 let same = *answer? == content[offset as usize..][..len];
-                ensure(same, || format!("{len} bytes at {offset}, read with others, differ"))?;
+                ensure(same, || format!("{len} bytes at {offset} differ in a read of several parts"))?;
             }
         }
         Ok(())
@@ -393,7 +395,9 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
             for (answer, (offset, len)) in answers.into_iter().zip(parts) {
                 match content.get(offset as usize..).and_then(|rest| rest.get(..len)) {
                     Some(expected) => ensure(*answer? == *expected, || {
-                        format!("{len} bytes at {offset} of a {purpose:?} differ, of {count} parts")
+                        format!(
+                            "{len} bytes at {offset} of a {purpose:?} file differ in a read of {count} parts"
+                        )
                     })?,
                     None => ensure_error(answer, ErrorKind::UnexpectedEof, &path)?,
                 }
@@ -413,7 +417,7 @@ fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
         file.expect(len as u64, 1);
         subject.storage.remove(&path)?;
         let is_whole = file.mapped().is_none_or(|mapped| mapped == content);
-        ensure(is_whole, || format!("other bytes are mapped than the {len} of the file"))?;
+        ensure(is_whole, || format!("the mapped bytes differ from the {len} bytes of the file"))?;
     }
     Ok(())
 }

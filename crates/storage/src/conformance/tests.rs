@@ -1,4 +1,5 @@
-//! Other configurations of back ends, and every decorator, keep the invariants of storage; faulty storage is caught.
+//! Tests that other configurations of back ends and every decorator keep the invariants of storage, and that the check
+//! detects faulty storage.
 
 mod canary;
 
@@ -49,7 +50,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// Other configurations of some back ends, and the decorators.
+/// Back ends with other parameters, and decorated back ends.
 fn forms() -> Vec<(String, Arc<dyn Storage>)> {
     let labels = [
         "pread(log=\"write\")",

@@ -45,7 +45,7 @@ impl Change {
         }
     }
 
-    /// Names that it changes.
+    /// Paths of the names that the change affects.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, other) = match self {
             Self::Link(path, _) | Self::Unlink(path) => (path, None),

@@ -31,11 +31,11 @@ pub struct States<'a> {
     count: Option<u64>,
 }
 
-/// Decisions of one state.
+/// Decisions that determine one disk state.
 enum Choice {
-    /// One of all states: a number with one digit per change and per file.
+    /// One of all numbered states. The number has one digit per pending change and per file.
     Exact(u64),
-    /// Whether names and bytes reached the disk, each all or none.
+    /// A corner case: either all or no names reached the disk, and either all or no bytes.
     Corner { names: bool, bytes: bool },
     /// Seed of random decisions.
     Sampled(u64),
@@ -172,8 +172,8 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// Random content of a file: nothing unsynced, everything, a prefix up to a sector, page or byte, or any subset of
-/// sectors or pages.
+/// Random content of a file after a crash. Of the unsynced bytes, the content has nothing, everything, a prefix up to a
+/// sector, page or byte, or any subset of sectors or pages.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);
     let unit = if choice % 2 == 0 { SECTOR_BYTES } else { PAGE_BYTES };

@@ -49,17 +49,17 @@ impl Profile {
             ("sync_latency", self.sync_latency_ns),
         ];
         if let Some((name, _)) = latencies.iter().find(|(_, ns)| *ns > MOST_LATENCY_NS) {
-            return Err(format!("{name} is above 60s; give it a shorter time"));
+            return Err(format!("{name} is above 60s; set a shorter time"));
         }
         let bandwidths = [("read_bandwidth", self.read_bandwidth), ("write_bandwidth", self.write_bandwidth)];
         if let Some((name, bandwidth)) = bandwidths.iter().find(|(_, bytes)| *bytes < LEAST_BANDWIDTH) {
-            return Err(format!("{name} is {bandwidth} bytes per second; give it 1kB or more"));
+            return Err(format!("{name} is {bandwidth} bytes per second; set at least 1kB"));
         }
         if !(1..=MOST_DEPTH).contains(&self.queue_depth) {
-            return Err(format!("queue_depth is 1 to {MOST_DEPTH}, not {}", self.queue_depth));
+            return Err(format!("queue_depth is {}; it must be 1 to {MOST_DEPTH}", self.queue_depth));
         }
         if self.pause_ns > 0 && !(self.pause_ns + 1..=MOST_LATENCY_NS).contains(&self.pause_period_ns) {
-            return Err("pause_every is longer than pause, and at most 60s".to_owned());
+            return Err("pause_every must be longer than pause, and at most 60s".to_owned());
         }
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Device {
         }
     }
 
-    /// Number of requests that it serves at a time.
+    /// Number of requests that the device serves at the same time.
     pub(super) fn queue_depth(&self) -> usize {
         self.profile.queue_depth as usize
     }

@@ -1,4 +1,4 @@
-//! A parameter whose value is that of the preset or a custom value.
+//! A parameter with the value of the preset or a custom value.
 
 use std::fmt;
 use std::marker::PhantomData;

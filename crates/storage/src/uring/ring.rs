@@ -63,7 +63,7 @@ impl Ring {
     }
 
     fn check_idle(&self) -> io::Result<()> {
-        if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed before")) }
+        if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed earlier")) }
     }
 
     /// Runs all steps, at most as many as the ring's depth, and returns the number of transferred bytes of each.
@@ -142,7 +142,8 @@ fn inside(room: usize, start: usize, len: usize) -> usize {
     start
 }
 
-/// A length in the kernel's type; the excess is left for the next step.
+/// Converts a length to the type of the kernel. If the length is too large, the result is the maximum, and the next
+/// step reads the rest.
 fn length(len: usize) -> u32 {
     /// Maximum number of bytes that one call moves, in whole pages; see read(2).
     const MOST: usize = 0x7fff_f000;

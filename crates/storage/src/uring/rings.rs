@@ -1,5 +1,5 @@
-//! Rings of a store. A ring is lent to one call at a time. If no ring is idle, a ring is created and kept for later
-//! calls.
+//! The rings of a store. Only one call uses a ring at a time. If all rings are in use, a call creates a new ring, which
+//! stays available for later calls.
 
 use std::io;
 

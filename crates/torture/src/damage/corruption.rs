@@ -83,7 +83,7 @@ impl FileChange {
 pub(crate) struct Corruption {
     /// Index of the file.
     pub(crate) file: usize,
-    /// Change of that file.
+    /// The change of the corrupt file.
     pub(crate) change: FileChange,
 }
 
@@ -260,8 +260,8 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     [0, count - 1].into_iter().chain(others).collect()
 }
 
-/// Takes items round-robin: one of each category, and then the next of each. Pairs of corruptions form a category as
-/// well.
+/// Reorders items round-robin: the first item of each category, then the second item of each category, and so on. Pairs
+/// of corruptions also form a category.
 fn in_turns(
     store_image: &StoreImage,
     mut strata: Vec<Vec<Corruption>>,

@@ -20,11 +20,11 @@ use crate::violation::{Check, Violation};
 /// Outcome of a corruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The bytes are unchanged.
+    /// The corruption left the bytes unchanged.
     Nothing,
     /// `verify` reports the corruption, and no answer is wrong.
     Told,
-    /// The corruption is not reported, and it is harmless for the reason of its class.
+    /// The store does not report the corruption, and the class gives the reason why the corruption is harmless.
     Harmless(Class),
 }
 
@@ -99,7 +99,7 @@ impl<'a> Inspection<'a> {
             Err(error) => vec![error.to_string()],
         };
         if disk.fingerprint() != before {
-            return Err(Violation::new(Check::Unchanged, "the files have changed"));
+            return Err(Violation::new(Check::Unchanged, "verify changed the files"));
         }
         damage.iter().try_for_each(|line| names_a_file(line))?;
         if self.rule.passes.is_none() && damage.is_empty() {
@@ -121,7 +121,7 @@ impl<'a> Inspection<'a> {
             let names = [corruption.file, other].map(|file| &self.store_image.files[file].name);
             let is_named = |name: &String| damage.iter().any(|line| line.contains(&**name));
             if alone.passes.is_none() && !names.into_iter().all(is_named) {
-                let what = format!("{} is not named in: {}", names[0], damage.join("; "));
+                let what = format!("the error does not name {}: {}", names[0], damage.join("; "));
                 return Err(Violation::new(Check::Told, what));
             }
         }
@@ -228,7 +228,7 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Retains the contents in `allowed` in which the key has this value.
+    /// Removes from `allowed` all contents in which the key has another value.
     fn narrow(
         &self,
         allowed: &mut Vec<Content>,
@@ -251,7 +251,8 @@ impl<'a> Inspection<'a> {
             }
         }
         let key = String::from_utf8_lossy(key);
-        let what = format!("{way} returns {} for \"{key}\", not {}", shown(value), shown(expected.as_ref()));
+        let what =
+            format!("{way} returned {} for \"{key}\", expected {}", shown(value), shown(expected.as_ref()));
         Err(Violation::new(Check::Answer, what))
     }
 

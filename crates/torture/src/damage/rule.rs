@@ -61,8 +61,8 @@ impl Rule {
         Self { passes: Some(class), ..Self::told(store_image) }
     }
 
-    /// The last intact record is valid. Without a WAL, a truncated or older manifest describes a store without its
-    /// last flushes.
+    /// The rule for corruption of a manifest. Recovery uses the last intact record. Without a WAL, a truncated or older
+    /// manifest therefore describes a store without its last flushes.
     fn of_manifest(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         let last = last_manifest_record(&store_image.files[corruption.file].bytes);
         let extent = corruption.extent(store_image);
@@ -80,9 +80,9 @@ impl Rule {
         }
     }
 
-    /// The WAL of a closed store has the length recorded in the manifest. A WAL that was active when the process died
-    /// may end early, but not before the bytes that a later record marks as durable. Trailing zeros are preallocated
-    /// space.
+    /// The rule for corruption of a WAL. The manifest contains the length of the WAL of a closed store. A WAL that was
+    /// active when the process died may end early, but not before the bytes that a later record marks as durable.
+    /// Trailing zeros are preallocated space.
     fn of_log(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         if corruption.appends_zeros(store_image) {
             return Self::passes(store_image, Class::AsACrash);

@@ -1,5 +1,5 @@
-//! The stores that a seeded history leaves, with all knowledge about them: current and past content, WAL positions of
-//! the commits, and replacement files from an earlier time or another store.
+//! The stores that a seeded history leaves. For each store, this module knows the current and past content, the WAL
+//! positions of commits, and replacement files from an earlier time or another store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 90;
 
-/// This number is added to a seed to generate the other store, whose files replace those of this store.
+/// This number is added to a seed to generate the other store, whose files replace the files of this store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
 /// Directory of the other store.
@@ -30,7 +30,7 @@ const OTHER_DIRECTORY: &str = "other";
 /// Directory to which a store moves corrupted files.
 const QUARANTINE: &str = "quarantine";
 
-/// Ending of a history.
+/// The way in which a history ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The store was closed.
@@ -122,7 +122,7 @@ impl StoreImage {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// Indexes of the other files of this kind.
+    /// Indexes of the other files of the same kind as `file`.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
@@ -133,7 +133,7 @@ impl StoreImage {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
     }
 
-    /// Files of the other store that can replace a file: the file with the same name, or any file of its kind.
+    /// Files of the other store that can replace a file: the file with the same name, or any file of the same kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
         let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != FileKind::Other);

@@ -203,8 +203,8 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// Intersection of a cut with a span. On failure, the check that failed and the commit that was seen in one key and
-/// not in another.
+/// Intersection of a cut with a span. The error has the failed check, and the commit that the read saw in one key but
+/// not in another key.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
     if seen <= most {

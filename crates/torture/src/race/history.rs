@@ -77,7 +77,7 @@ impl Log {
 /// Logs of one round. The first logs belong to the writers, ordered by number. All other logs are only reads.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// Number of the round, which its versions contain.
+    /// Number of the round. The versions written in the round contain this number.
     pub(crate) round: u32,
     /// The keys of the race.
     pub(crate) keys: Keys,

@@ -1,4 +1,4 @@
-//! Keys of a race and their values: the owner of a key, and the write that produced a value.
+//! Keys and values of a race. A key identifies its owner, and a value identifies its write.
 
 /// Number of keys per writer, and number of shared keys.
 const KEYS_EACH: usize = 12;

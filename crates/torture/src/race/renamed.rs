@@ -1,9 +1,10 @@
-//! Maps a violation to a check, by the operation that found it.
+//! Assigns a violation to a check, based on the operation that detected the violation.
 
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};
 
-/// The violation under the check of a store that was opened separately.
+/// Changes the check of a violation to the check for this kind of operation, such as a read of a separately opened
+/// copy.
 pub(super) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
         OperationKind::Checkpoint => Check::Checkpoint,

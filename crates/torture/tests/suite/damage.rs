@@ -57,7 +57,7 @@ fn the_same_seed_gives_the_same_numbers() {
 enum Bug {
     /// `verify` stops at the first corruption.
     VerifyStopsEarly,
-    /// `verify` skips WALs.
+    /// Fault: `verify` skips WALs.
     VerifySkipsLogs,
     /// `verify` leaves a lock file.
     VerifyLocks,
@@ -69,7 +69,7 @@ enum Bug {
     LeftOutInSilence,
     /// Quarantined files are not reported.
     QuarantineInSilence,
-    /// Errors lose their file name.
+    /// Fault: errors do not name the file.
     FileNotNamed,
     /// Corruption causes a panic.
     Panics,
@@ -240,7 +240,7 @@ impl Storage for Healing {
     }
 }
 
-/// A file with other bytes than those on the disk.
+/// A file whose bytes differ from the bytes on the disk.
 struct Healed(Vec<u8>);
 
 impl ReadFile for Healed {

@@ -20,8 +20,8 @@ const DIRECTORY: &str = "store";
 /// Number of reports after which a process dies.
 const EVENTS: usize = 700;
 
-/// Number of writes by which a write is late. It is more than one, because the write before the death may be
-/// unreported.
+/// Number of writes by which the faulty store delays a write. The number is more than one, because the last write
+/// before the kill may be unreported.
 const LATE: usize = 3;
 
 /// Injected bug.
@@ -52,7 +52,7 @@ impl Liar {
         StoreUnderTest::write(&self.tree, commit)
     }
 
-    /// Queues a write after the pending ones of its writer, and returns the one that is due.
+    /// Queues a write after the pending writes of its writer, and returns the write that is due.
     fn late(&self, commit: &[ScriptWrite]) -> Option<Vec<ScriptWrite>> {
         let mut pending = self.pending.lock();
         let pending = pending.entry(commit[0].key[0]).or_default();

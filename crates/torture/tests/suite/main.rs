@@ -19,7 +19,7 @@ fn design(toml: &str) -> Design {
     small(&design.expect("the design can be built"))
 }
 
-/// Tree of that design.
+/// A tree of the design in `toml`.
 fn subject(toml: &str) -> StoreKind {
     StoreKind::tree(toml, design(toml)).expect("the design can be built")
 }

@@ -1,5 +1,5 @@
-//! Bugs seeded between a tree and its disk: calls that are dropped, too early, or in place. Each imitates the storage
-//! calls of an engine with that bug, and each must be caught.
+//! Faults seeded between a tree and its disk: calls that are dropped, too early, or in place. Each fault imitates the
+//! storage calls of a faulty engine, and the tests must detect each fault.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ enum Bug {
     TableNotSynced,
     /// Changes of the manifest are not synced.
     ManifestNotSynced,
-    /// A new manifest overwrites the old one in place.
+    /// A new manifest overwrites the old manifest in place.
     ManifestInPlace,
     /// The new manifest replaces the old one in two steps.
     RenameInTwoSteps,
@@ -186,7 +186,7 @@ impl ReadFile for FirstHalf {
     }
 }
 
-/// Opens trees on storage with a bug, and verifies them without it.
+/// Opens trees on storage with a seeded fault, and verifies these trees without the fault.
 struct PlantedMaker {
     tree: TreeMaker,
     bug: Bug,

@@ -1,5 +1,5 @@
-//! Races on correct trees, which find nothing, and on trees with a seeded bug. Each bug must be caught by the check
-//! that is meant for it.
+//! Races on correct trees, which must have no violation, and on trees with a seeded fault. The check that is meant for
+//! a fault must detect the fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -16,7 +16,7 @@ use tree::{MultiGetValues, Result};
 
 use crate::design;
 
-/// One of this many calls misbehaves.
+/// Period of the fault: one call in this number of calls is faulty.
 const PERIOD: usize = 37;
 
 /// Number of races within which a bug must be caught.
@@ -44,7 +44,7 @@ enum Bug {
     GhostInCursor,
     /// A cursor sometimes returns an entry twice.
     RepeatingCursor,
-    /// The keys of a multi-get are read one after the other.
+    /// Fault: a multi-get reads its keys one after the other, without a common snapshot.
     MultiGetOfMoments,
     /// A byte of a value is sometimes wrong.
     WrongByte,

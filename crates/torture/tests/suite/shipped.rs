@@ -1,4 +1,4 @@
-//! Correct designs: no violation is found, and equal seeds give equal numbers.
+//! Tests of correct designs: no violation is found, and equal seeds give equal numbers.
 
 use std::io::ErrorKind;
 use std::path::Path;

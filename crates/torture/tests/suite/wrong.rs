@@ -1,5 +1,5 @@
-//! Stores with a bug above the disk: batches written one by one, dropped tombstones, syncs without effect. Each must
-//! be caught by the check that is meant for it.
+//! Stores with a bug above the disk: batches written one by one, dropped tombstones, syncs without effect. The check
+//! that is meant for a fault must detect the fault.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -26,7 +26,7 @@ enum Bug {
     SyncDoesNothing,
     /// `flush` does nothing.
     FlushDoesNothing,
-    /// A filter lacks one key, so gets miss it.
+    /// A filter lacks one key, so gets do not find this key.
     KeyMissed,
     /// Errors of writes are ignored.
     ErrorIgnored,

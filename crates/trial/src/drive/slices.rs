@@ -63,8 +63,8 @@ impl Shared<'_> {
         (operations / threads + u64::from(thread < operations % threads)).max(1)
     }
 
-    /// Waits until all threads have finished the slice, and the parent gives the next one. Another slice never follows one
-    /// after which no thread has operations, or in which one failed.
+    /// Waits until all threads have finished the slice and the parent starts the next slice. No slice follows if all
+    /// threads have finished their operations, or if a thread has failed.
     fn next_slice(&self, turns: &Turns) {
         if self.barrier.wait().is_leader() {
             let slice = &self.slice;
@@ -93,7 +93,7 @@ impl Shared<'_> {
     }
 }
 
-/// Generates the next batch of a stream, of at most `most` operations and at most those that are left.
+/// Generates the next batch of a stream. The batch has at most `most` operations, and not more than remain.
 fn fill_some(stream: &mut Stream, batch: &mut Batch, left: &mut u64, most: u64) -> usize {
     let mut some = most.min(*left);
     let filled = fill(stream, batch, &mut some);

@@ -1,4 +1,5 @@
-//! Honest rows break no bound: every cache and every filter, on regular, skewed and phased inputs.
+//! Tests that correctly measured rows exceed no bound, for every cache and every filter, on regular, skewed and phased
+//! inputs.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A store that gives one wrong answer loses every number.
+//! Tests that a store with one wrong answer gets no measured values.
 
 use std::path::Path;
 
@@ -36,13 +36,13 @@ enum Lie {
     Miss,
     /// A scan with one entry too few.
     Range,
-    /// A lost delete: no answer shows it, but the final content does.
+    /// A lost delete, which no answer shows. Only the final content shows the loss.
     Delete,
-    /// A store that lacks its first key when it is opened again, and a copy that lacks it, too.
+    /// A store that loses its first key when it is opened again. Copies of the store also lose this key.
     Opening,
 }
 
-/// An engine whose stores give one wrong answer. All else is that of our own tree.
+/// An engine whose stores give one wrong answer. Otherwise the engine behaves like lsmbench's own tree.
 struct LyingEngine(Box<dyn Engine>, Lie);
 
 impl Engine for LyingEngine {

@@ -23,7 +23,7 @@ pub enum ReportFormat {
     Text,
     /// Markdown for the summary of a GitHub step
     Markdown,
-    /// JSON with all numbers
+    /// JSON with all values
     Json,
     /// Input of github-action-benchmark, smaller is better: rates are inverted
     GithubActionBenchmark,
@@ -43,7 +43,7 @@ impl ComparisonReport {
         }
     }
 
-    /// `PASS` or `FAIL`, and how many numbers had which outcome.
+    /// `PASS` or `FAIL`, and the number of metrics per outcome.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
@@ -115,7 +115,7 @@ impl ComparisonReport {
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
-    /// The outcome of a listed number where it is not the regression that every other line is.
+    /// The outcome of a listed difference. Empty for a regression, because most listed differences are regressions.
     fn word(&self, difference: &Difference) -> String {
         let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
         match (self.outcome(difference), difference.comparison.doubt) {
@@ -188,7 +188,8 @@ impl ComparisonReport {
         })
     }
 
-    /// Prints only the new side, because this action stores the history itself.
+    /// The new side in the JSON format of github-action-benchmark. The old side is not included, because this action
+    /// stores the history itself.
     fn github_action_benchmark(&self) -> Value {
         let entry = |difference: &Difference| {
             let (name, unit) = (difference.name(), difference.metric.unit.symbol());
@@ -260,7 +261,8 @@ impl Difference {
         })
     }
 
-    /// The change: `+1 (+0.005%)` of exact numbers, `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)` of others.
+    /// The change as text: `+1 (+0.005%)` for exact values, and `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)`
+    /// for other values.
     fn change(&self) -> String {
         let Some(change) = Change::of(&self.comparison, None) else { return String::new() };
         if self.is_exact || change.is_of_zero() {

@@ -12,7 +12,7 @@ use super::settings::{DifferentSetting, DifferentSettings};
 use crate::gate::{GateOutcome, GateRule, Tally};
 use crate::words::and_more;
 
-/// The most settings and numbers that a sentence names.
+/// Maximum number of settings or values that a sentence names.
 const MOST_NAMED: usize = 5;
 
 /// How the trials of the two sides are paired.
@@ -26,7 +26,7 @@ pub enum Pairing {
     Exact,
 }
 
-/// One value that both sides have.
+/// The difference of one value that both sides have.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) key: Key,
@@ -35,14 +35,14 @@ pub(crate) struct Difference {
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
-    /// Whether both sides are single numbers without noise.
+    /// Whether both sides are single values without noise.
     pub(super) is_exact: bool,
-    /// Whether the trials of two sessions differ by more than trials of one session do.
+    /// Whether the trials of two sessions differ more than the trials of one session.
     differs_within: bool,
 }
 
 impl Difference {
-    /// Whether an exact number differs of which neither direction is better.
+    /// Whether an exact value differs in a metric without a better direction.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -96,7 +96,7 @@ impl ComparisonReport {
                 .extend(found.map(|found| if is_implausible { found.without_verdict() } else { found }));
         }
         if differences.is_empty() && new.wrong.is_empty() {
-            let message = "no number is on both sides, so nothing was compared";
+            let message = "the two sides have no metric in common, so nothing was compared";
             return Err(Problem::new(message));
         }
         adjust_by_metric(&mut differences);
@@ -137,7 +137,7 @@ impl ComparisonReport {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }
 
-    /// How many numbers have each outcome at the gate.
+    /// Number of differences per outcome of the gate.
     pub(super) fn tally(&self) -> Tally {
         self.differences.iter().filter_map(|difference| self.outcome(difference)).collect()
     }
@@ -162,13 +162,13 @@ impl ComparisonReport {
         self.tally().failed > 0
     }
 
-    /// How many numbers have no verdict because they are implausible.
+    /// Number of values without a verdict because they are implausible.
     pub(super) fn implausible(&self) -> usize {
         let doubts = self.differences.iter().map(|difference| difference.comparison.doubt);
         doubts.filter(|doubt| *doubt == Some(Doubt::Implausible)).count()
     }
 
-    /// The name of the numbers that are compared.
+    /// The noun for the compared values.
     pub(super) fn noun(&self) -> &'static str {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
@@ -178,7 +178,7 @@ impl ComparisonReport {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
 
-    /// Whether the numbers pass the gate, nothing is missing, no answer was wrong, and no golden number moved.
+    /// Whether the metrics pass the gate, no value is missing, no answer was wrong, and no golden value changed.
     pub fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
@@ -189,7 +189,7 @@ impl ComparisonReport {
 /// The implausible values of one side, with a sentence for each phase of a configuration.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
-        format!("implausible, so no verdict: {experiment}: {label}, phase {phase}, on {name} ({words})")
+        format!("no verdict, because values on {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
     })
 }
 
@@ -204,7 +204,7 @@ fn adjust_by_metric(differences: &mut [Difference]) {
     }
 }
 
-/// Why too few sessions have no verdict, and the numbers whose trials differ nevertheless.
+/// Note about times without a verdict because of too few sessions. The note names metrics whose trials differ clearly.
 fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let is_undecided = |difference: &&Difference| difference.comparison.doubt == Some(Doubt::FewSessions);
     let undecided: Vec<&Difference> = differences.iter().filter(is_undecided).collect();
@@ -220,9 +220,9 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
         named => format!("; their trials differ in {}{more}", named.join(", ")),
     };
     Some(format!(
-        "{count} times have no verdict, because sessions of one build differ and it takes {FEWEST_SESSIONS} sessions of \
-         both sides to see by how much{apart}; put several results folders of each side into one folder, or run both \
-         sides in one session (lsmbench check --against, or one sweep)"
+        "{count} times have no verdict, because times also differ between sessions of one build. Fewer than \
+         {FEWEST_SESSIONS} sessions per side cannot show by how much{apart}. Put several results folders of \
+        each side into one folder, or run both sides in one session (lsmbench check --against, or one sweep)"
     ))
 }
 
@@ -230,7 +230,7 @@ fn is_timed(manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Timed.name()
 }
 
-/// A number without noise: each difference above δ counts.
+/// Compares exact values. Each difference above δ counts.
 fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let (base, new) = (base.median()?, new.median()?);
@@ -246,7 +246,7 @@ fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differenc
     })
 }
 
-/// A number of trials that ran next to each other.
+/// Compares values of trials that ran in pairs.
 fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let criteria = Criteria { delta, ..Criteria::default() };
@@ -294,7 +294,7 @@ fn listed(settings: &[DifferentSetting]) -> String {
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
-/// Notes on differences between the two sides other than their numbers.
+/// Notes about differences between the two sides other than their values.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));
@@ -302,7 +302,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     if both.is_empty() {
         let names = |side: &Samples| side.manifests.keys().cloned().collect::<Vec<_>>().join(", ");
         let message = format!(
-            "no experiment is on both sides: the base has {}, the new side has {}",
+            "the two sides have no experiment in common: the base has {}, the new side has {}",
             names(base),
             names(new)
         );
@@ -312,7 +312,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         let name = &new.experiment;
         if base.mode != new.mode {
             let message = format!(
-                "{name} ran in {} mode and in {} mode; compare runs of one mode",
+                "{name} ran in {} mode on one side and in {} mode on the other; compare runs of one mode",
                 base.mode, new.mode
             );
             return Err(Problem::new(message));
@@ -321,8 +321,8 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         if pairing == Pairing::Unpaired && !settings.of_question.is_empty() {
             let settings = listed(&settings.of_question);
             let message = format!(
-                "the two sides of {name} did other work, so their numbers are not comparable: {settings}; run both \
-                 sides with equal settings"
+                "the two sides of {name} did different work, so their values are not comparable: \
+                 {settings}; run both sides with equal settings"
             );
             return Err(Problem::new(message));
         }
@@ -333,7 +333,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
             let where_ =
                 if paths.is_empty() { String::new() } else { format!(" in {}{more}", paths.join(", ")) };
             notes.push(format!(
-                "{name}: the experiments of the two sides differ{where_}, which may explain changes"
+                "{name}: the experiments of the two sides differ{where_}, and this may explain changes"
             ));
         }
         let machine = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);
@@ -346,7 +346,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     Ok(notes)
 }
 
-/// Whether a smaller number of a metric is the better one.
+/// Whether smaller values of a metric are better.
 pub(super) fn is_smaller_better(metric: &Metric) -> bool {
     metric.better == Better::Lower
 }

@@ -69,7 +69,7 @@ impl Samples {
         self.implausible.get(&key.place()).map(String::as_str)
     }
 
-    /// The relative precision of the search that found a rate; 0 for other numbers.
+    /// Relative precision of the rate search that found this value. 0 for other values.
     pub(crate) fn resolution(&self, key: &Key) -> f64 {
         let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
         let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());
@@ -82,8 +82,8 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of the runs in a folder of one experiment, or of several. Several folders of one experiment
-    /// are its sessions.
+    /// Reads the samples of the runs in a folder, which contains one experiment or several. Several folders of one
+    /// experiment are its sessions.
     ///
     /// # Errors
     /// If there are none, a file cannot be read, or two folders have the same experiment with other settings.
@@ -102,8 +102,7 @@ impl Samples {
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());
             if earlier.config_hash != manifest.config_hash {
-                let message =
-                    "two folders have results of the same experiment with other settings; name one of them";
+                let message = "two folders have results of this experiment with different settings; name only one of them";
                 return Err(Problem::at(folder.root(), None, message));
             }
         }
@@ -133,7 +132,7 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the runs of one folder. `block` is added to the numbers of its trials.
+    /// Adds the runs of one folder. `block` is the offset that is added to the trial numbers.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -179,14 +178,14 @@ fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// The compared columns: the named columns, else all exact columns of `counted` runs and the main metrics of timed
-/// runs.
+/// The compared columns: `metrics` if given. Otherwise the exact columns of `counted` runs, and the main metrics of
+/// timed runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
-        _ => {
-            Err(Problem::new(format!("neither direction of {name} is better, so there is nothing to judge")))
-        }
+        _ => Err(Problem::new(format!(
+            "neither direction of {name} is better, so {name} cannot have a verdict"
+        ))),
     });
     let named: Vec<Metric> = named.collect::<Outcome<_>>()?;
     let all = c::METRICS.iter().copied();
@@ -212,7 +211,7 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     }
     if inside.is_empty() {
         let message = format!(
-            "{} has no results; name a folder with a manifest.json, or a folder of such folders",
+            "{} has no results; name a folder that contains manifest.json, or a folder of such folders",
             path.display()
         );
         return Err(Problem::new(message));

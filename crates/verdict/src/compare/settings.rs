@@ -6,7 +6,7 @@ use std::path::Path;
 use results::{Manifest, RunMode};
 use toml::{Table, Value};
 
-/// The settings of a trial that change its numbers.
+/// The settings of trials that change measured values.
 const OF_TRIALS: [&str; 5] =
     ["trials.seed", "trials.sampling", "trials.fixture", "trials.memory_limit", "trials.warm_memory"];
 
@@ -33,8 +33,8 @@ pub(super) struct DifferentSettings {
 }
 
 impl DifferentSettings {
-    /// The differences between two runs of one experiment. Keys that only one of two versions of lsmbench has are no
-    /// difference, and neither is the seed of timed runs. Golden files have no settings.
+    /// The differences between two runs of one experiment. Keys that only one of two versions of lsmbench knows do not
+    /// count as differences, and neither does the seed of timed runs. Golden files contain no settings.
     pub(super) fn between(base: &Manifest, new: &Manifest) -> Self {
         let parsed = [base, new].map(|side| side.resolved.parse::<Table>());
         let [Ok(one), Ok(other)] = parsed else { return Self::default() };

@@ -28,14 +28,14 @@ pub struct Effects {
     /// The labels of the configurations, in the order of the sweep.
     pub(super) labels: Vec<String>,
     pub(super) factors: Vec<Factor>,
-    /// Why factors have no effects, if they have none.
+    /// Reason why the effects of factors cannot be computed, if so.
     pub(super) hindrance: Option<String>,
     pub(super) metrics: Vec<RankedMetric>,
     /// For each configuration, a configuration that dominates it. `None` on the Pareto front.
     pub(super) dominated: Vec<Option<usize>>,
 }
 
-/// A swept path with two values or more.
+/// A swept path with at least two values.
 pub(super) struct Factor {
     pub(super) path: String,
     pub(super) levels: Vec<String>,
@@ -85,13 +85,15 @@ impl Effects {
             false => selection.metrics.clone(),
         };
         if metrics.is_empty() {
-            return Err(Problem::new("the experiment names no metric; name one, as --metric ops_per_second"));
+            return Err(Problem::new(
+                "the experiment has no metric for the verdict; name a metric, such as --metric ops_per_second",
+            ));
         }
         if manifest.cells.len() < 2 {
             return Err(Problem::at(
                 folder.root(),
                 None,
-                "effects need a sweep with two configurations or more",
+                "effects need a sweep with at least two configurations",
             ));
         }
         let all = TrialRows::of(&table);
@@ -126,7 +128,7 @@ impl Effects {
         Ok(found)
     }
 
-    /// Adds a metric with the numbers of all configurations.
+    /// Adds a metric with the values of all configurations.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
             let message =
@@ -167,14 +169,14 @@ fn twice(sample: &Sample) -> Sample {
     }
 }
 
-/// A measured column of which one direction is better.
+/// Finds a measured column with a better direction.
 fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     let known = match table.column(name)? {
         Column::Fixed(metric) => results::reference::metric(metric.name),
         Column::Swept(_) => None,
     };
     known.filter(|metric| metric.better != Better::Neither).ok_or_else(|| {
-        Problem::new(format!("neither direction of {name} is better, so configurations have no order by it"))
+        Problem::new(format!("neither direction of {name} is better, so {name} cannot rank configurations"))
     })
 }
 

@@ -1,5 +1,5 @@
-//! A verdict for a whole sweep: the effects of its factors, a ranking of its configurations with ties, and the Pareto front
-//! over several metrics.
+//! The verdict for a whole sweep: effects of factors, a ranking of configurations with ties, and the Pareto front over
+//! several metrics.
 
 mod front;
 mod measured;

@@ -63,7 +63,7 @@ impl Effects {
         if !self.is_counted && trials < FEWEST_BLOCKS {
             let trials = counted(trials, "round");
             let note = format!(
-                "{trials} tell no configurations apart; it takes {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS})."
+                "{trials} cannot distinguish configurations; run at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS})."
             );
             text += &wrapped("  ", "    ", &note);
         }
@@ -100,7 +100,7 @@ impl Effects {
         text
     }
 
-    /// The factors whose effects are distinguished from chance, and whether these factors depend on each other.
+    /// A sentence about the factors with significant effects, and about significant interactions.
     fn statement(&self, of: &RankedMetric) -> String {
         let is_found =
             |effect: &&Effect| effect.p_value.is_none_or(|p| p <= SIGNIFICANCE) && effect.share > 0.0;
@@ -114,13 +114,13 @@ impl Effects {
             "exact".to_owned()
         };
         let mains = match &found(false)[..] {
-            [] => "No factor has an effect that is told from chance".to_owned(),
+            [] => "No factor has an effect that differs from chance".to_owned(),
             mains => format!("Factors with an effect: {}", mains.join(", ")),
         };
         let interactions = match &found(true)[..] {
             [] if self.factors.len() < 2 => String::new(),
-            [] => "; no interaction is told from chance".to_owned(),
-            found => format!("; the effect of one depends on the other: {}", found.join(", ")),
+            [] => "; no interaction differs from chance".to_owned(),
+            found => format!("; factors whose effects depend on each other: {}", found.join(", ")),
         };
         format!("{mains}{interactions} ({how}).")
     }

@@ -7,14 +7,14 @@ use results::ConfigPath;
 /// Operations that write, by their names in the results.
 const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
 
-/// One column: a phase under swept values of the workload.
+/// The heading of one column: a phase with the swept values of the workload.
 pub(super) struct Heading {
     pub(super) phase: String,
     /// The swept paths of the workload and their values.
     pub(super) within: Vec<(String, String)>,
     /// The number of threads.
     pub(super) threads: u64,
-    /// Whether the phase is a step on the store, which no thread of operations takes part in.
+    /// Whether the phase is a step on the store, which has no threads with operations.
     pub(super) is_step: bool,
     /// The state in which the phase met the store. `None` in results of an earlier version.
     pub(super) state: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// Whether it is the column of a phase under swept values.
+    /// Whether this heading belongs to the phase with these swept values.
     pub(super) fn is(&self, phase: &str, within: &[(String, String)]) -> bool {
         self.phase == phase && self.within == within
     }

@@ -18,6 +18,9 @@ const MOST_DISK: &str = "most disk";
 const WRITTEN: &str = "write amplification";
 const BY_ENGINE: &str = "write amplification by the engine";
 
+/// The introduction of the mismatched settings.
+const MISMATCHES: &str = "These settings of the engines do not match the settings of lsmbench:\n\n";
+
 impl EngineTables {
     /// Renders the heading, the tables, the missed targets, and the origin of the measurements.
     pub fn markdown(&self, targets: &Targets) -> String {
@@ -250,7 +253,9 @@ impl EngineTables {
                 }
             }
         }
-        for (words, names) in unequal {
+        let (mismatches, doubts): (Vec<_>, Vec<_>) =
+            unequal.into_iter().partition(|(words, _)| words.starts_with(UNEQUAL));
+        for (words, names) in doubts {
             let _ = writeln!(text, "* {}: {}", names.join(", "), plain(words));
         }
         // An engine that is not installed is skipped in every column.
@@ -259,6 +264,14 @@ impl EngineTables {
             format!("* skipped: {}: {}\n", plain(label), plain(&left.reason))
         });
         left_out.collect::<BTreeSet<String>>().iter().for_each(|line| text.push_str(line));
+        if !mismatches.is_empty() {
+            text.push_str(if text.is_empty() { "" } else { "\n" });
+            text.push_str(MISMATCHES);
+        }
+        for (words, names) in mismatches {
+            let words = words.strip_prefix(UNEQUAL).unwrap_or(words);
+            let _ = writeln!(text, "* {}: {}", names.join(", "), plain(words));
+        }
         if text.is_empty() { text } else { text + "\n" }
     }
 

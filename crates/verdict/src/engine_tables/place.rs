@@ -47,8 +47,9 @@ impl MarkdownPage {
     pub fn content(&self, name: &str) -> Outcome<&str> {
         let place = self.places.iter().find(|place| place.name == name);
         let missing = || {
-            let message =
-                format!("there is no place for {name}: add {BEGIN}{name}{NAMED}{END} where its tables go");
+            let message = format!(
+                "the page has no place for the tables of {name}; add {BEGIN}{name}{NAMED}{END} to the page"
+            );
             Problem::at(&self.path, None, message.replace('\n', " and, on a line below, "))
         };
         Ok(&self.text[place.ok_or_else(missing)?.content.clone()])
@@ -74,14 +75,15 @@ fn places(text: &str) -> Result<Vec<Place>, (usize, String)> {
     while let Some(found) = text[at..].find(BEGIN) {
         let begin = at + found;
         let wrong = |message: String| (text[..begin].lines().count() + 1, message);
-        let unended = || wrong(format!("a place for tables is `{BEGIN}NAME -->`, and ends with `{END}`"));
+        let unended =
+            || wrong(format!("a place for tables begins with `{BEGIN}NAME -->` and ends with `{END}`"));
         let after = &text[begin + BEGIN.len()..];
         let (name, rest) =
             after.split_once(NAMED).filter(|(name, _)| !name.contains('\n')).ok_or_else(unended)?;
         let (content, _) =
             rest.split_once(END).filter(|(content, _)| !content.contains(BEGIN)).ok_or_else(unended)?;
         if places.iter().any(|place| place.name == name) {
-            return Err(wrong(format!("there is a second place for {name}; leave one")));
+            return Err(wrong(format!("the page has a second place for {name}; remove one of them")));
         }
         let start = begin + BEGIN.len() + name.len() + NAMED.len();
         let content = start..start + content.len();
@@ -127,6 +129,6 @@ mod tests {
         assert_eq!(wrong("<!-- engines x\n-->\n<!-- /engines -->").0, 1);
         assert_eq!(wrong("<!-- engines x -->\n<!-- engines y -->\n<!-- /engines -->").0, 1);
         let twice = "<!-- engines x -->\n<!-- /engines -->\n".repeat(2);
-        assert_eq!(wrong(&twice), (3, "there is a second place for x; leave one".to_owned()));
+        assert_eq!(wrong(&twice), (3, "the page has a second place for x; remove one of them".to_owned()));
     }
 }

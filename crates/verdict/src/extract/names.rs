@@ -47,7 +47,7 @@ impl Names {
         shorter + rest
     }
 
-    /// The same of several.
+    /// Applies [`spelt`](Self::spelt) to several texts.
     pub fn all(&self, texts: &[String]) -> Vec<String> {
         texts.iter().map(|text| self.spelt(text)).collect()
     }

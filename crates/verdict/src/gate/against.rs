@@ -1,5 +1,5 @@
-//! Times against another build: both run alternately, round by round. A regression counts if a second batch of rounds
-//! confirms it.
+//! Compares times with another build. Both builds run alternately, round by round. A regression counts if a second
+//! batch of rounds confirms it.
 
 use std::path::Path;
 
@@ -26,10 +26,10 @@ pub struct Against<'a> {
     pub runner: &'a dyn Runner,
 }
 
-/// Runs both builds alternately. A regression must appear in a second batch as well, because one batch in twenty shows
-/// a false regression, and two in a row rarely show the same one. If undecided metrics fail the gate, the rounds of
-/// both batches are judged together. Each of the two looks passes a regression above the tolerance with a probability
-/// of at most 2.5 %, so both together do with at most 5 %.
+/// Runs both builds alternately. A second batch must confirm a regression, because one batch in twenty shows a false
+/// regression, and two batches rarely show the same false regression. If undecided metrics fail the gate, lsmbench
+/// judges the rounds of both batches together. Each of the two evaluations passes a regression above the tolerance with
+/// a probability of at most 2.5 %. Together, the probability is at most 5 %.
 ///
 /// # Errors
 /// If a build cannot be started, or fails to run an experiment.

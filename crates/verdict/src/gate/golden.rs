@@ -1,4 +1,4 @@
-//! Counters against golden files: equal to the last digit on every machine.
+//! Compares counters with golden files. Counters are equal to the last digit on every machine.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,8 @@ use crate::runner::Runner;
 pub struct Goldens<'a> {
     /// The folder of golden files, one per experiment.
     pub folder: &'a Path,
-    /// The experiments and the options of each: `configs/bloom.toml --quick`. If empty, those of the golden files.
+    /// The experiments with their options, such as `configs/bloom.toml --quick`. If the list is empty, the experiments
+    /// and options of the golden files.
     pub commands: Vec<Vec<String>>,
     /// A folder for runs.
     pub work: &'a Path,
@@ -104,7 +105,8 @@ impl Goldens<'_> {
         files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
 
-    /// Rejects options that differ from those of a golden file, because its counters belong to other operations.
+    /// Rejects options that differ from the options in a golden file, because the counters in this file belong to other
+    /// operations.
     fn check_options(&self, command: &[String]) -> Outcome<()> {
         let Some((config, given)) = command.split_first() else { return Ok(()) };
         let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();
@@ -122,8 +124,8 @@ impl Goldens<'_> {
             false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
         };
         Err(Problem::new(format!(
-            "the golden file {} was made with {}, not with {}, so its counters differ; use the same options, or create \
-             another golden file with --baseline DIR --update",
+            "the golden file {} was made with {}, not with {}, so the counters are not comparable; use the \
+             options of the golden file, or create another golden file with --baseline DIR --update",
             path.display(),
             listed(made),
             listed(options(given))
@@ -139,7 +141,7 @@ fn options(arguments: &[String]) -> Vec<&String> {
     options
 }
 
-/// The exact numbers of a run.
+/// The exact values of a run as a golden file.
 fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     let mut golden = Golden {
         experiment: manifest.experiment.clone(),
@@ -164,7 +166,7 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     golden
 }
 
-/// Adds the values of a golden file to one side.
+/// Adds the values of a golden file to the samples of one side.
 ///
 /// # Errors
 /// A column that is unknown to this version.
@@ -173,7 +175,7 @@ fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
         let Some(metric) = results::reference::metric(&number.metric) else {
             let (experiment, metric) = (&golden.experiment, &number.metric);
             let message = format!(
-                "the golden file of {experiment} has the unknown column {metric}; rewrite it with --update"
+                "the golden file of {experiment} has the unknown column {metric}; write the file again with --update"
             );
             return Err(Problem::new(message));
         };

@@ -21,7 +21,7 @@ pub struct Tolerance(f64);
 pub enum FailOn {
     /// Fail on a regression only
     Regressed,
-    /// Fail on a regression and on a number that is not decided
+    /// Fail on a regression and on an undecided comparison
     Inconclusive,
 }
 
@@ -29,8 +29,8 @@ pub enum FailOn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GateRule {
-    /// Largest regression that passes, as `"5%"`. A comparison passes only if its 95 % confidence interval excludes a
-    /// larger regression. Without a tolerance, a comparison passes unless its verdict is `regressed`.
+    /// Largest regression that passes, such as `"5%"`. A comparison passes only if its 95 % confidence interval
+    /// excludes a larger regression. Without a tolerance, a comparison passes unless its verdict is `regressed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
     /// Outcome that fails the gate: `"regressed"`, or `"inconclusive"` for undecided comparisons as well. Default:
@@ -68,7 +68,7 @@ impl FromStr for Tolerance {
         };
         let share = number.parse::<f64>().map(|number| number / divisor);
         share.ok().and_then(Self::of_share).ok_or_else(|| {
-            format!("expected a share of more than 0% and less than 100%, as 5% or 0.05, not \"{text}\"")
+            format!("expected a share above 0% and below 100%, such as 5% or 0.05, not \"{text}\"")
         })
     }
 }
@@ -155,7 +155,7 @@ impl GateRule {
     /// The keys of the table.
     pub const KEYS: [&str; 2] = ["tolerance", "fail_on"];
 
-    /// Whether undecided numbers fail the gate.
+    /// Whether undecided comparisons fail the gate.
     pub(crate) fn is_strict(&self) -> bool {
         let by_default = if self.tolerance.is_some() { FailOn::Inconclusive } else { FailOn::Regressed };
         self.fail_on.unwrap_or(by_default) == FailOn::Inconclusive
@@ -193,7 +193,7 @@ impl GateRule {
         })
     }
 
-    /// Whether numbers with these outcomes pass.
+    /// Whether a gate with these counts of outcomes passes.
     pub(crate) fn passes(&self, tally: Tally) -> bool {
         tally.failed == 0 && (tally.undecided == 0 || !self.is_strict())
     }
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(toml::to_string(&rule("5%")).unwrap(), "tolerance = \"5%\"\n");
     }
 
-    /// A number passes only if its interval excludes a regression that is larger than the tolerance.
+    /// A comparison passes only if its confidence interval excludes a regression above the tolerance.
     #[test]
     fn an_interval_decides_by_its_worse_end() {
         let outcome = |verdict, ends, better| rule("5%").outcome(&comparison(verdict, ends), better);

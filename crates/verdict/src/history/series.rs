@@ -20,7 +20,7 @@ pub struct Series {
     pub machine: String,
     /// The runs, oldest first.
     pub runs: Vec<HistoryRun>,
-    /// The places of the runs at which a new level begins.
+    /// Indexes of the runs at which a new level begins.
     pub change_points: Vec<usize>,
 }
 

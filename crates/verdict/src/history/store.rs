@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 
 use crate::compare::Samples;
 
-/// The numbers of a history, oldest first.
+/// The entries of a history, oldest first.
 ///
 /// # Errors
 /// If there is no such file, or it cannot be read.
@@ -21,8 +21,8 @@ pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     }
 }
 
-/// Adds the medians of runs to a history. Skips a run that is in it already. Quick runs are added as another
-/// configuration.
+/// Adds the medians of runs to a history. Skips a run that the history already contains. Quick runs count as separate
+/// configurations.
 ///
 /// # Errors
 /// If results cannot be read, or were changed since they were written; if the store cannot be written.
@@ -32,7 +32,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
     for path in results {
         let samples = Samples::read(path, metrics)?;
         if samples.sessions.values().any(|sessions| sessions.len() > 1) {
-            let message = "two folders have results of the same experiment; name one of them";
+            let message = "two folders have results of this experiment; name only one of them";
             return Err(Problem::at(path, None, message));
         }
         for (experiment, manifest) in &samples.manifests {
@@ -62,7 +62,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
 /// The rows of a history; empty if there is no file yet.
 fn read(store: &Path) -> Outcome<Vec<Row>> {
     h::read(store).map_err(|error| {
-        let advice = "fix it there, or move the file away and create another history with --add RESULTS";
+        let advice = "fix this line, or move the file away and create another history with --add RESULTS";
         Problem::new(format!("{error}; {advice}"))
     })
 }

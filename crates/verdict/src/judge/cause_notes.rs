@@ -1,5 +1,5 @@
-//! The notes on what may carry a difference: the counters that differ most, waits for a CPU, and the CPU time if it disagrees
-//! with the metric.
+//! Notes about possible causes of a difference: the counters that differ most, waits for a CPU, and the CPU time if its
+//! verdict disagrees with the metric.
 
 use measure::{Comparison, Criteria, Ranked, Verdict, compare};
 use results::{Better, Unit, columns as c};
@@ -8,7 +8,7 @@ use super::causes::in_words;
 use super::judged::{Entry, Judged};
 use crate::words::{percent, quoted};
 
-/// The share of the time of threads in waits for a CPU from which it is named.
+/// Minimum share of time in waits for a CPU for a note about these waits.
 const LEAST_WAITS: f64 = 0.05;
 
 /// The most counters that are named.
@@ -76,14 +76,14 @@ fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Optio
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "waits and noise hide it in the wall time",
+        Verdict::Inconclusive => "because waits and noise hide the difference in wall time",
         _ if cpu.verdict == Verdict::Equivalent => {
-            "so the difference is in waits: for a CPU, a device or a lock"
+            "so the difference comes from waits for a CPU, a device or a lock"
         }
         _ => "so one side waits more, or uses more threads",
     };
     Some(format!(
-        "CPU time of {} per operation disagrees: {} (95% CI {} to {}), {reason}.",
+        "CPU time per operation of {} has another verdict: {} (95% CI {} to {}), {reason}.",
         quoted(&entry.sample.name),
         change(cpu.ratio?),
         change(interval.low),

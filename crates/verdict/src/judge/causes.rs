@@ -1,4 +1,4 @@
-//! The numbers of a configuration that may carry a difference of times: its CPU time, its waits and its counters.
+//! The values of a configuration that may explain a difference of times: CPU time, waits and counters.
 
 use measure::Sample;
 use results::{Metric, columns as c};
@@ -34,7 +34,7 @@ const LEAST_FACTOR: f64 = 1.1;
 /// The fewest events of a trial from which a counter is named.
 const FEWEST_EVENTS: f64 = 100.0;
 
-/// The numbers of a configuration that explain its times.
+/// The values of a configuration that may explain its times.
 pub(super) struct Causes {
     /// CPU time per operation, by trial.
     pub(super) cpu: Sample,
@@ -47,7 +47,7 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// The numbers in the rows of a configuration about all operations of a phase.
+    /// The values in the `all` rows of a configuration for a phase.
     pub(super) fn of(rows: &TrialRows<'_>) -> Self {
         let cpu = rows.sample("", |row| {
             let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
@@ -62,8 +62,7 @@ impl Causes {
         Self { cpu, counters, operations: rows.measured("", &c::OPS), waits }
     }
 
-    /// The factors of the counters of two configurations whose trials do not overlap, the largest first: the counter, and
-    /// candidate / baseline.
+    /// Ratios candidate / baseline of the counters whose trials do not overlap, largest ratio first.
     pub(super) fn factors(&self, baseline: &Self) -> Vec<(&'static Metric, f64)> {
         let per_operation = |sample: &Sample, causes: &Self| -> Option<(f64, f64, f64)> {
             let median = sample.median().filter(|median| *median >= FEWEST_EVENTS)?;

@@ -10,9 +10,9 @@ pub(super) fn is_drawn(column: &Column) -> bool {
     matches!(column, Column::Fixed(metric) if metric.is_drawn())
 }
 
-/// The number of independent events in a value of a random column, from the rows of a configuration for all operations
-/// of the phase. `None` if the number is unknown. A filter gives equal answers for a key each time. Repeated probes for
-/// a popular key are therefore one event for each sorted run.
+/// Number of independent events in a value that depends on random draws, computed from the `all` rows of a
+/// configuration. `None` if the number is unknown. A filter always gives the same answer for a key. Repeated lookups of
+/// a popular key therefore count as one event per sorted run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };

@@ -1,5 +1,5 @@
-//! Small counts, and fractions of them. A percentage of a small count is misleading, because a difference of one is
-//! then many percent. Verdicts on such counts print the counts.
+//! Small counts, and fractions of them. A percentage of a small count is misleading, because a difference of one event
+//! is already many percent. Verdicts therefore print the counts themselves.
 
 use results::Unit;
 
@@ -7,7 +7,7 @@ use super::counter::counter;
 use super::judged::Judged;
 use crate::words::{quoted, shown};
 
-/// The count from which on a difference of one is 1 % or less.
+/// The smallest count for which a difference of one is 1 % or less.
 const MANY: f64 = 100.0;
 
 impl Judged<'_> {

@@ -1,4 +1,4 @@
-//! The verdicts of a run at a gate, and as Markdown for the summary page of a CI run.
+//! The verdicts of a run at a gate, also as Markdown for the summary page of a CI run.
 
 use measure::Ranked;
 
@@ -17,7 +17,7 @@ pub struct Gated {
     tally: Tally,
     /// Configurations that the gate needs and that have no number.
     missing: Vec<String>,
-    /// The comparisons that did not pass, failed ones first: the outcome, and a sentence.
+    /// The comparisons that did not pass, with outcome and sentence. Failed comparisons come first.
     listed: Vec<(GateOutcome, String)>,
 }
 

@@ -44,8 +44,9 @@ pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     places.map(|(place, _)| place).collect()
 }
 
-/// Groups the cells that agree in the swept values that are not compared, such as sizes if kinds are compared. A cell without a
-/// swept parameter, such as `xor` where bits per key are swept, is in every group that it agrees with otherwise.
+/// Groups configurations with equal values on the fixed paths. For example, if variants are compared, each size is a
+/// group. A configuration that lacks a fixed parameter, such as `xor` in a sweep of bits per key, belongs to every
+/// group with otherwise equal values.
 pub(super) fn groups<'a>(experiment: &'a ExperimentFacts<'_>) -> Vec<Group<'a>> {
     let cells = || experiment.cells.iter();
     let (paths, within) = (&experiment.swept, &experiment.within);

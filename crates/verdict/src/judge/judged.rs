@@ -37,15 +37,16 @@ pub(super) struct Judged<'a> {
     pub(super) operation: String,
     /// The swept values that all cells share.
     pub(super) within: String,
-    /// The first is the baseline.
+    /// The compared configurations with their samples. The first entry is the baseline.
     pub(super) entries: Vec<Entry<'a>>,
-    /// The others against the baseline, best first.
+    /// All configurations except the baseline, compared with the baseline, best first.
     pub(super) ranked: Vec<Ranked>,
     /// The baseline against itself, where it ran twice.
     pub(super) noise: Option<Noise>,
     /// The seeds of the operations.
     pub(super) seeds: usize,
-    /// Whether values are exact and have no confidence interval: counters that are equal for every seed.
+    /// Whether the values are exact, without a confidence interval. This is so for counters that are equal for every
+    /// seed.
     pub(super) is_exact: bool,
     /// The relative precision of a rate search; 0 without a search.
     pub(super) resolution: f64,
@@ -53,11 +54,11 @@ pub(super) struct Judged<'a> {
     pub(super) family: usize,
     /// Cells that have no number, although no answer was wrong.
     pub(super) unmeasured: Vec<&'a str>,
-    /// Cells that gave wrong answers, and so have no number, with how many.
+    /// Configurations with wrong answers, which therefore have no values, and the number of wrong answers.
     pub(super) wrong: Vec<(&'a str, u64)>,
-    /// Cells that dropped data that a later operation asked for.
+    /// Configurations that dropped data that a later operation requested.
     pub(super) dropping: Vec<&'a str>,
-    /// The numbers of cells with rows beyond a bound, and the bound.
+    /// The implausible configurations: the number of the configuration, and the description of the exceeded bound.
     implausible: BTreeMap<u64, String>,
     /// The looks of a run with a budget.
     pub(super) looks: Vec<Look>,
@@ -230,26 +231,27 @@ impl<'a> Judged<'a> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
     }
 
-    /// Why the numbers of a cell or of the baseline are implausible, so that they have no verdict.
+    /// Reason why values of a configuration or of the baseline are implausible, so they have no verdict.
     pub(super) fn implausible(&self, name: &str) -> Option<&str> {
         let (baseline, entry) = self.both(name)?;
         let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
         of(entry).or_else(|| of(baseline))
     }
 
-    /// Whether a cell can be compared with the baseline: a filter of twice the bits cannot.
+    /// Whether a configuration is comparable with the baseline. For example, a filter with twice the bits is not
+    /// comparable.
     pub(super) fn is_comparable(&self, name: &str) -> bool {
         let both = self.both(name);
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
-    /// Whether all values are of one seed and depend on its random draws.
+    /// Whether all values come from one seed and depend on its random draws.
     pub(super) fn is_of_one_seed(&self) -> bool {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)
     }
 
-    /// Whether a configuration has an ideal variant where the baseline has none. The value of an ideal variant is then
-    /// a bound for all others.
+    /// Whether a configuration has an ideal variant on an axis on which the baseline has an ordinary variant. The value
+    /// of an ideal variant is then a bound for all others.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
@@ -318,7 +320,7 @@ pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// The phase that is judged: the phase that the experiment names, else that of the first chart, else the default.
+/// The phase that is judged: the phase that the experiment names, else the phase of the first chart, else the default.
 pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
@@ -341,7 +343,7 @@ fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
 }
 
-/// The phase that the first chart is about.
+/// The phase that the first chart shows.
 fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     let filter = experiment.charts.first()?.filter.get(c::PHASE.name)?;
     match &filter.texts()[..] {
@@ -350,9 +352,9 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// The column of the first chart if one direction of the column is better, else the throughput. If time is not
-/// measured, the bytes written, or for a component its own metric. If the judged phase has no value of that metric, the
-/// first other metric with a value.
+/// The default metric of the verdict. This is the column of the first chart, if the column has a better direction, else
+/// the throughput. In counted mode, it is the written bytes, or the metric of the component. If the judged phase has no
+/// value of this metric, the first metric with a value is used.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

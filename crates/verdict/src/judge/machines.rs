@@ -32,8 +32,8 @@ pub struct Machines {
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
-    /// Sentences about the machines of a timed run: pooled ratios, the spread between machines, whether
-    /// the best is the same on each, and the machines that differ from the others. Nothing for one machine.
+    /// Sentences about the machines of a timed run: pooled ratios, the spread between machines, whether all machines
+    /// have the same best configuration, and outlying machines. Empty for one machine.
     pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
         let names: BTreeSet<&String> = machines.of_rounds.values().collect();
         if names.len() < 2 {
@@ -77,7 +77,7 @@ impl Judged<'_> {
             .collect();
         if strata.len() > MOST_SENTENCES {
             let others = counted(strata.len() - MOST_SENTENCES, "other configuration");
-            said.push(format!("{}: {others} have no line here.", self.what()));
+            said.push(format!("{}: {others} not listed here.", self.what()));
         }
         said.extend(self.best_of_each(baseline, &strata).map(|text| format!("{}: {text}", self.what())));
         said.extend(self.outlying(machines, baseline, &strata));
@@ -113,11 +113,13 @@ impl Judged<'_> {
                 percent(interval.low),
                 percent(interval.high)
             ),
-            None => "the spread between machines is unknown, because each ran one round.".to_owned(),
+            None => {
+                "the spread between machines is unknown, because each machine ran only one round.".to_owned()
+            }
         };
         text += &between;
         if interval.low < 1.0 && interval.high > 1.0 {
-            text += " The sign of the difference may be another on other machines.";
+            text += " The difference may have the opposite sign on other machines.";
         }
         Some(text)
     }
@@ -143,10 +145,13 @@ impl Judged<'_> {
             return Some(format!("{} is best on each machine.", quoted(name)));
         }
         let each = best.iter().map(|(name, on)| format!("{} on {}", quoted(name), listed(on)));
-        Some(format!("the best differs between machines: {}.", each.collect::<Vec<_>>().join(", ")))
+        Some(format!(
+            "the best configuration differs between machines: {}.",
+            each.collect::<Vec<_>>().join(", ")
+        ))
     }
 
-    /// The machines whose baseline or ratios differ from those of the others.
+    /// The machines whose baseline or ratios differ from the other machines.
     fn outlying(
         &self,
         machines: &Machines,

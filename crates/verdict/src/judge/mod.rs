@@ -84,9 +84,9 @@ pub struct Verdicts<'a> {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment by its rows, by those of baselines that ran twice, and by the looks of a run with a budget. Components are compared where
-    /// all else is the same, so that there is a verdict for each of the other swept values. All comparisons are
-    /// one family: chance has as many opportunities.
+    /// Judges an experiment. The inputs are its rows, the rows of baselines that ran twice, and the looks of a run with
+    /// a budget. Components are compared only at equal values of the other swept paths, so each combination of these
+    /// values has a verdict. The p-values are corrected for the number of all comparisons together.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,
@@ -107,7 +107,7 @@ impl<'a> Verdicts<'a> {
         Ok(Self { experiment, judged })
     }
 
-    /// Whether the confidence interval of every comparison is narrow: at most `delta` wide on both sides of its middle.
+    /// Whether all confidence intervals are narrow. Their relative half-width must be at most `precision`.
     pub fn reach_no_further_than(&self, precision: f64) -> bool {
         let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;
@@ -117,8 +117,8 @@ impl<'a> Verdicts<'a> {
         comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
-    /// The outcome as a short text: per group of cells and metric the table and the verdict, then the notes. A quick run
-    /// has no verdict, because its sizes are reduced.
+    /// The outcome as a short text. Each group of configurations and metric has a table and a verdict, and the notes
+    /// follow. A quick run has no verdict, because its sizes are reduced.
     pub fn text(&self, is_quick: bool) -> String {
         let lines: usize = self.judged.iter().map(|judged| judged.entries.len()).sum();
         let is_whole = self.experiment.component.is_none() || lines <= MOST_LINES;

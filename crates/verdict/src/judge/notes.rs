@@ -1,4 +1,4 @@
-//! The notes on a verdict: everything that holds for several configurations, each once.
+//! The notes below a verdict. A note that is valid for several configurations is printed once.
 
 use measure::{Doubt, Ranked, Verdict};
 
@@ -22,7 +22,10 @@ impl Judged<'_> {
             )
         }));
         notes.extend((self.resolution > 0.0).then(|| {
-            format!("The rate search stops within {}; smaller changes are ignored.", percent(self.resolution))
+            format!(
+                "The rate search has a precision of {}; smaller changes are ignored.",
+                percent(self.resolution)
+            )
         }));
         notes.extend(self.test_note());
         notes.extend(self.looks_note());
@@ -43,10 +46,12 @@ impl Judged<'_> {
         notes.extend(self.doubts());
         let others = self.names(|other| !self.is_comparable(&other.name));
         if !others.is_empty() {
+            let costs = self.prices.names();
+            let differ = if costs.len() == 1 { "differs" } else { "differ" };
             notes.push(format!(
-                "Not comparable with {}, because neither {} is near: {}.",
+                "Not comparable with {}, because {} {differ} too much: {}.",
                 quoted(&self.entries[0].sample.name),
-                self.prices.names().join(" nor "),
+                costs.join(" and "),
                 listed(&others)
             ));
         }
@@ -163,20 +168,22 @@ impl Judged<'_> {
 /// The reason why a comparison is inconclusive; `None` if the verdict of the whole states it.
 fn reason(doubt: Doubt) -> Option<String> {
     Some(match doubt {
-        Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value on both sides".to_owned(),
+        Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value for both sides".to_owned(),
         Doubt::TooFewBlocks { .. } => return None,
         Doubt::TooNoisy => "the 95% CI includes no change".to_owned(),
         Doubt::Chance => "p exceeds 0.05".to_owned(),
-        Doubt::TooSmall => "the change is below the threshold, but its CI extends beyond".to_owned(),
+        Doubt::TooSmall => {
+            "the change is below the threshold, but the 95% CI extends beyond the threshold".to_owned()
+        }
         Doubt::OneOfMany { comparisons } => {
             format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
         }
         Doubt::SometimesZero => "one side is 0 in some trials".to_owned(),
         Doubt::NoDirection => "neither direction is better".to_owned(),
-        Doubt::NoRatio => "a negative value has no ratio".to_owned(),
-        Doubt::Implausible => "a number of one side is implausible".to_owned(),
-        Doubt::FewSessions => "the sessions are too few to show how far sessions differ".to_owned(),
-        Doubt::OneSeed => "one seed does not tell the difference from chance".to_owned(),
-        Doubt::OnlyOnce => "the first batch did not confirm it".to_owned(),
+        Doubt::NoRatio => "a value is negative, so the ratio is undefined".to_owned(),
+        Doubt::Implausible => "a value of one side is implausible".to_owned(),
+        Doubt::FewSessions => "there are too few sessions to show by how much sessions differ".to_owned(),
+        Doubt::OneSeed => "one seed cannot distinguish the difference from chance".to_owned(),
+        Doubt::OnlyOnce => "the first batch of trials did not show this change".to_owned(),
     })
 }

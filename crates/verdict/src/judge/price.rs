@@ -12,7 +12,7 @@ const ALIKE: f64 = 0.1;
 /// The columns of the cost. Without any, the cost is the memory of a tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
-    /// Whether configurations are comparable only if one of their costs is equal.
+    /// Whether configurations are comparable only if at least one of their costs is about equal.
     divide: bool,
 }
 
@@ -57,7 +57,7 @@ impl Prices {
         value.map_or_else(String::new, |value| shown(value, unit))
     }
 
-    /// Whether configurations with these costs may be compared: at least one cost must be equal.
+    /// Whether two configurations with these costs are comparable, because at least one cost is about equal.
     pub(super) fn are_comparable(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }

@@ -1,4 +1,4 @@
-//! A verdict as programs read it.
+//! A verdict in the form that programs read.
 
 use measure::{Ranked, Verdict};
 use results::{Row, verdicts as v};
@@ -6,8 +6,8 @@ use results::{Row, verdicts as v};
 use super::judged::{Entry, Judged};
 
 impl Judged<'_> {
-    /// The verdict on a candidate, with the reason if it is inconclusive. It is inconclusive if values of either side
-    /// are implausible, or if the candidate is not comparable.
+    /// The verdict on a candidate, with the reason of an inconclusive verdict. The verdict is also inconclusive if
+    /// values of one side are implausible, or if the candidate is not comparable.
     fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
         if let Some(words) = self.implausible(&ranked.name) {
             return (Verdict::Inconclusive, Some(format!("implausible: {words}")));
@@ -74,7 +74,7 @@ impl Judged<'_> {
         let mut differences = candidate.contrast.settings.clone();
         let terms = candidate.contrast.unequal_terms;
         row.set(&v::FACTORS, (differences.len() + terms) as u64);
-        differences.extend((terms > 0).then(|| format!("mismatched terms: {terms}")));
+        differences.extend((terms > 0).then(|| format!("mismatched settings: {terms}")));
         row.set(&v::DIFFERS_IN, differences.join(", "));
         row
     }

@@ -5,7 +5,7 @@ use results::{Column, columns as c};
 
 use crate::facts::CellFacts;
 
-/// Whether a column holds the result of a rate search.
+/// Whether a column contains the result of a rate search.
 pub(crate) fn holds_found_rate(column: &str) -> bool {
     [c::SUSTAINED_OPS_PER_SECOND, c::OPS_PER_SECOND].iter().any(|found| found.name == column)
 }

@@ -26,7 +26,7 @@ const WIDEST_EQUIVALENCE: f64 = 0.1;
 pub(super) struct Statement {
     /// The first word: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
     word: &'static str,
-    /// The sentences. Each of them begins a line.
+    /// The sentences. Each sentence starts a new line.
     sentences: Vec<String>,
 }
 
@@ -201,7 +201,7 @@ impl Judged<'_> {
         Statement::verdict(format!("no difference. {who} within {within} of {baseline}{how}."))
     }
 
-    /// The verdict where nothing beats the baseline and not everything is worse or equal.
+    /// The statement for the case that no candidate is better than the baseline, and some candidates are undecided.
     fn undecided(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
         let comparison = &best.comparison;
         let name = quoted(&best.name);
@@ -215,10 +215,10 @@ impl Judged<'_> {
         let closest = format!("Closest: {name}, {}", self.closeness(best));
         let statement = match (comparison.verdict, comparison.doubt) {
             (_, Some(Doubt::TooFewBlocks { blocks: 0 })) => {
-                Statement::none(format!("no trial has a value of both {name} and {baseline}."))
+                Statement::none(format!("no trial has values of both {name} and {baseline}."))
             }
             (_, Some(Doubt::OneSeed)) => Statement::none(format!(
-                "one seed: the difference is of this seed. {}{}.",
+                "one seed: the difference may hold only for this seed. {}{}.",
                 self.change(best, Some(baseline)),
                 self.evidence(best)
             ))
@@ -252,7 +252,7 @@ impl Judged<'_> {
             ))
             .and([trials]),
             (_, Some(Doubt::SometimesZero)) => Statement::verdict(format!(
-                "inconclusive. {} is 0 in some trials, so there is no ratio. Longer phases may resolve it.",
+                "inconclusive. {} is 0 in some trials, so the ratio is undefined. Longer phases may resolve it.",
                 self.title()
             )),
             (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(
@@ -274,7 +274,7 @@ impl Judged<'_> {
             .and((!worse.is_empty()).then(|| format!("{} {is_verb} worse than {baseline}.", listed(&worse))))
     }
 
-    /// The step that helps against a difference below the threshold: less noise if the noise floor decides, else more
+    /// The next step for a difference below the threshold: less noise if the noise floor sets the threshold, else more
     /// trials.
     fn against_noise(&self, comparison: &Comparison, trials: String) -> String {
         match self.noise.is_some_and(|noise| noise.floor >= comparison.delta) {
@@ -295,7 +295,7 @@ impl Judged<'_> {
         }
     }
 
-    /// `get latency +6.3% (95% CI -3.6% to +22.2%)`: the change of the best candidate where none is better.
+    /// The change of the closest candidate, if no candidate is better: `get latency +6.3% (95% CI -3.6% to +22.2%)`.
     fn closeness(&self, best: &Ranked) -> String {
         let title = self.title();
         let Some(change) = self.change_of(best) else { return title };
@@ -416,8 +416,8 @@ impl Judged<'_> {
         self.ranked.iter().filter(|ranked| keep(ranked)).map(|ranked| &*ranked.name).collect()
     }
 
-    /// The change of a candidate. A fraction for which more is better, such as a hit rate, changes by points, because a
-    /// percentage of it would be ambiguous.
+    /// The change of a candidate. If more of a fraction is better, as for a hit rate, the change is in percentage
+    /// points, because a percentage of a percentage is ambiguous.
     pub(super) fn change_of(&self, of: &Ranked) -> Option<Change> {
         let is_share = self.column.unit() == Unit::Share && self.column.better() == Better::Higher;
         let baseline = self.entries.first().and_then(|baseline| baseline.sample.median());

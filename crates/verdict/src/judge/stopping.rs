@@ -18,8 +18,8 @@ const LAST_SHARE: f64 = 0.4;
 const MOST_NAMED: usize = 6;
 
 impl Verdicts<'_> {
-    /// The prospect of each candidate, by the number of its configuration, if so many more rounds fit into the budget. A
-    /// candidate with several comparisons is decided when all of them are.
+    /// The prospect of each candidate, by the number of its configuration, if `more_rounds` more rounds fit into the
+    /// budget. A candidate with several comparisons is decided when all of them are.
     pub fn outlooks(&self, more_rounds: usize) -> BTreeMap<u64, Outlook> {
         let mut outlooks: BTreeMap<u64, Outlook> = BTreeMap::new();
         for (cell, new) in self.judged.iter().flat_map(|judged| judged.outlooks(more_rounds)) {
@@ -57,7 +57,7 @@ impl Judged<'_> {
         self.ranked.iter().filter_map(of).collect()
     }
 
-    /// When the run looked at its verdicts, and which configurations stopped before the others.
+    /// A note about the looks of the run, and about configurations that stopped early.
     pub(super) fn looks_note(&self) -> Option<String> {
         let looks: Vec<String> = self.looks.iter().map(|look| look.rounds.to_string()).collect();
         if looks.is_empty() {

@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 16;
 /// The maximum length of a metric title in the head of a column.
 const LONGEST_TITLE: usize = 18;
 
-/// A column: its head, and whether it is right-aligned.
+/// The head of a column, and whether the column is right-aligned.
 type Head = (String, bool);
 
 impl Judged<'_> {
@@ -95,7 +95,7 @@ impl Judged<'_> {
         heads
     }
 
-    /// The swept path in which the configurations differ, if it is a single path.
+    /// The title of the swept path in which the configurations differ, or `configuration` for several paths.
     fn compared(&self) -> String {
         let swept = self.experiment.swept.iter().enumerate();
         let mut compared = swept.filter(|(at, _)| !self.experiment.within.contains(at)).map(|(_, path)| path);
@@ -159,8 +159,8 @@ impl Judged<'_> {
         }
     }
 
-    /// The settings in which every configuration differs from the baseline, if they are equal for all, apart from
-    /// parameters that only one variant has.
+    /// The settings in which all configurations differ from the baseline. `None` if these settings are not equal for
+    /// all configurations. Parameters that only one variant has are ignored.
     pub(super) fn common_factors(&self) -> Option<String> {
         let (_, others) = self.entries.split_first()?;
         let mut all = others.iter().map(|other| factors(&other.contrast));

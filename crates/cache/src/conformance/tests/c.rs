@@ -1,4 +1,4 @@
-//! Tests of the cache in `examples/cache-c` against the invariants, and of libraries that are no valid cache.
+//! Tests of the cache in `examples/cache-c` against the invariants, and of libraries that are not valid caches.
 
 use std::path::{Path, PathBuf};
 

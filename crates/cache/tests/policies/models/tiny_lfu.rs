@@ -62,8 +62,8 @@ impl WTinyLfu {
         self.probation.len() + self.protected.len()
     }
 
-    /// Whether the window is too large with so many entries. Its capacity is in hundredths of entries, and at least
-    /// one entry.
+    /// Whether the window is too large with this number of entries. The capacity of the window is in hundredths of
+    /// entries, and is at least one entry.
     fn overflows(&self, entries: usize) -> bool {
         entries * 100 > self.capacity
     }

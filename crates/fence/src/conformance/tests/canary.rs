@@ -23,7 +23,7 @@ pub(crate) enum Fault {
     TrustsHashes,
     /// The result of a build depends on the number of earlier builds.
     CountsItsBuilds,
-    /// A search reads blocks one after the other.
+    /// Fault: a search reads all blocks one after the other.
     ReadsAllBlocks,
     /// The memory is not reported.
     HidesMemory,
@@ -38,13 +38,13 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
-        (Self::OffByOne, "seek and find answer rightly"),
-        (Self::TrustsHeads, "seek and find answer rightly"),
-        (Self::WrapsRound, "seek and find answer rightly"),
-        (Self::MixesBatches, "a batch answers like its keys alone"),
-        (Self::TrustsHashes, "colliding hashes change nothing"),
+        (Self::OffByOne, "seek and find return the right block"),
+        (Self::TrustsHeads, "seek and find return the right block"),
+        (Self::WrapsRound, "seek and find return the right block"),
+        (Self::MixesBatches, "a batch gives the same answers as single searches"),
+        (Self::TrustsHashes, "colliding hashes do not change answers"),
         (Self::CountsItsBuilds, "the stored bytes depend only on the input"),
-        (Self::ReadsAllBlocks, "a search reads no more than a binary search"),
+        (Self::ReadsAllBlocks, "a search reads at most as many blocks as a binary search"),
         (Self::HidesMemory, "memory is reported"),
         (Self::AcceptsCutBytes, "corruption is an error or a block of the table"),
         (Self::PanicsOnCutBytes, "corruption is an error or a block of the table"),

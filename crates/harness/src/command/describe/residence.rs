@@ -1,4 +1,4 @@
-//! The state of lsmbench's own tree after the load: its flushes and sorted runs, and the data that stay in the
+//! Estimates the state of lsmbench's own tree after the load: flushes, sorted runs, and the data that stays in the
 //! memtable.
 
 use std::fmt::Write as _;
@@ -51,8 +51,9 @@ pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
             let share = format_value(state.memtable_share(), Unit::Share);
             let _ = writeln!(
                 text,
-                "#   warning: {share} of the loaded data{of} stays in the memtable, so later phases measure the memtable \
-                 rather than tables; insert more keys, or set a smaller design.memtable.capacity"
+                "#   warning: {share} of the loaded data{of} stays in the memtable, so later phases measure \
+                 the memtable instead of SSTables; insert more keys, or set a smaller \
+                design.memtable.capacity"
             );
         }
     }
@@ -108,7 +109,7 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
     by_bytes.min(design.memtable_entries.unwrap_or(u64::MAX)).max(1)
 }
 
-/// The sorted runs after so many flushes, by the simulator of compaction.
+/// The number of sorted runs after `flushes` flushes, according to the compaction simulator.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

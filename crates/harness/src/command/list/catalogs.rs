@@ -13,7 +13,7 @@ pub(super) const MIX_NAME: &str = "mix";
 
 /// A catalog with its variants.
 pub(super) struct Listed {
-    /// The name by which the command line lists it.
+    /// Name of the catalog on the command line.
     pub(super) name: &'static str,
     /// The name of the axis in TOML.
     pub(super) axis: &'static str,

@@ -9,7 +9,7 @@ use catalog::{KeyEntry, KeyTable};
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) values: String,
-    /// The default in TOML; empty if the key has none.
+    /// The default in TOML; empty if the key has no default.
     pub(super) default: String,
     pub(super) about: String,
 }

@@ -43,7 +43,7 @@ fn experiment_file() -> String {
          [charts](charts.md).",
     );
     page.push_str(
-        "\n```toml\nquestion = \"Which filter lets the fewest absent lookups through?\"\n\n[design]\nmemtable = { capacity \
+        "\n```toml\nquestion = \"Which filter has the fewest false positives?\"\n\n[design]\nmemtable = { capacity \
          = \"256KiB\" }\n\n[[phase]]\nname   = \"load\"\ninsert = 100_000\n\n[[phase]]\nname       = \
          \"lookup\"\noperations = 100_000\nmix        = \"get\"\nabsent     = 0.5\n\n[sweep]\n\"design.bloom\" = \
          [\"none\", \"standard\", \"blocked\"]\n\n[trials]\nmode = \"counted\"\n\n[[chart]]\nkind = \"bar\"\nx    = \
@@ -60,27 +60,33 @@ fn experiment_file() -> String {
     );
     derived(
         &mut page,
-        sections("verdict", "The metric that decides, and the baseline.", &experiment::reference::verdict()),
+        sections(
+            "verdict",
+            "The metric that decides the verdict, and the baseline.",
+            &experiment::reference::verdict(),
+        ),
     );
-    let about = "The gate of `lsmbench run`: exit status 1 if a configuration is worse than the baseline.";
+    let about = "The gate of `lsmbench run`, which exits with status 1 if a configuration is worse than the baseline.";
     derived(&mut page, sections("gate", about, &experiment::reference::gate()));
-    let about = "The objective and the limits of `lsmbench tune`. The space is the sweep of the file.";
+    let about = "The objective and the limits of `lsmbench tune`, which searches all designs of the sweep.";
     derived(&mut page, sections("tune", about, &experiment::reference::tune()));
-    derived(&mut page, sections("style", "The look of the charts.", &experiment::reference::style()));
-    let about = "The figure of a published document that the experiment reproduces, for `lsmbench report`.";
+    derived(
+        &mut page,
+        sections("style", "File formats, size and font of the charts.", &experiment::reference::style()),
+    );
+    let about = "The figure of a published document that the experiment reproduces. Only `lsmbench report` reads this table.";
     derived(&mut page, sections("source", about, &schema::<FigureSource>()));
-    let about =
-        "A rule that compares published numbers with results or with a computation, for `lsmbench report`.";
+    let about = "A rule that compares published values with results or with a computation. Only `lsmbench report` reads it.";
     derived(&mut page, sections("claim", about, &schema::<Rule>()));
-    page.push_str("\n## Computations\n\nThe names that `computed` takes, with the arguments in `with`.\n\n");
+    page.push_str("\n## Computations\n\nThe valid values of `computed`. The second column lists the arguments that `with` must set.\n\n");
     let rows = COMPUTATIONS.iter().map(|one| {
         let arguments: Vec<String> = one.arguments.iter().map(|name| code(name)).collect();
         vec![code(&format!("\"{}\"", one.name)), arguments.join(", ")]
     });
     table(&mut page, &["Computation", "Arguments"], rows);
-    let about = "A contradiction in a document, in `contradictions.toml` next to its experiments.";
+    let about = "A contradiction in a document. The file `contradictions.toml` next to the experiments contains these tables.";
     derived(&mut page, sections("contradiction", about, &schema::<Contradiction>()));
-    let about = "A question that the report answers first, in `experiments/highlights.toml`.";
+    let about = "A question that the report answers on its first page. The file `experiments/highlights.toml` contains these tables.";
     derived(&mut page, sections("highlight", about, &schema::<Highlight>()));
     page
 }
@@ -101,7 +107,7 @@ fn design_options(axes: &[&Listed]) -> String {
     let defaults = tree::Design::default();
     let entries = axes.iter().map(|axis| Entry {
         key: axis.name.to_owned(),
-        values: format!("name of a variant, or a table ([variants](variants.md#{}))", axis.name),
+        values: format!("name of a variant, or a table with `kind` ([list](variants.md#{}))", axis.name),
         default: format!("\"{}\"", defaults.choice(axis.name).kind()),
         about: format!("{}.", capitalised(&axis.summary)),
     });
@@ -117,12 +123,12 @@ fn design_options(axes: &[&Listed]) -> String {
         entries: own_key_entries().map(Entry::from).collect(),
     };
     memtable.write(&mut page, 2, &code("design.memtable"));
-    let options = sections("design", "Options that belong to no axis.", &schema::<Options>());
+    let options = sections("design", "Options that are independent of all axes.", &schema::<Options>());
     for (number, section) in options.iter().enumerate() {
         let title = if number == 0 { "Options".to_owned() } else { code(&section.name) };
         section.write(&mut page, 2, &title);
     }
-    page.push_str("\n## Other names\n\nThese axes and keys have two names.\n\n");
+    page.push_str("\n## Other names\n\nThese axes and keys have two names, and both names are valid.\n\n");
     let second = SECOND_NAMES.iter().map(|(group, key)| {
         vec![
             code(&format!("design.{group}.{key}")),
@@ -222,13 +228,13 @@ fn manifest() -> String {
     page.push_str(
         "\n```sh\njq -r .resolved results/quickstart/manifest.json > again.toml   # the experiment with every default\n```\n",
     );
-    let mut found = sections("", "The fields of the file.", &schema::<Manifest>());
+    let mut found = sections("", "The fields of `manifest.json`.", &schema::<Manifest>());
     found[0].entries.push(Entry {
         key: "checksum".to_owned(),
         values: "text".to_owned(),
         default: String::new(),
         about:
-            "XXH3-64 of the file up to this field, in hexadecimal. Manifests of earlier versions have none."
+            "XXH3-64 of the file up to this field, in hexadecimal. Manifests of earlier versions have no checksum."
                 .to_owned(),
     });
     for (number, section) in found.iter().enumerate() {
@@ -253,7 +259,7 @@ fn exit_codes() -> String {
     );
     page.push_str("\n```sh\nlsmbench compare results/old results/new || echo \"exit code $?\"\n```\n\n");
     let rows = [
-        (0, "Success", "The command did its work, and its answer is good."),
+        (0, "Success", "The command succeeded, and all checks of the command passed."),
         (
             BAD_ANSWER,
             "Bad answer",
@@ -265,8 +271,8 @@ fn exit_codes() -> String {
         (
             BAD_REQUEST,
             "Invalid request",
-            "The command line or a file is invalid, or the command could not do its work: the error names the reason and \
-             the next step.",
+            "The command line or a file is invalid, or the command failed. The error message names the \
+             reason and the next step.",
         ),
         (
             INTERRUPTED,

@@ -79,7 +79,7 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
     }
 }
 
-/// Whether a parameter that is a list may have texts in it.
+/// Whether the elements of a list parameter may be texts.
 fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
     let texts = Value::Array(vec!["text".into()]);
     let table = Table::from_iter([("kind".to_owned(), Value::from(kind)), (key.to_owned(), texts)]);

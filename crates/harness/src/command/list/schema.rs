@@ -45,7 +45,7 @@ fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     forms(object).find_map(inner_table).or_else(|| object.get("items").and_then(inner_table))
 }
 
-/// The forms that a value may have, `null` among them.
+/// The alternative schemas of a value, including `null`.
 fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| object.get(key)?.as_array()).flatten()
 }
@@ -73,8 +73,8 @@ fn meanings(schema: &Value) -> Vec<(String, String)> {
     if own.is_empty() { forms(object).flat_map(meanings).collect() } else { own }
 }
 
-/// The default in TOML. The defaults of a table are listed with its keys. An optional flag without a default in the
-/// schema is omitted when it is false, so its default is false.
+/// The default in TOML. For a table, the result is empty, because the keys of the table list the defaults. An optional
+/// flag without a default in the schema has the default `false`.
 fn default(schema: &Value, is_required: bool) -> String {
     match schema.get("default") {
         None if !is_required && schema.get("type") == Some(&"boolean".into()) => "false".to_owned(),
@@ -156,8 +156,7 @@ mod tests {
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(default)]
     struct Outer {
-        /// How large
-        /// it is.
+        /// Size of the test value.
         size: Option<ByteSize>,
         /// The way.
         way: Way,

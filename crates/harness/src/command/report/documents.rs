@@ -99,7 +99,8 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 
-    /// An experiment with the setting of a place in `features.csv`; a list is swept.
+    /// Creates an experiment with the setting that an entry of `features.csv` names. If the setting is a list, the
+    /// experiment sweeps the list.
     fn experiment(path: &str, value: Value) -> String {
         let phase: Table =
             "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.125, batch = 0.125 }"
@@ -144,7 +145,7 @@ mod tests {
     /// Registers the variants of the report's sources, as the program does.
     static STUDY: LazyLock<()> = LazyLock::new(|| study::register().expect("nothing was looked up before"));
 
-    /// Why a place of `features.csv` does not exist; `None` if it does.
+    /// Reason why a place that `features.csv` names does not exist. `None` if the place exists.
     fn refused(place: &str, folder: &Path) -> Option<String> {
         LazyLock::force(&STUDY);
         if place.starts_with("crates/") || place.starts_with("experiments/") {
@@ -168,7 +169,7 @@ mod tests {
         Experiment::load(&file, &Overrides::default()).err().map(|refusal| refusal.to_string())
     }
 
-    /// Whether it is a known engine that is not installed, or not part of this build.
+    /// Whether a value names a known engine that is not installed, or not part of this build.
     fn is_known_and_absent(value: &Value) -> bool {
         read_engine(value).is_ok_and(|choice| engine(&choice).identify().is_err())
     }

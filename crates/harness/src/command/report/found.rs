@@ -1,4 +1,4 @@
-//! An experiment of a report, with its results.
+//! An experiment in a report, with its results.
 
 use experiment::Experiment;
 use results::{Folder, Manifest, Table};

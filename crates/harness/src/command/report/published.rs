@@ -22,7 +22,7 @@ pub(super) const FOLDER: &str = "results/published";
 const INDEX: &str = "experiments.csv";
 /// Columns of the file.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// The tables of an experiment that do not change its results, and are therefore not part of its recipe.
+/// Tables of an experiment file that do not change results, so the hash of the experiment excludes these tables.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
 /// A folder of copied results.
@@ -60,7 +60,7 @@ impl Published {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Whether to keep the existing copy of an experiment because its rows were not measured this time. Either the
+    /// Whether to keep the existing copy of an experiment, because this run did not measure all its rows. Either the
     /// whole experiment did not run, or some engines are not installed.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
@@ -78,7 +78,7 @@ impl Published {
                 if gone.is_empty() {
                     return Ok(false);
                 }
-                format!("nothing was measured of {}", gone.join(", "))
+                format!("{} was not measured", gone.join(", "))
             }
         };
         let folder = own.root().display();
@@ -87,13 +87,15 @@ impl Published {
             (true, false) => "a run of another size",
             (true, true) => {
                 line(&format!(
-                    "{name}: {lacking}: {folder} keeps its results instead of the new ones; remove that folder to \
-                     replace them"
+                    "{name}: {lacking}, so {folder} keeps the old results; remove that folder to replace \
+                     the results"
                 ));
                 return Ok(true);
             }
         };
-        line(&format!("{name}: {lacking}: replaced the results in {folder}, because they are of {other}"));
+        line(&format!(
+            "{name}: {lacking}, but {folder} had results of {other}, so the new results replaced them"
+        ));
         Ok(false)
     }
 

@@ -14,7 +14,7 @@ pub(super) struct Seals {
     pub(super) levels: Option<Seal>,
 }
 
-/// The parts of a manifest without the folders and the state of one machine.
+/// A manifest without the folders and the state of the machine that ran.
 pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Seals) -> Manifest {
     Manifest {
         left_out: left_out(manifest),

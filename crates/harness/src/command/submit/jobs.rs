@@ -1,4 +1,4 @@
-//! The jobs of one experiment, and words for a shell.
+//! The jobs of one experiment, and the quoting of words for a shell.
 
 use crate::cli::SubmitArguments;
 
@@ -12,7 +12,7 @@ pub(super) struct Jobs<'a> {
     pub(super) missing: Vec<u64>,
     /// The program that examines a machine, quoted for a shell; `None` if no machine is examined.
     pub(super) examine: Option<String>,
-    /// The program and everything behind it but the part, quoted for a shell.
+    /// The command of a part with all arguments except `--part`, quoted for a shell.
     pub(super) run: String,
     /// The program and the merge, quoted for a shell.
     pub(super) merge: String,
@@ -37,7 +37,7 @@ pub(super) fn quoted(words: &[String]) -> String {
     words.iter().map(|word| word_of_shell(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word for a shell, in quotes if it needs them.
+/// Formats a word for a shell, with quotes if the word needs quotes.
 pub(super) fn word_of_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

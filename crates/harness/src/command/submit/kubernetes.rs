@@ -40,7 +40,8 @@ pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
     )
 }
 
-/// The pod of a job that runs a script in the volume; alone on its node where it measures.
+/// The pod template of a job that runs a script in the volume. A measuring pod has a node without other pods of the
+/// experiment.
 fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: bool) -> String {
     let arguments = jobs.arguments;
     let memory = arguments.memory.as_ref().map_or_else(String::new, |memory| {
@@ -76,7 +77,7 @@ fn name_of_job(name: &str) -> String {
     name.trim_matches('-').to_owned()
 }
 
-/// A text of YAML in quotes, which are those of JSON.
+/// Formats a text for YAML, in the quotes of JSON.
 fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! The jobs of Slurm: an array with a task for each missing part, and the merge behind it.
+//! The Slurm jobs of an experiment: an array with a task for each missing part, and then the merge.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -10,7 +10,7 @@ use types::Outcome;
 
 use crate::output::line;
 
-/// The time between two looks at the folder of the parts.
+/// Time between two reads of the folder of the parts.
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// Prints a table of the parts whenever it changes, until all parts are done.
@@ -38,7 +38,7 @@ pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<
     }
 }
 
-/// A line for each part: its trials, its machine, and the last line of its log if it has not ended.
+/// A table with one line per part: finished trials, machine, and the last line of the log if the part is unfinished.
 fn table(states: &[PartState], out: &Path) -> String {
     let mut text = String::new();
     for PartState { number, finished, trials, node, is_done } in states {
@@ -59,7 +59,7 @@ fn table(states: &[PartState], out: &Path) -> String {
     text
 }
 
-/// `, about 2m left`: the time that the rest takes at the speed of the trials since the start.
+/// Formats the remaining time, such as `, about 2m left`, from the speed of the trials since the start.
 fn left(elapsed: Duration, finished: u64, rest: u64) -> String {
     if finished == 0 || rest == 0 {
         return String::new();

@@ -22,7 +22,7 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
         Some(file) => read_design(&file)?,
         None if shown == "default" => Design::default(),
         None => {
-            let message = format!("no design file {shown}, and no design of this name in {DESIGNS}");
+            let message = format!("no such design: {shown} is not a file and not a name in {DESIGNS}");
             return Err(Problem::new(message));
         }
     };
@@ -30,7 +30,7 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
         design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
     {
         return Err(Problem::new(format!(
-            "design {shown}: torture needs a design without data loss, but {axis} = \"{choice}\" {limit}; choose another variant"
+            "design {shown}: torture needs a design that keeps its data, but {axis} = \"{choice}\" {limit}; choose another variant"
         )));
     }
     Ok((shown, torture::small(&design)))
@@ -39,7 +39,8 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
 /// All shipped designs by name, made small.
 pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     let Some(folder) = folder() else {
-        let message = format!("no folder {DESIGNS} here or above; name a design with --design");
+        let message =
+            format!("no folder {DESIGNS} in this folder or a parent folder; name a design with --design");
         return Err(Problem::new(message));
     };
     let mut names = Vec::new();

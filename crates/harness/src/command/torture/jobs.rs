@@ -20,7 +20,7 @@ pub(super) struct Job {
     pub(super) subject: StoreKind,
 }
 
-/// The result of a job, for its line.
+/// The printed result of a job.
 pub(super) struct Report {
     pub(super) counts: Vec<u64>,
     pub(super) findings: Findings<String>,
@@ -54,7 +54,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
     names.dedup();
-    let why = "block.checksum = \"none\", so corruption of blocks cannot be detected";
+    let why = "with block.checksum = \"none\", lsmbench cannot detect corruption of blocks";
     if !names.is_empty() && !arguments.design.is_empty() {
         return Err(Problem::new(format!("design {}: {why}; choose another checksum", names.join(", "))));
     }
@@ -93,7 +93,7 @@ pub(super) fn run_jobs(
     Ok(totals.last() == Some(&0))
 }
 
-/// Numbers or their names, in columns.
+/// Formats counts or their names in columns.
 pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     cells.iter().fold(String::new(), |mut text, cell| {
         let _ = write!(text, "  {cell:>12}");
@@ -101,7 +101,7 @@ pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     })
 }
 
-/// The line of a job, and its violations.
+/// The printed line of a job, followed by its violations.
 fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report) -> String {
     let Job { design, wal, .. } = job;
     let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));

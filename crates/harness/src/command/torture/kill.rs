@@ -62,7 +62,7 @@ struct Orders {
 struct Tally {
     stores: u64,
     kills: u64,
-    /// The kills before the first commit was acknowledged.
+    /// The number of kills before the first commit was acknowledged.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,
@@ -103,7 +103,7 @@ fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
     storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
 }
 
-/// Kills the processes of one design in one WAL mode, one store after the other.
+/// Kills writer processes for one design in one WAL mode, one store after the other.
 fn kill_often(
     job: &Job,
     arguments: &KillArguments,
@@ -123,7 +123,7 @@ fn kill_often(
             tally.acknowledged += death.ledger.acknowledged() as u64;
             if let Err(violation) = store.judge(&death) {
                 let kept = store.scratch.keep();
-                let moment = format!("storage = {kind}; the store is kept in {}", kept.display());
+                let moment = format!("storage = {kind}; the store stays in {}", kept.display());
                 tally.findings.add(seed.to_string(), moment, violation);
                 break;
             }

@@ -1,4 +1,5 @@
-//! `lsmbench torture race`: threads run concurrent operations, and a check finds one order that explains all answers.
+//! `lsmbench torture race`: threads run concurrent operations, and a check searches for an order of all operations that
+//! explains all answers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,7 +20,7 @@ const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 /// The columns of the table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
-/// Sizes at which a few thousand operations flush, compact and evict, and threads still contend.
+/// Small sizes, so that a few thousand operations cause flushes, compactions and evictions while threads contend.
 const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
 
 /// Races on every selected design, and prints a line for each. Returns whether no violation was found.
@@ -93,7 +94,7 @@ fn every_design() -> Outcome<Vec<(String, Design)>> {
     Ok(designs)
 }
 
-/// The contestant for a design, in the WAL mode `wal` if it is given.
+/// The store under test for a design. `wal` replaces the WAL mode of the design.
 pub(super) fn contestant(name: &str, design: &Design, wal: Option<&str>) -> Outcome<Contestant> {
     let design = changed(design, SIZES)?;
     let design = match wal {

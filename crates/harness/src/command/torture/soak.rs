@@ -1,4 +1,5 @@
-//! `lsmbench torture soak`: a long race on files, in which memory, files and threads must not grow.
+//! `lsmbench torture soak`: runs concurrent operations on files for a long time, and checks that memory, files and
+//! threads do not grow.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -22,7 +23,8 @@ use types::{Outcome, Problem};
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The columns that must not grow. Each has the fraction of its mean by which it may rise over the second half.
+/// Indexes of the columns that must not grow, with the fraction of the mean by which a column may rise in the second
+/// half of the samples.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
 /// The standard errors from which on a rise is significant.
@@ -31,7 +33,8 @@ const ERRORS: f64 = 3.0;
 /// The samples in the second half that a verdict needs.
 const LEAST_SAMPLES: usize = 4;
 
-/// Races for the given time and prints a sample at intervals. Returns whether no violation and no growth was found.
+/// Runs concurrent operations for the given time and prints a sample at intervals. Returns `true` if there was no
+/// violation and no growth.
 pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     let (name, design) = named(&arguments.design)?;
     let contestant = contestant(&name, &design, arguments.wal.as_deref())?;
@@ -84,7 +87,7 @@ impl Drop for Place {
 /// A line of numbers in the order of [`COLUMNS`].
 type Sample = [u64; COLUMNS.len()];
 
-/// Races and prints samples. Returns the violation, if there is one.
+/// Runs concurrent operations and prints samples. Returns a violation, if one occurs.
 fn race(
     arguments: &SoakArguments,
     contestant: &Contestant,
@@ -127,13 +130,17 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// The rise of each column that must not grow, in percent of its mean. The rise is that of its least-squares line over
-/// the second half of the samples. A column grows if the rise is larger than allowed, and significant.
+/// Reports the rise of each column that must not grow, in percent of its mean. The rise is taken from a least-squares
+/// line through the second half of the samples. A column grows if its rise exceeds the limit and is statistically
+/// significant.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
         return (
-            format!("no verdict: needs {} samples; race for longer with --seconds\n", 2 * LEAST_SAMPLES),
+            format!(
+                "no verdict: at least {} samples are needed; run for longer with --seconds\n",
+                2 * LEAST_SAMPLES
+            ),
             true,
         );
     }
@@ -152,8 +159,8 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
     (text, is_flat)
 }
 
-/// The rise of the least-squares line through values from the first to the last, as a fraction of their mean, and the
-/// standard error of this rise.
+/// The rise of the least-squares line from the first to the last value, and the standard error of this rise. Both are
+/// fractions of the mean of the values.
 fn rise(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -18,7 +18,8 @@ use super::jobs::row;
 use crate::cli::SweepArguments;
 use crate::output::{line, print};
 
-/// The experiment. The experiment has six configurations of two trials, so that kills interrupt it.
+/// The experiment that is killed and resumed. Its six configurations with two trials each take long enough for several
+/// kills.
 const EXPERIMENT: &str = r#"
 question = "Does a killed and resumed run end like an uninterrupted one?"
 [design]

@@ -29,7 +29,7 @@ pub(crate) enum Fault {
     RenamesToFreeNamesOnly,
     /// Readers reopen the file for each read.
     ReopensToRead,
-    /// Hard links are copies.
+    /// Fault: a hard link is a copy of the file.
     LinksByCopy,
     /// Names are listed in reverse order.
     ListsBackwards,
@@ -52,19 +52,19 @@ impl Fault {
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
         (Self::WritesLate, "appends are visible at once, in tables after a sync"),
-        (Self::ReadsZerosBeyondTheEnd, "nothing is read beyond the end"),
+        (Self::ReadsZerosBeyondTheEnd, "a read beyond the end is an error"),
         (Self::RefusesEmptyFiles, "a file may be empty"),
-        (Self::LeavesPadding, "sizes are exact around blocks"),
-        (Self::TruncatesInPlace, "creating takes the name alone"),
+        (Self::LeavesPadding, "file sizes are exact, also near block boundaries"),
+        (Self::TruncatesInPlace, "creation replaces only the name of an existing file"),
         (Self::RenamesToFreeNamesOnly, "renaming replaces"),
         (Self::ReopensToRead, "removed files stay readable"),
         (Self::LinksByCopy, "links share their content"),
         (Self::ListsBackwards, "names are listed in order"),
         (Self::OpensWhatIsMissing, "missing files are errors"),
-        (Self::LocksTwice, "a lock is held once"),
-        (Self::SharesACursor, "readers do not disturb each other"),
-        (Self::SortsAnswers, "parts read together are read as each alone"),
-        (Self::GivesUpAtAnError, "parts read together are read as each alone"),
+        (Self::LocksTwice, "a lock has at most one holder"),
+        (Self::SharesACursor, "concurrent readers do not disturb each other"),
+        (Self::SortsAnswers, "a read of several parts equals single reads"),
+        (Self::GivesUpAtAnError, "a read of several parts equals single reads"),
         (Self::MapsTooLittle, "mapped bytes equal read bytes"),
     ];
 }

@@ -130,7 +130,7 @@ struct Shared<'a> {
     timeline: Timeline,
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
-    /// The turns of the process. `None` if the process has no turns. `None` if it runs by itself.
+    /// The turns of the process. `None` if the process does not share the machine, and so has no turns.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
@@ -140,8 +140,8 @@ struct Shared<'a> {
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    /// The number of threads that end by themselves and have not ended. The threads of background roles end with the
-    /// last of them.
+    /// The number of running threads that have their own end. The threads of background roles end with the last of
+    /// them.
     unended: AtomicU32,
 }
 
@@ -456,8 +456,8 @@ impl<'a> Worker<'a> {
         self.run_queue_ns = Some(0);
     }
 
-    /// Runs the operations of a batch; returns `false` when the time is up, or the threads that end by themselves have
-    /// ended.
+    /// Runs the operations of a batch. Returns `false` if the time is up, or if all threads that have their own end
+    /// have ended.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
             let ends = || self.shared.ends_background();

@@ -77,7 +77,7 @@ fn hashes_keep_count_while_names_change_their_kind() {
     }
     let names = CLIENTS as u64 + 1 + u64::from(ask(&mut client, &["EXISTS", "x"]) == "1");
     assert_eq!(ask(&mut client, &["DBSIZE"]), names.to_string());
-    // No field is left behind by a hash that is gone.
+    // A deleted hash leaves no fields.
     ask(&mut client, &["DEL", "x"]);
     ask(&mut client, &["HSET", "x", "only", "1"]);
     assert_eq!(ask(&mut client, &["HGETALL", "x"]), "[only 1]");

@@ -92,7 +92,7 @@ fn ask(client: &mut Client, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
             pairs.sort();
             pairs.join(" ")
         }
-        // The text behind the code is for people.
+        // The text after the code is meant for people, so it may differ.
         Value::Error(text) => format!("!{}", text.split(' ').next().unwrap_or_default()),
         reply => without_texts(&shown(reply)),
     };

@@ -40,7 +40,7 @@ pub(super) struct Drive {
 
 /// The work of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals per kind of operation, by its name, or of the step that was taken.
+    /// The totals of each kind of operation, by name. After a step, the totals of the step.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The totals of each role, in the order of the phase. Empty for a phase without roles.
     pub(super) roles: Vec<RoleTotals>,
@@ -400,7 +400,8 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The wait for a CPU by the thread at the start of the slice or phase, and that in all slices before, in nanoseconds.
+    /// The time that the thread had waited for a CPU, in nanoseconds: at the start of the slice or phase, and in all
+    /// earlier slices.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     /// Time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the trace has no

@@ -400,8 +400,8 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The time that the thread had waited for a CPU, in nanoseconds: at the start of the slice or phase, and in all
-    /// earlier slices.
+    /// The time that the thread had waited for a CPU at the start of the slice or phase, in nanoseconds. `run_queue_ns`
+    /// is the time that it waited in all earlier slices.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     /// Time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the trace has no

@@ -83,7 +83,7 @@ fn hashes_keep_count_while_names_change_their_kind() {
     assert_eq!(ask(&mut client, &["HGETALL", "x"]), "[only 1]");
 }
 
-/// The writes of `MSET` are seen together.
+/// Rule: a reader sees either all writes of an `MSET` or none.
 #[test]
 fn a_batch_is_seen_as_a_whole() {
     let served = Served::new();

@@ -38,7 +38,7 @@ impl Drop for Redis {
     }
 }
 
-/// A command over few names, so that kinds meet.
+/// A random command on one of a few names, so that commands often meet names of another kind.
 fn any_command(random: &mut SplitMix64) -> Vec<Vec<u8>> {
     let mut name = || format!("k{}", random.below(6)).into_bytes();
     let (first, second) = (name(), name());

@@ -1,6 +1,6 @@
-# What there is to do in this repository. `just` alone lists it.
+# The commands of this repository. `just` without arguments lists them.
 
-# Features of the build for `just peers`: engines that are compiled in.
+# Cargo features for `just peers`: the engines that are compiled into lsmbench.
 engines := "peers"
 
 [private]
@@ -15,36 +15,36 @@ quickstart:
 test:
     cargo test --workspace
 
-# Run every test with all of its cases, of which `just test` and CI try a sample where they are many.
+# Run every test with all of its cases. If a test has many cases, `just test` and CI run a sample of them.
 nightly:
     LSMBENCH_NIGHTLY=1 cargo test --workspace
 
-# Everything CI runs.
+# Run everything that CI runs.
 ci:
     .ci/run
 
-# Parts of an experiment on a Slurm of this machine: two virtual nodes, one task requeued, one node that fails. Not in CI, because its timing varies.
+# Run the parts of an experiment on a local Slurm with two virtual nodes, one requeued task and one failing node. Not in CI, because the timing varies.
 slurm:
     .ci/slurm
 
-# Every adapter of another engine held to its laws, as CI does; LSMBENCH_REWRITE=1 writes the table of docs/reference/engines.md.
+# Check the invariants of the adapters of other engines, as CI does. LSMBENCH_REWRITE=1 writes the table in docs/reference/engines.md.
 adapters:
     bash -c 'set -eu; . .ci/engines; cargo test --workspace --features "$peers" --test adapters'
 
-# Format the code and apply what clippy can mend.
+# Format the code and apply the fixes of clippy.
 fix:
     cargo fmt --all
     cargo clippy --workspace --all-targets --fix --allow-dirty
 
-# Run every shipped experiment small.
+# Run every shipped experiment at reduced size.
 quick:
     cargo run --release -- run configs/*.toml configs/components/*.toml --quick
 
-# The claims of five documents judged again from a quick run of all their experiments, into the folders that git keeps.
+# Run all experiments on the five documents at reduced size, judge the claims again, and update the report in git.
 report *arguments:
     cargo run --release -- report experiments --quick --keep results/published {{arguments}}
 
-# The pages of the report in headless Chromium, wide and narrow, light and dark, with pictures of them in a folder.
+# Check the pages of the report in headless Chromium (wide, narrow, light and dark), and save screenshots in a folder.
 pages shots="target/pages" *arguments:
     .ci/pages --shots {{shots}} {{arguments}}
 
@@ -53,33 +53,33 @@ gallery *arguments:
     cargo run --release -- gallery {{arguments}}
     cargo run --release -- gallery configs/quickstart.toml --page README.md --tables --keep results/gallery {{arguments}}
 
-# Every engine that is there beside our own tree, by all of configs/peers: what is measured into results/peers, which git
-# keeps, the tables into docs/results/engines.md. Arguments go to the run; `just engines=peers,wiredtiger peers --resume`.
+# The measured rows go to results/peers in git, and the tables to docs/results/engines.md.
+# Compare all installed engines with our own tree in all experiments of configs/peers, such as `just engines=peers,wiredtiger peers --resume`.
 peers *arguments:
     cargo run --release --features {{engines}} -- run configs/peers/*.toml --out results/beside {{arguments}}
     cargo run --release --features {{engines}} -- engines results/beside --keep results/peers --into docs/results/engines.md
 
-# The tables of docs/results/engines.md again, from the results that git keeps.
+# Write the tables in docs/results/engines.md again, from the results in git.
 engine-tables *arguments:
     cargo run --release -- engines results/peers --into docs/results/engines.md {{arguments}}
 
-# Look for inputs that break a reader, with libFuzzer, as `just fuzz table 60`; without arguments, name the targets.
+# Fuzz a parser with libFuzzer, such as `just fuzz table 60` (60 seconds). Without arguments, list the targets.
 fuzz *arguments:
     .ci/fuzz {{arguments}}
 
-# Run the criterion benches of one crate, as `just bench bloom`.
+# Run the criterion benchmarks of one crate, such as `just bench bloom`.
 bench crate *arguments:
     cargo bench -p lsmbench-{{crate}} -- {{arguments}}
 
-# Write the generated reference again: all pages of docs/reference.
+# Write the generated pages of docs/reference again.
 docs:
     cargo run --release --quiet -- list --reference docs/reference
 
-# The tests under the address and the thread sanitizer, with a nightly toolchain.
+# Run the tests under the address sanitizer and the thread sanitizer, with a nightly toolchain.
 sanitize *which:
     .ci/sanitize {{which}}
 
-# The structures without locks in all their interleavings, and with each of their orderings weakened.
+# Check the lock-free structures in all thread interleavings, and with each memory ordering weakened.
 loom:
     cargo test -p lsmbench-interleave -- --nocapture
 

@@ -24,10 +24,10 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 WIDTHS = {1280: 900, 390: 844}
 SCHEMES = ["light", "dark"]
 PATIENCE_S = 180
-# Pictures are cut where graphics memory would end.
+# Screenshots are limited to the size that graphics memory allows.
 SHOT_HEIGHT = 6000
 
-# What a page says of itself, as one value.
+# The state of a page, as one value.
 ASK = r"""
 (() => {
   const luminance = (color) => {
@@ -235,13 +235,13 @@ def check(browser, folder, shots=None):
     return wrong, f"{len(pages)} pages, {figures} charts, {count} links, at {len(WIDTHS)} widths, light and dark"
 
 
-# The widths of a phone, a desk and a wall, for pages of results.
+# The widths of a phone, a desktop and a wall display, for pages of results.
 EXPLORE_WIDTHS = {390: 844, 1280: 900, 1920: 1080}
 
-# The longest that one step of scrolling a table may keep the page busy, in milliseconds: script, style and layout.
+# The maximum time of one scroll step in a table, in milliseconds: script, style and layout.
 MOST_STEP_MS = 50
 
-# Scrolls the table of a page of results and says how long each step took.
+# Scrolls the table of a page of results, and returns the time of each step.
 SCROLL = r"""
 (async () => {
   const table = document.querySelector('.explore .scroll');
@@ -262,7 +262,7 @@ SCROLL = r"""
 })()
 """
 
-# What a page of results shows after a step: the hash, the status, the first lines, and whether it is ready.
+# The state of a page of results after a step: the hash, the status, the first lines, and whether the page is ready.
 SHOWN = r"""
 (() => ({
   hash: location.hash,
@@ -365,7 +365,7 @@ def explore(browser, paths, shots=None):
     return wrong, seen + f"{steps['median']:.0f} ms, 9 of 10 at most {steps['late']:.0f} ms"
 
 
-# A page on which nothing is wrong, and what makes something wrong with it: what stands in its body besides.
+# A page without faults, and additional contents of its body that cause faults.
 CHART = '<svg width="90" height="90" viewBox="0 0 9 9"><text y="5" style="fill: {ink}">title</text></svg>'
 SOUND = """<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>a page</title>

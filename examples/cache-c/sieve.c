@@ -1,5 +1,5 @@
-/* SIEVE: objects in a line in the order in which they came, and a hand that walks from the oldest to the newest. It
- * spares what was used since it last came by, and evicts what was not.
+/* SIEVE: a queue of objects in the order of insertion, and a hand that moves from the oldest object to the newest. The
+ * hand spares objects that were used since its last visit, and evicts all others.
  *
  * Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1. */
 #include "lsmbench_cache.h"

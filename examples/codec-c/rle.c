@@ -1,4 +1,5 @@
-/* PackBits: runs of equal bytes become two bytes, all else stays with a byte before at most 128 of it.
+/* PackBits: a run of equal bytes becomes two bytes. Other bytes are copied, up to 128 at a time after a byte with their
+ * number.
  *
  * Source: Apple, "Technical Note TN1023: Understanding PackBits" (1996). */
 #include "lsmbench_codec.h"

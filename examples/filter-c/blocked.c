@@ -108,7 +108,7 @@ static void may_contain_batch(const void *opened, const uint64_t *hashes, size_t
     }
 }
 
-/* The rate of one block that holds `load` keys: the mean of fill^k to second order. */
+/* The false-positive rate of one block with `load` keys: the mean of fill^k to second order. */
 static double rate_of_block(double load, double k) {
     double m = BLOCK_BITS, balls = load * k;
     double empty = pow(1 - 1 / m, balls), both_empty = pow(1 - 2 / m, balls);
@@ -117,13 +117,13 @@ static double rate_of_block(double load, double k) {
     return fill > 0 ? pow(fill, k) * (1 + k * (k - 1) / 2 * variance / (fill * fill)) : 0;
 }
 
-/* The mean over the load of a block, which is binomial. */
+/* The mean rate over the load of a block, which has a binomial distribution. */
 static double expected_fpr(const void *opened) {
     const filter *self = opened;
     double n = (double)self->keys, p = 1 / (double)self->blocks, k = self->probes;
     if (self->keys == 0) return 0;
     if (self->blocks == 1) return fmin(rate_of_block(n, k), 1);
-    /* With so many keys in a block all its bits are set. It also bounds the loop where the bytes are damaged. */
+    /* With this many keys, all bits of a block are set. This also limits the loop if the bytes are corrupt. */
     if (n * p > 1e5) return 1;
     double spread = 12 * sqrt(n * p * (1 - p)) + 12, rate = 0;
     double first = fmax(0, floor(n * p - spread)), last = fmin(n, ceil(n * p + spread));

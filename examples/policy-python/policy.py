@@ -1,6 +1,6 @@
-"""Tiered compaction in another process: a level that has T runs becomes one run of the next level.
+"""Tiered compaction in another process: if a level has T runs, they become one run of the next level.
 
-    policy.py [T]        T is 10 unless it is given
+    policy.py [T]        The default of T is 10.
 """
 
 import json
@@ -8,11 +8,11 @@ import sys
 
 
 def pick(shape, size_ratio):
-    """The next job for a shape, or None where the tree is as it should be."""
+    """Returns the next job for a shape, or None if the tree needs no job."""
     full = [(len(runs), level) for level, runs in enumerate(shape["levels"]) if len(runs) >= size_ratio]
     if not full:
         return None
-    # The level with the most runs goes first, and of two that have as many the deeper one.
+    # The level with the most runs comes first. Among levels with equally many runs, the deepest one comes first.
     _, level = max(full)
     tables = [table["id"] for run in shape["levels"][level] for table in run["tables"]]
     return {"inputs": tables, "level": level + 1, "run": None, "action": "merge"}

@@ -51,7 +51,7 @@ impl Ghosts {
         }
     }
 
-    /// Removes the oldest ghosts until the remaining ghosts stand for blocks of at most `bytes` bytes together.
+    /// Removes the oldest ghosts until the blocks of the remaining ghosts have at most `bytes` bytes together.
     pub(crate) fn trim(&mut self, bytes: u64) {
         while self.queue.weight() > bytes {
             self.forget_oldest();

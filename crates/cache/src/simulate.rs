@@ -170,7 +170,8 @@ mod tests {
         }
     }
 
-    /// The maximum number of hits after a warm-up, by trying all contents out of the blocks of the warm-up.
+    /// The maximum number of hits after a warm-up. The function tries every set of blocks that the warm-up can leave in
+    /// the cache.
     fn most_scored_hits(warm: &[BlockRequest], scored: &[BlockRequest], capacity: usize) -> u64 {
         let mut blocks = warm.to_vec();
         blocks.sort_by_key(|request| request.id.offset);
@@ -196,8 +197,8 @@ mod tests {
         }
     }
 
-    /// The warm-up asks for other blocks than the scored requests. A rule that covers the whole trace sacrifices scored
-    /// hits for hits of the warm-up.
+    /// Here the warm-up and the scored requests contain different blocks. A rule for the whole trace would sacrifice
+    /// scored hits for hits of the warm-up.
     #[test]
     fn a_change_at_the_end_of_the_warm_up_leaves_the_bound_above_every_cache() {
         let phased = |random: &mut Xoshiro256PlusPlus, scored: u64| -> Vec<BlockRequest> {

@@ -105,7 +105,7 @@ impl WTinyLfu {
         self.window.oldest().filter(|_| self.window.weight() + more > self.window_share)
     }
 
-    /// Moves blocks from a too large window into the main part while that has room.
+    /// Moves blocks from the window into the main part, as long as the window is too large and the main part has room.
     fn spill(&mut self, more: u64) {
         while let Some(slot) = self.candidate(more)
             && self.main_weight() + self.links.weight(slot) <= self.main_share

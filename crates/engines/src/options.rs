@@ -55,7 +55,8 @@ pub struct EngineOptions {
 pub enum Filters {
     /// Bloom filters of any kind that the engine has.
     Bloom,
-    /// Ribbon filters, which let fewer keys through at as many bits and take longer.
+    /// Ribbon filters. With the same number of bits, they have fewer false positives than Bloom filters but take more
+    /// time.
     Ribbon,
 }
 

@@ -147,7 +147,7 @@ fn check_chart(
     Ok(())
 }
 
-/// Whether a kind of chart reads its own files in place of `runs.csv`.
+/// Whether a kind of chart reads its own files instead of `runs.csv`.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Computes the ranks in slot order by an in-order walk, which is the definition.
+    /// Computes the ranks in slot order by an in-order walk, which defines the layout.
     fn walk(slot: usize, count: usize, next: &mut usize, ranks: &mut [usize]) {
         if slot <= count {
             walk(2 * slot, count, next, ranks);

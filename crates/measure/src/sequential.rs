@@ -128,7 +128,7 @@ mod tests {
         let slower = sample(&[1.03, 1.01, 1.04, 1.02, 1.03, 1.05, 1.01, 1.04]);
         assert_eq!(of(&slower, Verdict::Inconclusive, 8), Outlook::Open);
         assert_eq!(of(&slower, Verdict::Regressed, 8), Outlook::Decided(Verdict::Regressed));
-        // Too wide for a decision, whatever the interval of the median says.
+        // The data is too noisy for a decision, even if the interval of the median is narrow.
         assert_ne!(of(&noisy, Verdict::Equivalent, 4), Outlook::Decided(Verdict::Equivalent));
     }
 }

@@ -17,9 +17,9 @@ const MOST_FILES: usize = 400;
 /// The latencies of one configuration, phase and kind of operation.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Latencies {
-    /// The place of the configuration.
+    /// The position of the configuration in the data of the page.
     pub(crate) cell: usize,
-    /// The place of the phase.
+    /// The position of the phase in the data of the page.
     pub(crate) phase: usize,
     /// `get` for service times, `get:response` for response times.
     pub(crate) tag: String,

@@ -80,7 +80,7 @@ fn page() -> String {
     Page::of(&[results_folder]).unwrap().html()
 }
 
-/// What is between two texts.
+/// The text between `start` and `end`.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     text.split_once(start).unwrap().1.split_once(end).unwrap().0
 }
@@ -163,8 +163,8 @@ fn a_page_is_well_formed_whole_and_readable_without_its_script() {
     }
 }
 
-/// What a program prints that follows the script of a page, with `page`, `run` and `rows(selection, baseline)`; `None` without
-/// Node.js.
+/// The output of `program`, which runs after the script of a page and can use `page`, `run` and `rows(selection,
+/// baseline)`. `None` without Node.js.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn printed(html: &str, program: &str) -> Option<Value> {
     let node = Command::new("node").args(["-", "x"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();

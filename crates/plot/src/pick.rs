@@ -81,7 +81,7 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// The rows whose column has a value. Otherwise an error with the existing values.
+/// The rows with this value in the column. If there are no such rows, returns an error with the existing values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {

@@ -43,7 +43,7 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column that stands for a parameter of a claim when rows are selected.
+/// The column that represents a parameter of a claim when rows are selected.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,

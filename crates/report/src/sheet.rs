@@ -12,7 +12,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Whether the file answers nothing.
+    /// Whether the file reproduces no figure and tests no claim.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.rules.is_empty()
     }
@@ -87,7 +87,7 @@ pub struct SheetFault {
     pub message: String,
 }
 
-/// Rejects a rule that does not define where a claim is looked up.
+/// Rejects a rule that does not define the rows and the column in which a claim is looked up.
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {

@@ -267,7 +267,8 @@ impl Made<'_> {
         }
     }
 
-    /// The cells that a claim is looked up by, written out independently: column and last value.
+    /// The cells by which a claim is looked up, computed independently of the report. Each has a column and the last
+    /// value.
     fn cells(&self, claim: &Claim) -> Vec<(String, String)> {
         self.selected(&claim.subject, &|param| claim.params.get(param).cloned())
     }

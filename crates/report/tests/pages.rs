@@ -25,7 +25,7 @@ impl Facts for Nothing {
     }
 }
 
-/// The report of a day on which nothing ran.
+/// A report without any run.
 fn report() -> Vec<ReportPage> {
     let mut answers = Vec::new();
     for (document, _) in DOCUMENTS {

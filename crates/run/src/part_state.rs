@@ -24,7 +24,7 @@ pub struct PartState {
     pub is_done: bool,
 }
 
-/// The parts of an experiment in a folder that have not run to their end, of `count` in all.
+/// The parts of an experiment in a folder that are not complete. The experiment has `count` parts.
 pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
     let is_done =
         |number: u64| manifest(parts, experiment, (number, count)).is_some_and(|of| of.ended.is_some());
@@ -41,7 +41,7 @@ pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
 }
 
-/// The states of all parts of an experiment in a folder, of `count` in all.
+/// The states of all `count` parts of an experiment in a folder.
 ///
 /// # Errors
 /// Rows that cannot be read.

@@ -103,7 +103,7 @@ impl TrialProcess {
         stopped.map(drop).map_err(|error| Problem::doing("wait for the trial process to stop", error))
     }
 
-    /// Lets a stopped process go on.
+    /// Lets a stopped process continue.
     pub(super) fn go_on(&self) -> Outcome<()> {
         self.signal(Signal::CONT)
     }

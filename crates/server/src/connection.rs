@@ -216,7 +216,7 @@ pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Durat
     timeout(patience, closing).await.unwrap_or(Ok(()))
 }
 
-/// Runs a future until the server ends. Returns `None` if the server ends, even if the future could go on at once.
+/// Runs a future until the server ends. Returns `None` if the server ends, even if the future could continue at once.
 pub(crate) async fn until_end<T>(
     ending: &mut watch::Receiver<bool>,
     work: impl Future<Output = T>,

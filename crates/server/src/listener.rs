@@ -39,7 +39,7 @@ const LAST_REPLIES: Duration = Duration::from_secs(20);
 /// The reason why a server did not start, or did not end well.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// An option is out of range, or two do not fit together.
+    /// An option is out of range, or two options contradict each other.
     #[error("{0}")]
     Options(String),
     /// The address cannot be listened on.

@@ -30,7 +30,7 @@ pub struct ServerOptions {
     pub listen: SocketAddr,
     /// The language of the clients.
     pub protocol: Protocol,
-    /// The password that clients must send first. `None` lets every client in.
+    /// The password that clients must send first. With `None`, clients need no password.
     pub password: Option<String>,
     /// The address on which metrics are served as Prometheus text. `None` serves none.
     pub metrics: Option<SocketAddr>,

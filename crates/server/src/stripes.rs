@@ -52,7 +52,7 @@ impl Stripes {
         }
     }
 
-    /// Takes all locks. Nothing is written until they are released.
+    /// Takes all locks. No client can write until they are released.
     pub(crate) fn lock_all(&self) -> Held<'_> {
         Held { _exclusive: self.locks.iter().map(RwLock::write).collect(), ..Held::default() }
     }

@@ -14,7 +14,7 @@ use crate::readings::{Counts, readings};
 /// Maximum number of flushes in a simulation. The simulation of this number takes about half a minute.
 const MOST_FLUSHES: f64 = 3e7;
 
-/// The most SSTables of a simulation with a policy that picks single SSTables. Each pick looks at all of them.
+/// The most SSTables of a simulation with a policy that picks single SSTables. Each pick examines all SSTables.
 const MOST_TABLES: f64 = 30_000.0;
 
 /// Number of keys in the first class. Each further class doubles the total number of keys. The first class cannot have

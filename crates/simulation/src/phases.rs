@@ -52,11 +52,11 @@ pub struct Rates {
     pub operations: f64,
     /// Entries written, tombstones included.
     pub writes: f64,
-    /// Keys looked up.
+    /// Number of keys that are looked up.
     pub gets: f64,
     /// The share of lookups of keys that never existed.
     pub absent: f64,
-    /// Scans.
+    /// Number of scans.
     pub scans: f64,
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }
 
-/// Creates a file that is written through a memory map, otherwise like [`create_new`].
+/// Creates a file like [`create_new`], but for writes through a memory map.
 pub(crate) fn create_new_mappable(path: &Path) -> io::Result<File> {
     create_with(path, OpenOptions::new().read(true).write(true))
 }

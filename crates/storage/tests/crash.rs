@@ -177,7 +177,7 @@ proptest! {
     }
 }
 
-/// Creates a file with content; nothing is synced.
+/// Creates a file with content, without a sync.
 fn write(disk: &Memory, path: &Path, bytes: &[u8]) -> Box<dyn WriteFile> {
     let mut writer = disk.create(path, Purpose::Manifest).unwrap();
     writer.append(bytes).unwrap();

@@ -352,7 +352,7 @@ mod tests {
 
     use super::*;
 
-    /// A filter that forgets every key whose hash ends in zeros, but in a batch only the first of them.
+    /// Fault: the filter forgets every key whose hash ends in zeros, but in a batch only the first such key.
     struct Forgetful;
 
     impl Filter for Forgetful {

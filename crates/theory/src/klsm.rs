@@ -42,7 +42,7 @@ impl KLsm {
         (1.0 - f64::from(self.whole_levels()) + self.levels()).clamp(0.0, 1.0)
     }
 
-    /// Entries and runs of each level. The last level has what the levels above leave.
+    /// Entries and runs of each level. The last level has the entries that do not fit into the levels above.
     pub fn filter_levels(&self) -> Vec<FilterLevel> {
         let (levels, mut left) = (self.whole_levels(), self.entries);
         let level = |level: u32| {

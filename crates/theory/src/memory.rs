@@ -17,7 +17,8 @@ pub struct MemoryUse<'a> {
 pub struct MemorySplit {
     /// The bytes of each use.
     pub bytes: Vec<f64>,
-    /// What the last share of the budget saves in each use, per byte. They differ by less than a share's worth.
+    /// The saving of the last share of the budget in each use, per byte. The savings differ by less than the effect of
+    /// one share.
     pub marginals: Vec<f64>,
     /// The total cost.
     pub cost: f64,

@@ -274,7 +274,7 @@ fn full_trees_take_no_more_space_than_the_bound() {
 }
 
 /// The textbook assumes a full last level, which is rare, and leaves out the last compaction of a level or the arrival
-/// itself. The written bytes lie from 0.6 to 1.13 times the textbook's upper end.
+/// itself. The written bytes are 0.6 to 1.13 times the upper end that the textbook gives.
 #[test]
 fn the_textbook_s_space_is_known_of_its_policies_alone() {
     let most = |label: &str| {

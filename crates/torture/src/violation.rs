@@ -28,7 +28,7 @@ pub enum Check {
     Opens,
     /// Every promised write is present.
     Promise,
-    /// Nothing is present that was never written.
+    /// The store contains only data that was written.
     Invention,
     /// A batch is present completely or not at all.
     Batch,
@@ -53,7 +53,7 @@ pub enum Check {
     Report,
     /// After a failed sync, no write is acknowledged until the store is reopened.
     Stops,
-    /// Nothing may panic.
+    /// No operation panics.
     Panic,
     /// `verify` reports every harmful corruption in one pass.
     Told,

@@ -166,7 +166,8 @@ impl Reuse {
         self.renumber();
     }
 
-    /// Renumbers the positions of the kept keys from 0, in their order, with room for as many accesses.
+    /// Renumbers the positions of the kept keys from 0, in order, and reserves the same number of positions for new
+    /// accesses.
     fn renumber(&mut self) {
         let mut keys: Vec<&mut Key> = self.keys.values_mut().collect();
         keys.sort_unstable_by_key(|key| key.position);

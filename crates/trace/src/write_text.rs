@@ -6,7 +6,7 @@ use workload::{Command, TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The byte of which values consist that were not recorded.
+/// The byte that fills values that were not recorded.
 const FILLER: u8 = b'x';
 
 /// Writer of text.

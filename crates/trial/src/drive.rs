@@ -40,7 +40,7 @@ pub(super) struct Drive {
 
 /// The work of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals per kind of operation, by its name, or of the step that was taken.
+    /// The totals of each kind of operation, by name. After a step, the totals of the step.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The totals of each role, in the order of the phase. Empty for a phase without roles.
     pub(super) roles: Vec<RoleTotals>,
@@ -130,7 +130,7 @@ struct Shared<'a> {
     timeline: Timeline,
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
-    /// The turns of the process. `None` if the process has no turns. `None` if it runs by itself.
+    /// The turns of the process. `None` if the process does not share the machine, and so has no turns.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
@@ -140,8 +140,8 @@ struct Shared<'a> {
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    /// The number of threads that end by themselves and have not ended. The threads of background roles end with the
-    /// last of them.
+    /// The number of running threads that have their own end. The threads of background roles end with the last of
+    /// them.
     unended: AtomicU32,
 }
 
@@ -400,7 +400,8 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The wait for a CPU by the thread at the start of the slice or phase, and that in all slices before, in nanoseconds.
+    /// The time that the thread had waited for a CPU at the start of the slice or phase, in nanoseconds. `run_queue_ns`
+    /// is the time that it waited in all earlier slices.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     /// Time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the trace has no
@@ -456,8 +457,8 @@ impl<'a> Worker<'a> {
         self.run_queue_ns = Some(0);
     }
 
-    /// Runs the operations of a batch; returns `false` when the time is up, or the threads that end by themselves have
-    /// ended.
+    /// Runs the operations of a batch. Returns `false` if the time is up, or if all threads that have their own end
+    /// have ended.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
             let ends = || self.shared.ends_background();

@@ -41,7 +41,7 @@ pub struct TrialSpec {
     /// The step of the fixture. `None` for an experiment without one.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
-    /// The turns of the process. `None` if it runs by itself from its start to its end.
+    /// The turns of the process. `None` if the process runs without turns from its start to its end.
     #[serde(default)]
     pub turns: Option<TurnSpec>,
 }

@@ -77,7 +77,7 @@ impl Timeline {
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Discards all additions, at a time when no thread adds anything.
+    /// Discards all recorded values. No thread may record values at this time.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);

@@ -134,7 +134,7 @@ struct Trial {
     /// Whether the store's files are on storage of the operating system.
     is_stored: bool,
     truth: Truth,
-    /// The state in which the next phase meets the store.
+    /// The state of the store at the start of the next phase.
     state: StoreState,
     forecast: Forecast,
     phases: Vec<PhaseRows>,

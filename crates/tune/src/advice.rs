@@ -20,7 +20,7 @@ const BINDS: f64 = 0.9;
 /// Largest drift that the search tries, as in the experiments of Endure.
 const MOST_DRIFT: f64 = 4.0;
 
-/// The designs that the answer lists besides the winner.
+/// The maximum number of designs that the answer lists in addition to the winner.
 const LISTED: usize = 5;
 
 /// The answer of a search.

@@ -21,7 +21,7 @@ use crate::evaluate::score;
 use crate::goal::{GoalMetric, Objectives};
 use crate::textbook::textbook;
 
-/// The trials of each round of the race. After each, the better half goes on.
+/// The number of trials in each round of the race. After each round, the better half of the designs continues.
 const RACE_TRIALS: u64 = 2;
 
 /// The axes that do not change the bytes or the costs of a single SSTable.

@@ -6,8 +6,8 @@
 //! 4. **Measured runs** race the best of those, if the objective is a time.
 //! 5. **Confirmation** compares the winner with the default and a textbook design, with the usual verdict.
 //!
-//! Each layer keeps what the one before found: the number of candidates falls, and the cost of each rises. All is
-//! deterministic for a seed, except measured runs.
+//! Each layer begins with the candidates that the previous layer selected. The number of candidates falls, and the cost
+//! of each candidate rises. Everything except measured runs is deterministic for a seed.
 
 mod advice;
 mod candidate;

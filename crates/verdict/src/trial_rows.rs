@@ -101,7 +101,7 @@ impl<'a> TrialRows<'a> {
         self.sample(name, |row| row.get(metric).number())
     }
 
-    /// The numbers of the cells of which some row counts more than 0 in a column.
+    /// The numbers of the cells that have a row with a value above 0 in the column `counted`.
     pub(crate) fn cells_with(&self, counted: &Metric) -> BTreeSet<u64> {
         let has_some = |row: &&Row| row.get(counted).integer().is_some_and(|count| count > 0);
         self.iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()

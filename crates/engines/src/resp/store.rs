@@ -1,4 +1,4 @@
-//! A store behind a server with the Redis protocol.
+//! A store that is accessed through a server with the Redis protocol.
 
 use std::fs;
 use std::path::Path;

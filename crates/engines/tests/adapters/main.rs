@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The engines to look for.
+/// The engines that the caller requested.
 fn asked() -> Vec<Choice> {
     let named = named();
     if named.is_empty() { CATALOG.all().collect() } else { named }

@@ -358,7 +358,7 @@ const FILES: &[Case<'_>] = &[
     ),
 ];
 
-/// Runs every case over the results of a good run, which stay as they are.
+/// Runs every case with the results of a good run in the folder. The results must stay unchanged.
 fn refuses(cases: &[Case<'_>]) {
     let bench = Bench::new();
     bench.write("x.toml", BASE);

@@ -10,7 +10,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, exact_cells, number, of, text, wait_for};
 
-/// Reads and writes on the store of two phases, one of which deletes and overwrites.
+/// Reads and writes on a store that two phases have built. One of these phases deletes and overwrites keys.
 const EXPERIMENT: &str = r#"
 question = "What do caches do for reads?"
 [design]

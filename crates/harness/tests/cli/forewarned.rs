@@ -81,7 +81,7 @@ fn counted_mode_leaves_times_out_of_the_verdict_and_picks_what_it_measured() {
     assert!(error.contains("counted mode measures no time"), "{error}");
 }
 
-/// `describe` says what the counters of the run then say.
+/// Rule: `describe` predicts the state that the counters of the run then show.
 #[test]
 fn describe_says_in_which_state_the_load_leaves_the_tree() {
     let bench = Bench::small();

@@ -158,7 +158,7 @@ fn a_codec_tells_what_memory_it_works_in() {
     );
 }
 
-/// Compactions that a write performs take a part of the phase; in counted mode nothing takes time.
+/// Compactions inside writes take a part of the time of the phase. In counted mode, no time is measured.
 #[test]
 fn a_tree_tells_how_long_its_compactions_took() {
     let bench = Bench::small();

@@ -79,7 +79,7 @@ fn whole_experiments_of_pages_are_valid() {
     assert!(found >= 5, "{found} experiments are in the pages");
 }
 
-/// Python with pandas and matplotlib is optional: without it nothing is checked.
+/// Python with pandas and matplotlib is optional. Without it, the test checks nothing.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn the_pandas_recipe_recomputes_a_verdict() {

@@ -226,7 +226,7 @@ fn names(values: &str) -> Option<Vec<String>> {
     names.iter().all(|name| name.starts_with('"') && name.ends_with('"')).then_some(names)
 }
 
-/// A walk over shipped files that collects keys and values, and those without an entry.
+/// A walk over the shipped files that collects all keys and values, and the keys and values without an entry.
 struct Walk {
     reference: Reference,
     seen: BTreeSet<String>,

@@ -10,7 +10,7 @@ use results::Manifest;
 
 use crate::bench::{Bench, SMALL};
 
-/// Says why a test tests nothing here.
+/// Prints why a test checks nothing on this machine.
 #[allow(clippy::print_stdout)] // the output of a test is where that is read
 fn skip(why: &str) {
     println!("not tested: {why}");
@@ -67,7 +67,7 @@ fn folders_that_cannot_be_written_are_named() {
     assert_eq!(bench.read("file"), "theirs");
 }
 
-/// A file in the place of results is reported before the work, so nothing has run.
+/// Rule: a file where a results folder is expected is reported before any trial runs.
 #[test]
 fn targets_are_looked_at_before_anything_runs() {
     let bench = Bench::small();

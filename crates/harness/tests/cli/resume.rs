@@ -36,7 +36,8 @@ mode  = "counted"
 /// Number of trials: cells times trials per cell.
 const TRIALS: usize = 12;
 
-/// The load in all and by its kind; the lookups in all and by their two kinds.
+/// The rows of a trial: the load as a whole and its one kind of operation, and the lookups as a whole and their two
+/// kinds.
 const ROWS_PER_TRIAL: usize = 5;
 
 /// Number of rows of each cell, trial, phase and operation.

@@ -88,7 +88,7 @@ fn roles_run_at_the_same_time_and_have_rows_of_their_own() {
     assert!(number(row(&rows, "writer/put"), &c::RESPONSE_P99_NS) > 0.0);
     assert_eq!(text(row(&rows, "readers/get"), &c::RESPONSE_P99_NS), "");
     assert_eq!(text(all, &c::RESPONSE_P99_NS), "");
-    // Every answer that one order of the writes explains was checked, and the content behind them.
+    // All answers that only one order of the writes explains were checked, and also the content of the store.
     assert_eq!(
         (text(all, &c::WRONG_ANSWERS), text(of(&rows, "after", "all")[0], &c::WRONG_ANSWERS)),
         ("0".into(), "0".into())

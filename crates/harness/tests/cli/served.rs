@@ -38,7 +38,7 @@ fn experiment(engines: &str) -> String {
     EXPERIMENT.replace("ENGINES", engines)
 }
 
-/// The tree gives the same answers behind a socket; so does Redis, where it is installed.
+/// Rule: the tree gives the same answers over a socket. Redis does so too, if it is installed.
 #[test]
 fn servers_are_engines_like_any_other() {
     let bench = Bench::new();
@@ -87,7 +87,7 @@ fn servers_that_cannot_be_used_are_refused() {
     bench.write("x.toml", experiment(&format!("[{engine}]")));
     let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
     assert!(error.contains("no nowhere-server in "), "{error}");
-    // A port that nobody listens on, and a program that is no server.
+    // A port on which no program listens, and a program that is not a server.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for (engine, expected) in [
         (format!("{{ kind = \"resp\", address = \"{free}\" }}"), "no server with the Redis protocol at"),

@@ -248,8 +248,7 @@ fn loads_of_what_is_no_file_of_pairs_end_and_change_nothing() {
     bench.run(&["verify", "db"]).expect(0);
 }
 
-/// Every answered command of a shell was executed: with `wal = "sync"` nothing of it is lost, whenever the shell is
-/// killed.
+/// Rule: with `wal = "sync"`, no command that the shell has answered is lost, no matter when the shell is killed.
 #[test]
 fn nothing_acknowledged_is_lost_by_kill_9() {
     const ROUNDS: usize = 20;

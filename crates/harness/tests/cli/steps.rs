@@ -220,7 +220,7 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
         let error = refused(&STEPS.replace(old, new), &[]);
         assert!(error.contains(said), "{new}: {error}");
     }
-    // An engine without the call is named with the step; beside others it is left out.
+    // If the only engine cannot execute a step, the error names both. In a sweep over engines, this engine is skipped.
     let timed = ["--set", "trials.mode=timed"];
     let error = refused(&format!("engine = \"redb\"\n{STEPS}"), &timed);
     assert!(

@@ -92,7 +92,7 @@ except ImportError:
 print(json.dumps(jobs))
 ";
 
-/// Without Python and its YAML nothing is checked.
+/// Without Python and its YAML module, the test checks nothing.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn jobs_of_kubernetes_are_yaml() {

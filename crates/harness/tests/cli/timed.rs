@@ -194,7 +194,7 @@ fn a_debug_build_refuses_to_time() {
     bench.ok(&["run", "x.toml", "--set", "trials.mode=counted"]);
 }
 
-/// A device that serves a thousand reads per second, and an objective that lets a queue of a hundred pass.
+/// A device that serves a thousand reads per second, and an objective that a queue of a hundred requests still meets.
 const SEARCH: &str = r#"
 question = "?"
 [design]

@@ -71,7 +71,7 @@ fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
         assert!(count(&statistics(&bench, &file), kind) >= 3000, "{file}");
     }
 
-    // What was read and written again is the same trace: RocksDB replays both to the same store.
+    // A trace that is read and written again stays the same trace: RocksDB replays both traces to the same store.
     bench.ok(&["trace", "convert", "mix.trace", "--to", "rocksdb", "--out", "ours.trace"]);
     assert_eq!(statistics(&bench, "ours.trace")["popularity"], found["popularity"]);
     let stores = ["mix.trace", "ours.trace"].map(|file| {

@@ -50,7 +50,7 @@ fn a_key_that_no_mix_reads_is_an_error() {
     bench.write("x.toml", format!("{EXPERIMENT}[sweep]\n\"phase.work.batch\" = [10, 100]\n"));
     let error = bench.run(&["run", "x.toml"]).refusal();
     assert!(error.contains("sweep.phase.work.batch: batch has no effect: "), "{error}");
-    // What is 0 asks for nothing.
+    // A value of 0 requests nothing, so it is not an error.
     bench.write("x.toml", EXPERIMENT.replace("{ put = 1 }", "{ put = 1 }\nabsent = 0.0"));
     bench.ok(&["describe", "x.toml"]);
 }

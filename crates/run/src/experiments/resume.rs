@@ -1,4 +1,4 @@
-//! Resumed runs and parts: what earlier runs have finished.
+//! Resumed runs and parts: the trials that earlier runs have finished.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -186,7 +186,7 @@ impl Run<'_> {
     }
 }
 
-/// A problem of a trial, with the advice to go on.
+/// A problem of a trial, with advice on how to continue.
 fn kept(cell: &Cell, turn: &Turn, problem: &Problem) -> Problem {
     let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
     Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, turn.group.trial + 1))

@@ -27,7 +27,7 @@ pub(super) struct Stopping {
 pub(super) enum Next {
     /// The next round.
     GoOn,
-    /// A look at the verdicts. So many more rounds fit into the budget.
+    /// The run evaluates its verdicts. `more_rounds` more rounds fit into the budget.
     Look { more_rounds: usize },
     /// The end, for this reason.
     End(String),

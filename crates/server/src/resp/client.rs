@@ -33,7 +33,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Checks a password, and lets the client in.
+    /// Checks a password. If the password is correct, the client may send requests.
     fn let_in(&mut self, user: &[u8], password: &[u8]) -> Result<(), Failure> {
         let Some(expected) = &self.shared.options.password else {
             return Err(Failure::error("AUTH called without any password configured for the default user."));

@@ -29,7 +29,7 @@ pub struct RequestLimits {
 }
 
 impl RequestLimits {
-    /// The limits of a client that is let in, whose requests have up to `request_bytes`.
+    /// The limits of a client that has sent the password, and whose requests have up to `request_bytes`.
     pub fn of_client(request_bytes: usize) -> Self {
         Self {
             requests: MAX_REQUESTS,

@@ -77,13 +77,13 @@ fn hashes_keep_count_while_names_change_their_kind() {
     }
     let names = CLIENTS as u64 + 1 + u64::from(ask(&mut client, &["EXISTS", "x"]) == "1");
     assert_eq!(ask(&mut client, &["DBSIZE"]), names.to_string());
-    // No field is left behind by a hash that is gone.
+    // A deleted hash leaves no fields.
     ask(&mut client, &["DEL", "x"]);
     ask(&mut client, &["HSET", "x", "only", "1"]);
     assert_eq!(ask(&mut client, &["HGETALL", "x"]), "[only 1]");
 }
 
-/// The writes of `MSET` are seen together.
+/// Rule: a reader sees either all writes of an `MSET` or none.
 #[test]
 fn a_batch_is_seen_as_a_whole() {
     let served = Served::new();

@@ -264,7 +264,7 @@ fn a_password_is_asked_for_before_anything_else() {
     }
     assert!(socket.line().starts_with("-NOAUTH HELLO must be called with the client already authenticated"));
     assert_eq!(socket.line(), no);
-    // The request behind the password may be as long as that of any client.
+    // After the password, a request may be as long as a request of any other client.
     let long = "x".repeat(100_000);
     socket.send(
         format!("AUTH secret\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$100000\r\n{long}\r\nSTRLEN a\r\n").as_bytes(),
@@ -283,7 +283,7 @@ fn a_password_is_asked_for_before_anything_else() {
     assert_eq!(ask(&mut client, &["STRLEN", "a"]), "100000");
 }
 
-/// What was acknowledged is there after the end of the server, with every log; the kinds of names, too.
+/// Rule: acknowledged writes and the kinds of names survive the end of the server, with every WAL mode.
 #[test]
 fn a_server_that_ends_loses_nothing() {
     for wal in ["none", "buffered", "group"] {

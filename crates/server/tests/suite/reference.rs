@@ -38,7 +38,7 @@ impl Drop for Redis {
     }
 }
 
-/// A command over few names, so that kinds meet.
+/// A random command on one of a few names, so that commands often meet names of another kind.
 fn any_command(random: &mut SplitMix64) -> Vec<Vec<u8>> {
     let mut name = || format!("k{}", random.below(6)).into_bytes();
     let (first, second) = (name(), name());
@@ -92,7 +92,7 @@ fn ask(client: &mut Client, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
             pairs.sort();
             pairs.join(" ")
         }
-        // The text behind the code is for people.
+        // The text after the code is meant for people, so it may differ.
         Value::Error(text) => format!("!{}", text.split(' ').next().unwrap_or_default()),
         reply => without_texts(&shown(reply)),
     };

@@ -172,7 +172,7 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// Random content of a file after a crash. Of the unsynced bytes, the content has nothing, everything, a prefix up to a
+/// Random content of a file after a crash. The content contains none or all of the unsynced bytes, a prefix up to a
 /// sector, page or byte, or any subset of sectors or pages.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);

@@ -34,7 +34,7 @@ enum Lie {
     Hole,
     /// The last write of each batch is dropped.
     HalfBatch,
-    /// Every flush request does nothing.
+    /// Fault: a flush request does nothing.
     NoFlush,
 }
 

@@ -22,9 +22,9 @@ enum Bug {
     TornBatch,
     /// A delete of a key that is no longer in memory writes no tombstone and only hides the key.
     TombstoneDropped,
-    /// `sync` does nothing.
+    /// Fault: `sync` does nothing.
     SyncDoesNothing,
-    /// `flush` does nothing.
+    /// Fault: `flush` does nothing.
     FlushDoesNothing,
     /// A filter lacks one key, so gets do not find this key.
     KeyMissed,

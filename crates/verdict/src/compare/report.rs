@@ -263,8 +263,8 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// A number of trials of separate sessions. A counter that no trial of a side changes has no noise, also between
-/// sessions. Anything else is compared by the medians of sessions.
+/// Compares a value over the trials of separate sessions. A counter that no trial of a side changes has no noise, also
+/// between sessions. Anything else is compared by the medians of sessions.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),

@@ -8,7 +8,7 @@ use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
 
-/// The parts of results that are looked at.
+/// The parts of the results that are analysed.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// The metrics. If empty, the metrics of the experiment's verdict.

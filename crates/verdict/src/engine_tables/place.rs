@@ -43,7 +43,7 @@ impl MarkdownPage {
         self.places.iter().map(|place| place.name.as_str())
     }
 
-    /// The content of the place of an experiment.
+    /// The current content of the page between the marks of an experiment.
     pub fn content(&self, name: &str) -> Outcome<&str> {
         let place = self.places.iter().find(|place| place.name == name);
         let missing = || {

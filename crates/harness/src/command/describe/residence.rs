@@ -14,7 +14,7 @@ use workload::{Work, WorkloadPlan};
 /// The most flushes that are simulated.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The share of the data from which on reads meet the memtable rather than tables.
+/// If at least this share of the data is in the memtable, reads mainly search the memtable and not SSTables.
 const LARGE_SHARE: f64 = 0.5;
 
 /// The state of a tree after the first phases that only add keys.

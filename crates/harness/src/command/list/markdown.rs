@@ -69,7 +69,7 @@ pub(super) fn table(page: &mut String, heads: &[&str], rows: impl Iterator<Item 
     }
 }
 
-/// Text as code; nothing of nothing.
+/// Formats text as code. An empty text stays empty.
 pub(super) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }

@@ -63,6 +63,10 @@ impl Engine for Lsmbench {
         true
     }
 
+    fn merges(&self) -> bool {
+        true
+    }
+
     fn deletes_ranges(&self) -> bool {
         true
     }
@@ -97,6 +101,11 @@ impl Target for TreeStore {
 
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
         Ok(self.tree.delete(key)?)
+    }
+
+    fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
+        self.tree.design().options.merge_operator?;
+        Some(self.tree.merge(key, operand).map_err(Into::into))
     }
 
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {

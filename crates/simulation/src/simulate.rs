@@ -94,6 +94,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
             Work::Roles(_) => "has roles, whose operations depend on time",
             Work::Replay(_) => "replays a trace",
             Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
+            Work::Mixed(mixed) if mixed.mix.has(Kind::Merge) => "merges operands",
             Work::Mixed(mixed) if mixed.operations.is_none() => "has no number of operations",
             Work::Load(load) if load.keys.is_none() => "inserts the keys of a trace",
             Work::Step(StoreStep::Reopen | StoreStep::Checkpoint | StoreStep::DropCaches) => "needs files",

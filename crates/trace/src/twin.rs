@@ -40,6 +40,7 @@ fn record(batch: &Batch, at: usize) -> TraceRecord {
         Kind::DeleteRange => TraceOperation::DeleteRange,
         Kind::Range | Kind::First | Kind::Last => TraceOperation::Scan,
         Kind::ReadModifyWrite => TraceOperation::ReadModifyWrite,
+        Kind::Merge => TraceOperation::Merge,
         _ => TraceOperation::Get,
     };
     let record = TraceRecord::new(kind, batch.key(at));

@@ -65,6 +65,14 @@ impl Tree {
         self.inner.write_entry(Entry { key, value: None })
     }
 
+    /// Merges an operand into the value of a key with the operator of the design. A missing value counts as an empty one.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put), or if the design has no merge operator.
+    pub fn merge(&self, key: &[u8], operand: &[u8]) -> Result<()> {
+        self.inner.merge_entry(key, operand)
+    }
+
     /// Deletes all keys from `low`, inclusive, to `high`, exclusive, with one range tombstone. Does nothing if both are
     /// equal.
     ///

@@ -83,7 +83,7 @@ impl Batch {
             Kind::Get | Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => 0,
             Kind::Delete => self.key(at).len() as u64,
             Kind::DeleteRange => (self.key(at).len() + self.end(at).map_or(0, <[u8]>::len)) as u64,
-            Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
+            Kind::Put | Kind::Insert | Kind::ReadModifyWrite | Kind::Merge => {
                 self.key(at).len() as u64 + u64::from(operation.value.bytes)
             }
             Kind::Batch => (at + 1..at + self.width(at)).map(|member| self.written_bytes(member)).sum(),

@@ -189,9 +189,17 @@ struct Checker<'a> {
     shadow: &'a mut Shadow,
     /// Whether some threads write while others read.
     contended: bool,
-    /// For every key that one thread read and another thread writes: the digests of all possible answers.
-    witnesses: HashMap<u64, Vec<u64>>,
+    /// The possible answers for every key that one thread read and another thread writes.
+    witnesses: HashMap<u64, Witness>,
     verdict: CheckResult,
+}
+
+/// The possible answers to gets of one key.
+struct Witness {
+    /// The digests of all answers.
+    digests: Vec<u64>,
+    /// The value after the writes so far, into which the next operand is merged.
+    value: Option<Vec<u8>>,
 }
 
 impl Checker<'_> {
@@ -199,8 +207,11 @@ impl Checker<'_> {
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
-            let before = digest::of_value(self.shadow.expected(key));
-            self.witnesses.entry(key.index()).or_insert_with(|| vec![before]);
+            let before = self.shadow.expected(key);
+            self.witnesses.entry(key.index()).or_insert_with(|| Witness {
+                digests: vec![digest::of_value(before)],
+                value: before.map(<[u8]>::to_vec),
+            });
         }
     }
 
@@ -208,14 +219,15 @@ impl Checker<'_> {
     fn note_writes(&mut self, step: &Step<'_>) {
         // The head of a batch has no version, because the head itself writes nothing.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {
-            if let Some(found) = self.witnesses.get_mut(&operation.key.index()) {
-                let Operation { key, version, .. } = *operation;
-                let deleted = operation.kind == Kind::Delete;
-                found.push(if deleted {
-                    0
-                } else {
-                    digest::of_value(Some(self.shadow.value(key.index(), version)))
-                });
+            if let Some(witness) = self.witnesses.get_mut(&operation.key.index()) {
+                let Witness { digests, value } = witness;
+                let written = self.shadow.written(operation.key.index(), operation.version);
+                match (operation.kind, self.shadow.operator()) {
+                    (Kind::Delete, _) => *value = None,
+                    (Kind::Merge, Some(operator)) => operator.combine(value.get_or_insert_default(), written),
+                    _ => *value = Some(written.to_vec()),
+                }
+                digests.push(digest::of_value(value.as_deref()));
             }
         }
     }
@@ -239,7 +251,7 @@ impl Checker<'_> {
         let operation = step.operation();
         match operation.kind {
             Kind::Get if self.contended && step.is_foreign_get() => {
-                Some(self.witnesses[&operation.key.index()].contains(&answer))
+                Some(self.witnesses[&operation.key.index()].digests.contains(&answer))
             }
             Kind::Get | Kind::ReadModifyWrite => {
                 Some(digest::of_value(self.shadow.expected(operation.key)) == answer)
@@ -249,7 +261,12 @@ impl Checker<'_> {
             }
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
             Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => None,
-            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch | Kind::DeleteRange => {
+            Kind::Put
+            | Kind::Insert
+            | Kind::Delete
+            | Kind::Batch
+            | Kind::DeleteRange
+            | Kind::Merge => {
                 unreachable!("a write has no answer to check")
             }
         }

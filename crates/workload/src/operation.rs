@@ -32,11 +32,13 @@ pub enum Kind {
     First,
     /// Reads the entry with the largest key of the store.
     Last,
+    /// Merges an operand into the value of an existing key, or writes a deleted key again.
+    Merge,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -48,6 +50,7 @@ impl Kind {
         Self::DeleteRange,
         Self::First,
         Self::Last,
+        Self::Merge,
     ];
 
     /// Returns the name in TOML and results.
@@ -64,6 +67,7 @@ impl Kind {
             Self::DeleteRange => "delete_range",
             Self::First => "first",
             Self::Last => "last",
+            Self::Merge => "merge",
         }
     }
 
@@ -144,7 +148,7 @@ pub struct Span {
 pub struct Operation {
     /// The key of the operation. A scan has its first key here, and a group the key of its first member.
     pub key: KeyId,
-    /// The value that a put, an insert or a read-modify-write writes.
+    /// The value that a put, an insert or a read-modify-write writes, or the operand of a merge.
     pub value: Span,
     /// The version that the operation writes. The version is higher than the versions of all earlier writes to the key.
     pub version: u32,

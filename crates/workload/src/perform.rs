@@ -69,6 +69,12 @@ impl<'a> Performer<'a> {
             Kind::Range => self.range(batch, at, check),
             Kind::Batch => self.write(batch, at),
             Kind::MultiGet => self.multi_get(batch, at, check),
+            Kind::Merge => {
+                self.digest = Digest::Made(0);
+                let merged = self.target.merge(batch.key(at), batch.value(at));
+                merged.ok_or("the store has no merge operator")??;
+                Ok(AnswerCounts::default())
+            }
             Kind::First | Kind::Last => {
                 let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
                 self.scan(&Scan { low: b"", high: None, direction, limit: 1 }, check)
@@ -102,10 +108,22 @@ impl<'a> Performer<'a> {
             }
             Request::Put { key, value } => self.target.put(key, value)?,
             Request::Delete { key } => self.target.delete(key)?,
+            Request::Merge { key, operand } => self.merge(key, operand)?,
             Request::DeleteRange { low, high } => self.delete_range(low, high)?,
         }
         self.digest = Digest::Made(0);
         Ok(AnswerCounts::default())
+    }
+
+    /// Merges an operand. On a store without merges, reads the value and puts the operand in its place.
+    fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<(), TargetError> {
+        match self.target.merge(key, operand) {
+            Some(merged) => merged,
+            None => {
+                self.get(key)?;
+                self.target.put(key, operand)
+            }
+        }
     }
 
     /// Deletes all keys of a range, each by itself if the store has no range delete. An end that is not above the start

@@ -351,6 +351,13 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         .or("0.0"),
         KeyEntry::new("first", WEIGHT, "Reads the entry with the smallest key of the store.").or("0.0"),
         KeyEntry::new("last", WEIGHT, "Reads the entry with the largest key of the store.").or("0.0"),
+        KeyEntry::new(
+            "merge",
+            WEIGHT,
+            "Merges an operand into the value of a key. `value` describes the operands. A merge needs \
+             `design.merge_operator` and an engine with merges.",
+        )
+        .or("0.0"),
     ]
 };
 

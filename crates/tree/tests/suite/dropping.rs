@@ -56,6 +56,7 @@ impl Dropping {
                     self.newest.insert(key.clone(), (self.writes, Some(value.clone())));
                 }
                 Write::Delete(key) => drop(self.newest.insert(key.clone(), (self.writes, None))),
+                Write::Merge(..) => unreachable!("the design has no merge operator"),
                 Write::DeleteRange(low, high) => {
                     let inside = self.newest.range_mut(low.clone()..high.clone());
                     inside.for_each(|(_, newest)| *newest = (self.writes, None));

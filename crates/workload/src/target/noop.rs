@@ -19,6 +19,10 @@ impl Target for NoOp {
         Ok(())
     }
 
+    fn merge(&self, _: &[u8], _: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(Ok(()))
+    }
+
     fn delete_range(&self, _: &[u8], _: &[u8]) -> Option<Result<(), TargetError>> {
         Some(Ok(()))
     }

@@ -67,6 +67,10 @@ impl Engine for Lsmbench {
         true
     }
 
+    fn puts_if_absent(&self) -> bool {
+        true
+    }
+
     fn deletes_ranges(&self) -> bool {
         true
     }
@@ -101,6 +105,10 @@ impl Target for TreeStore {
 
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
         Ok(self.tree.delete(key)?)
+    }
+
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        Some(self.tree.put_if_absent(key, value).map_err(Into::into))
     }
 
     fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {

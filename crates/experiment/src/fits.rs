@@ -36,28 +36,31 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
             "engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\""
         ));
     }
-    if let Some(reason) = unmergeable(cell) {
+    if let Some(reason) = unfit_design(cell) {
         return Some(reason);
     }
     let missing = missing_call(cell)?;
     Some(format!("{missing}; remove the phase, or the engine"))
 }
 
-/// The reason why the design of a configuration with merges cannot run them; `None` if it can.
-fn unmergeable(cell: &Cell) -> Option<String> {
+/// The reason why the design of a configuration cannot run its merges and conditional puts; `None` if it can.
+fn unfit_design(cell: &Cell) -> Option<String> {
     let phases = &cell.task.workload()?.phases;
-    let phase = &phases.iter().find(|phase| mixes(phase, Kind::Merge))?.name;
-    if cell.design.options.merge_operator.is_none() {
+    let merging = phases.iter().find(|phase| mixes(phase, Kind::Merge));
+    if let (Some(Phase { name, .. }), None) = (merging, cell.design.options.merge_operator) {
         return Some(format!(
-            "phase \"{phase}\" has merges, but the design has no merge operator; set design.merge_operator to \
+            "phase \"{name}\" has merges, but the design has no merge operator; set design.merge_operator to \
              \"add\", \"append\" or \"max\""
         ));
     }
     let limits = cell.design.limits();
     let (axis, choice, _) = limits.into_iter().find(|(.., limit)| *limit == Limit::DropsData)?;
+    let conditional = phases.iter().find(|phase| mixes(phase, Kind::PutIfAbsent));
+    let (phase, kind) = merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
     Some(format!(
-        "phase \"{phase}\" has merges, but {axis} = \"{choice}\" drops data, so merged values are unknown; remove the \
-         phase, or use another {axis}"
+        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are unknown; remove \
+         the phase, or use another {axis}",
+        phase.name
     ))
 }
 
@@ -84,6 +87,9 @@ fn missing_call(cell: &Cell) -> Option<String> {
             Some(format!("{} in the mix", Kind::DeleteRange))
         }
         None if mixes(phase, Kind::Merge) && !engine.merges() => Some(format!("{} in the mix", Kind::Merge)),
+        None if mixes(phase, Kind::PutIfAbsent) && !engine.puts_if_absent() => {
+            Some(format!("{} in the mix", Kind::PutIfAbsent))
+        }
         _ => None,
     };
     let phases = &cell.task.workload()?.phases;
@@ -97,7 +103,7 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
         return Some(format!("engine \"{engine}\" cannot run in counted mode ({COUNTED})"));
     }
-    if let Some(missing) = unmergeable(cell).or_else(|| missing_call(cell)) {
+    if let Some(missing) = unfit_design(cell).or_else(|| missing_call(cell)) {
         return Some(missing);
     }
     if !built.reads_whole_design() {

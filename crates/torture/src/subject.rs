@@ -122,6 +122,8 @@ impl StoreUnderTest for Tree {
         let merges = self.design().options.merge_operator == Some(MergeOperator::Append);
         if let ([ScriptWrite { key, value, end }], false) = (commit, merges) {
             return match (value, end) {
+                // A conditional put and a put are together a put.
+                (Some(value), _) if key.len() % 2 == 1 && self.put_if_absent(key, value)? => Ok(()),
                 (Some(value), _) => self.put(key, value),
                 (None, None) => self.delete(key),
                 (None, Some(end)) => self.delete_range(key, end),

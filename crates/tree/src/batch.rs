@@ -41,6 +41,8 @@ pub(crate) enum Operation<'a> {
     Write(Entry<'a>),
     /// The delete of all keys from `low`, inclusive, to `high`, exclusive. `low` is below `high`.
     DeleteRange { low: &'a [u8], high: &'a [u8] },
+    /// The put of a value if its key is absent.
+    PutIfAbsent(Entry<'a>),
     /// The merge of an operand into the value of a key.
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
@@ -50,22 +52,23 @@ pub(crate) enum Operation<'a> {
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
-/// The code of a merge.
+/// The codes of a merge and of a conditional put.
 const MERGE_CODE: u64 = 1;
+const PUT_IF_ABSENT_CODE: u64 = 2;
 
 impl<'a> Operation<'a> {
     /// Returns the entry of a put or a delete; `None` for other operations.
     pub(crate) fn entry(self) -> Option<Entry<'a>> {
         match self {
             Self::Write(entry) => Some(entry),
-            Self::DeleteRange { .. } | Self::Merge { .. } => None,
+            Self::DeleteRange { .. } | Self::Merge { .. } | Self::PutIfAbsent(_) => None,
         }
     }
 
     /// Returns the counts of the operation.
     pub(crate) fn counts(&self) -> BatchCounts {
         match self {
-            Self::Write(entry) => BatchCounts::of(entry),
+            Self::Write(entry) | Self::PutIfAbsent(entry) => BatchCounts::of(entry),
             Self::DeleteRange { low, high } => BatchCounts {
                 range_deletes: 1,
                 user_bytes: (low.len() + high.len()) as u64,
@@ -267,10 +270,19 @@ pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
 
 /// Appends a merge to `out`: a put with a code above the length of its key.
 pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
-    put_varint(out, key.len() as u64 | MERGE_CODE << KEY_LEN_BITS);
-    put_varint(out, (operand.len() as u64) << 1);
+    encode_with_code(out, MERGE_CODE, key, operand);
+}
+
+/// Appends a conditional put to `out`: a put with a code above the length of its key.
+pub(crate) fn encode_put_if_absent(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    encode_with_code(out, PUT_IF_ABSENT_CODE, key, value);
+}
+
+fn encode_with_code(out: &mut Vec<u8>, code: u64, key: &[u8], value: &[u8]) {
+    put_varint(out, key.len() as u64 | code << KEY_LEN_BITS);
+    put_varint(out, (value.len() as u64) << 1);
     out.extend_from_slice(key);
-    out.extend_from_slice(operand);
+    out.extend_from_slice(value);
 }
 
 /// Decodes operations. Where the bytes are corrupt, the last item is `None` and the iterator ends.
@@ -296,6 +308,7 @@ fn read_operation<'a>(reader: &mut Reader<'a>) -> Option<Operation<'a>> {
         (0, false, _) => Some(Operation::Write(Entry { key, value: Some(bytes) })),
         (0, true, true) => Some(Operation::Write(Entry { key, value: None })),
         (0, true, false) => (key < bytes).then_some(Operation::DeleteRange { low: key, high: bytes }),
+        (PUT_IF_ABSENT_CODE, false, _) => Some(Operation::PutIfAbsent(Entry { key, value: Some(bytes) })),
         (MERGE_CODE, false, _) => Some(Operation::Merge { key, operand: bytes }),
         _ => None,
     }
@@ -327,6 +340,12 @@ mod tests {
         );
         assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, range_deletes: 1, merges: 1, user_bytes: 5 });
         assert_eq!(operations(&batch.encoded()[..2]).last(), Some(None));
+        let mut conditional = Vec::new();
+        encode_put_if_absent(&mut conditional, b"k", b"v");
+        let entry = Entry { key: &b"k"[..], value: Some(&b"v"[..]) };
+        assert_eq!(operations(&conditional).last(), Some(Some(Operation::PutIfAbsent(entry))));
+        // No operation has the code 3.
+        assert_eq!(operations(&[0x81, 0x80, 0x18, 0, b'k']).last(), Some(None));
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod block;
 mod checkpoint;
 mod checksum;
 mod codec;
+mod conditional;
 pub mod conformance;
 mod design;
 mod error;

@@ -205,6 +205,11 @@ fn lookup_run(
     Ok(if table.deletes(key.bytes) { Lookup::Deleted } else { Lookup::Absent })
 }
 
+/// Whether an SSTable of a view has the key.
+pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counters) -> Result<bool> {
+    lookup_runs(view, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)
+}
+
 /// Looks up the unfinished keys in one run, and removes the keys that the run has.
 fn multi_get_in_run<'k>(
     run: &SortedRun,

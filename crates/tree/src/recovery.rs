@@ -336,7 +336,18 @@ impl<'a> Replay<'a> {
                 outcome = Err(unexpected_merge(&wal::log_path(&directory, number)));
                 return;
             }
-            self.inner.insert(&self.memtable, sequence, operation);
+            let is_applied = match operation {
+                Operation::PutIfAbsent(entry) => self.inner.is_absent_in_recovery(&self.memtable, entry.key),
+                _ => Ok(true),
+            };
+            match is_applied {
+                Ok(true) => self.inner.insert(&self.memtable, sequence, operation),
+                Ok(false) => {}
+                Err(error) => {
+                    outcome = Err(error);
+                    return;
+                }
+            }
             self.last_sequence = sequence;
             self.charged_bytes += operation.counts().charged_bytes();
             if self.charged_bytes >= self.inner.design.memtable_capacity.0 || sequence + 1 >= self.full_from {

@@ -65,6 +65,15 @@ impl Tree {
         self.inner.write_entry(Entry { key, value: None })
     }
 
+    /// Sets the value of a key if the key is absent, in one atomic step. Returns whether the value was set.
+    ///
+    /// # Errors
+    /// The errors of [`put`](Self::put) and [`get`](Self::get). If the lookup of the key fails, the key keeps its state,
+    /// but recovery after a crash may set the value.
+    pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        self.inner.put_if_absent(key, value)
+    }
+
     /// Merges an operand into the value of a key with the operator of the design. A missing value counts as an empty one.
     ///
     /// # Errors

@@ -131,11 +131,12 @@ impl Inner {
         )
     }
 
-    /// Adds one operation to a memtable or to its range deletes.
+    /// Adds one operation to a memtable or to its range deletes. The caller has checked that the key of a conditional put
+    /// is absent.
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
         let (key, stored) = match operation {
             Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),
-            Operation::Write(entry) => match (entry.value, self.merge_operator()) {
+            Operation::Write(entry) | Operation::PutIfAbsent(entry) => match (entry.value, self.merge_operator()) {
                 (Some(value), Some(_)) => (entry.key, stored_value(value)),
                 (value, _) => return slot.memtable.insert(self.hashed(entry.key), sequence, value),
             },
@@ -144,7 +145,7 @@ impl Inner {
         slot.memtable.insert(self.hashed(key), sequence, Some(&stored));
     }
 
-    fn commit(
+    pub(crate) fn commit(
         &self,
         counts: BatchCounts,
         encode: impl FnOnce(&mut Vec<u8>),

@@ -224,6 +224,7 @@ impl Checker<'_> {
                 let written = self.shadow.written(operation.key.index(), operation.version);
                 match (operation.kind, self.shadow.operator()) {
                     (Kind::Delete, _) => *value = None,
+                    (Kind::PutIfAbsent, _) if value.is_some() => {}
                     (Kind::Merge, Some(operator)) => operator.combine(value.get_or_insert_default(), written),
                     _ => *value = Some(written.to_vec()),
                 }
@@ -255,6 +256,9 @@ impl Checker<'_> {
             }
             Kind::Get | Kind::ReadModifyWrite => {
                 Some(digest::of_value(self.shadow.expected(operation.key)) == answer)
+            }
+            Kind::PutIfAbsent => {
+                Some(digest::of_presence(self.shadow.expected(operation.key).is_some()) == answer)
             }
             Kind::Range | Kind::First | Kind::Last if !self.contended => {
                 self.range(step).map(|expected| expected == answer)

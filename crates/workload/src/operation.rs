@@ -34,11 +34,13 @@ pub enum Kind {
     Last,
     /// Merges an operand into the value of an existing key, or writes a deleted key again.
     Merge,
+    /// Writes the value of a key if the key is absent, in one atomic step.
+    PutIfAbsent,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -51,6 +53,7 @@ impl Kind {
         Self::First,
         Self::Last,
         Self::Merge,
+        Self::PutIfAbsent,
     ];
 
     /// Returns the name in TOML and results.
@@ -68,12 +71,13 @@ impl Kind {
             Self::First => "first",
             Self::Last => "last",
             Self::Merge => "merge",
+            Self::PutIfAbsent => "put_if_absent",
         }
     }
 
     /// Returns whether the kind reads an answer that can be checked.
     pub fn answers(self) -> bool {
-        !self.writes() || self == Self::ReadModifyWrite
+        !self.writes() || matches!(self, Self::ReadModifyWrite | Self::PutIfAbsent)
     }
 
     /// Returns whether the kind changes the store.
@@ -148,7 +152,7 @@ pub struct Span {
 pub struct Operation {
     /// The key of the operation. A scan has its first key here, and a group the key of its first member.
     pub key: KeyId,
-    /// The value that a put, an insert or a read-modify-write writes, or the operand of a merge.
+    /// The value that a put, conditional or not, an insert or a read-modify-write writes, or the operand of a merge.
     pub value: Span,
     /// The version that the operation writes. The version is higher than the versions of all earlier writes to the key.
     pub version: u32,

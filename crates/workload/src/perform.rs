@@ -75,6 +75,13 @@ impl<'a> Performer<'a> {
                 merged.ok_or("the store has no merge operator")??;
                 Ok(AnswerCounts::default())
             }
+            Kind::PutIfAbsent => {
+                let written = self.target.put_if_absent(batch.key(at), batch.value(at));
+                let exists = !written.ok_or("the engine has no conditional put")??;
+                self.digest = Digest::Made(digest::of_presence(exists));
+                let found = u32::from(exists);
+                Ok(AnswerCounts { found, missing: 1 - found, entries: 0 })
+            }
             Kind::First | Kind::Last => {
                 let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
                 self.scan(&Scan { low: b"", high: None, direction, limit: 1 }, check)

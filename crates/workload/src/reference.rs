@@ -358,6 +358,13 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
              `design.merge_operator` and an engine with merges.",
         )
         .or("0.0"),
+        KeyEntry::new(
+            "put_if_absent",
+            WEIGHT,
+            "Writes the value of a key if the key is absent, in one atomic step. Column `found` counts keys that \
+             existed, and `missing` counts keys that were written. This kind needs an engine with conditional puts.",
+        )
+        .or("0.0"),
     ]
 };
 

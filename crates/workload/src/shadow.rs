@@ -111,6 +111,10 @@ impl Shadow {
             Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
                 self.set(operation.key.index(), operation.version, operation.value.bytes);
             }
+            Kind::PutIfAbsent if self.version(operation.key.index()) != ABSENT => {}
+            Kind::PutIfAbsent => {
+                self.set(operation.key.index(), operation.version, operation.value.bytes);
+            }
             Kind::Merge => self.merge(operation.key.index(), operation.version),
             Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
             Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),

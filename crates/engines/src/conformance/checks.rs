@@ -178,11 +178,14 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let compacted = store.compact().transpose().map_err(|error| format!("compact: {error}"))?;
     let deleted = store.delete_range(&2_900_u32.to_be_bytes(), &3_000_u32.to_be_bytes());
     let deleted = deleted.transpose().map_err(|error| format!("delete_range: {error}"))?;
+    let conditional = store.put_if_absent(&0_u32.to_be_bytes(), b"other").transpose();
+    let conditional = conditional.map_err(|error| format!("put_if_absent: {error}"))?;
     for (call, declared, has) in [
         ("compact", engine.compacts_on_request(), compacted.is_some()),
         ("checkpoint", engine.makes_checkpoints(), checkpoint.is_some()),
         ("delete_range", engine.deletes_ranges(), deleted.is_some()),
         ("merge", false, store.merge(b"key", b"operand").is_some()),
+        ("put_if_absent", engine.puts_if_absent(), conditional.is_some()),
     ] {
         if declared != has {
             return Err(format!("{call}: declared {declared}, but its stores have it: {has}"));

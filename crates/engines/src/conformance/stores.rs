@@ -115,7 +115,16 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
                 None => Ok(()),
             }
         }
-        41..50 => {
+        41..44 => {
+            let (key, value) = (key(random), value(random));
+            let Some(written) = store.put_if_absent(&key, &value) else { return Ok(()) };
+            let expected = model.put_if_absent(&key, &value).transpose().map_err(text)?;
+            match written.map_err(text)? {
+                written if Some(written) == expected => Ok(()),
+                written => Err(format!("a conditional put of {key:x?} returns {written}, not {expected:?}")),
+            }
+        }
+        44..50 => {
             let key = key(random);
             store.delete(&key).map_err(text)?;
             model.delete(&key).map_err(text)

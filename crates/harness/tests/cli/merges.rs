@@ -1,4 +1,4 @@
-//! Merges: operands that reads, flushes and compactions combine with values.
+//! Merges and conditional puts: writes that depend on the value of their key.
 
 use results::columns as c;
 
@@ -67,7 +67,7 @@ fn experiments_that_cannot_merge_are_rejected_before_they_run() {
         (
             "{ kind = \"leveled\", size_ratio = 4 }",
             "\"fifo\"",
-            "phase \"churn\" has merges, but compaction = \"fifo\" drops data",
+            "phase \"churn\" has merge in its mix, but compaction = \"fifo\" drops data",
         ),
     ] {
         let error = refused(&MERGES.replace(old, new), &[]);
@@ -145,4 +145,50 @@ fn text_and_traces_have_merges() {
     assert_eq!(bench.run_with(&shell, "p a 1\nm a 2\nm b 3\nr a z\n").expect(0).out, "a:12 b:3\n");
     let refused = bench.run_with(&["shell", "plain"], "m a 2\ng a\n").expect(2);
     assert!(refused.err.contains("the design has no merge operator"), "{}", refused.err);
+}
+
+/// Conditional puts among other writes, of one thread and of two.
+const CONDITIONAL: &str = r#"
+question = "Which conditional puts write?"
+[design]
+memtable = { capacity = "32KiB" }
+[[phase]]
+name   = "load"
+insert = 500
+[[phase]]
+name       = "one"
+operations = 4_000
+mix        = { put_if_absent = 4, get = 3, delete = 3 }
+[[phase]]
+name       = "two"
+operations = 4_000
+mix        = { put_if_absent = 4, get = 3, delete = 3 }
+threads    = 2
+[trials]
+count = 1
+check = 1
+"#;
+
+#[test]
+fn conditional_puts_write_absent_keys_only() {
+    let bench = Bench::new();
+    bench.write("x.toml", format!("{CONDITIONAL}[sweep]\nengine = [\"lsmbench\", \"redb\"]\n"));
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    for phase in ["one", "two"] {
+        for row in of(&rows, phase, "put_if_absent") {
+            assert!(count(row, &c::FOUND) > 300 && count(row, &c::MISSING) > 300, "{phase}");
+        }
+        for row in of(&rows, phase, "all") {
+            assert!(count(row, &c::CHECKED_ANSWERS) > 2_500 && count(row, &c::WRONG_ANSWERS) == 0, "{phase}");
+        }
+    }
+    for (set, said) in [
+        ("engine=leveldb", "has no call for put_if_absent in the mix of phase \"one\""),
+        ("design.compaction=fifo", "phase \"one\" has put_if_absent in its mix, but compaction = \"fifo\" drops data"),
+    ] {
+        bench.write("y.toml", CONDITIONAL);
+        let error = bench.run(&["describe", "y.toml", "--set", set]).refusal();
+        assert!(error.contains(said), "{set}: {error}");
+    }
 }

@@ -62,6 +62,8 @@ pub enum Step {
     Write(Write),
     /// Writes a batch.
     Batch(Vec<Write>),
+    /// Puts a value if its key is absent.
+    PutIfAbsent(Vec<u8>, Vec<u8>),
     /// Gets a key.
     Get(Vec<u8>),
     /// Gets several keys at once.
@@ -107,6 +109,7 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     let step = |step| match step {
         Step::Write(one) => Step::Write(write(one)),
         Step::Batch(writes) => Step::Batch(writes.into_iter().map(write).collect()),
+        Step::PutIfAbsent(key, value) => Step::PutIfAbsent(short(key), short(value)),
         Step::Get(key) => Step::Get(short(key)),
         Step::MultiGet(keys) => Step::MultiGet(keys.into_iter().map(short).collect()),
         Step::Range(low, high, ends) => Step::Range(low.map(short), high.map(short), ends),
@@ -147,7 +150,8 @@ fn step(random: &mut impl Rng) -> Step {
             };
             Step::Batch((0..count).map(write).collect())
         }
-        600..820 => Step::Get(key(random)),
+        600..640 => Step::PutIfAbsent(key(random), value(random)),
+        640..820 => Step::Get(key(random)),
         820..850 => {
             let count = random.random_range(0..12);
             Step::MultiGet((0..count).map(|_| key(random)).collect())
@@ -273,6 +277,11 @@ impl<'a> Replay<'a> {
                 write.apply(&mut self.model, self.design.options.merge_operator);
             }
             Step::Batch(operations) => self.batch(operations).map_err(text)?,
+            Step::PutIfAbsent(key, value) => {
+                let is_absent = !self.model.contains_key(key);
+                expect(&self.tree().put_if_absent(key, value).map_err(text)?, &is_absent)?;
+                self.model.entry(key.clone()).or_insert_with(|| value.clone());
+            }
             Step::Get(key) => {
                 let got = self.tree().get(key).map_err(text)?;
                 expect(&got, &self.model.get(key).cloned())?;

@@ -97,6 +97,8 @@ impl Dropping {
         match step {
             Step::Write(write) => self.write(std::slice::from_ref(write)),
             Step::Batch(writes) => self.write(writes),
+            // Whether the key was dropped is unknown.
+            Step::PutIfAbsent(key, value) => self.write(&[Write::Put(key.clone(), value.clone())]),
             Step::Get(key) => self.check(key, self.tree().get(key).unwrap().as_ref()),
             Step::MultiGet(keys) => {
                 let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();

@@ -88,6 +88,15 @@ impl Target for Model {
         Ok(())
     }
 
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        let mut entries = self.write_lock();
+        let is_absent = !entries.map.contains_key(key);
+        if is_absent {
+            entries.insert(key, value);
+        }
+        Some(Ok(is_absent))
+    }
+
     fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
         let operator = self.operator?;
         let mut entries = self.write_lock();

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use catalog::Choice;
-use tree::Design;
+use tree::{Design, MergeOperator};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 
 /// Paths of a design that set a term. A path to a kind covers all of its parameters.
-const TERMS: [&[&str]; 11] = [
+const TERMS: [&[&str]; 12] = [
     &["memtable", "capacity"],
     &["memtable", "filter"],
     &["stall", "frozen_memtables"],
@@ -19,6 +19,7 @@ const TERMS: [&[&str]; 11] = [
     &["wal"],
     &["threads", "max_subcompactions"],
     &["storage"],
+    &["merge_operator"],
 ];
 
 /// Settings of a design that other engines have options for.
@@ -48,6 +49,8 @@ pub struct EngineOptions {
     pub background_threads: u32,
     /// Read method for files.
     pub reads: Reads,
+    /// The merge operator.
+    pub merge_operator: Option<MergeOperator>,
 }
 
 /// The kind of filters.
@@ -160,6 +163,7 @@ impl EngineOptions {
                 "direct" => Reads::Direct,
                 _ => Reads::Copied,
             },
+            merge_operator: options.merge_operator,
         }
     }
 
@@ -181,6 +185,7 @@ impl EngineOptions {
             ("block.restart_interval", self.restart_interval != other.restart_interval),
             ("compression", self.codec != other.codec),
             ("wal", self.log != other.log),
+            ("merge_operator", self.merge_operator != other.merge_operator),
             ("threads.max_subcompactions", self.background_threads != other.background_threads),
             ("storage", self.reads != other.reads),
         ]
@@ -211,6 +216,7 @@ impl Default for EngineOptions {
             log: Log::Buffered,
             background_threads: 2,
             reads: Reads::Mapped,
+            merge_operator: None,
         }
     }
 }

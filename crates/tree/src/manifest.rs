@@ -7,9 +7,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use storage::{Purpose, Storage, WriteFile};
+use types::MergeOperator;
 
 use crate::checksum::checksum;
-use crate::codec::{Reader, put_varint};
+use crate::codec::{Reader, put_bytes, put_varint};
 use crate::error::{Error, Result};
 use crate::seals::Seals;
 
@@ -30,6 +31,9 @@ const REWRITE_BYTES: u64 = 4 << 20;
 
 /// The limit of the numbers of files, runs and writes. No tree exists long enough to reach it.
 pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
+
+/// The code of the merge operator among the optional parts of a state.
+const MERGE_OPERATOR: u8 = 1;
 
 /// The limit of the search for intact records after corrupt records, as a multiple of the manifest's bytes.
 const MOST_PASSES: usize = 64;
@@ -55,6 +59,8 @@ pub(crate) struct State {
     /// The number and the length, in bytes, of the last WAL of a closed store. The WAL is then durable up to this
     /// length, and a shorter WAL is corrupt. `None` while the store is open, and after its process was killed.
     pub(crate) closed_log: Option<(u64, u64)>,
+    /// The merge operator of the store. With an operator, the last byte of each stored value is a mark.
+    pub(crate) merge_operator: Option<MergeOperator>,
 }
 
 /// A run by its number.
@@ -93,6 +99,10 @@ impl State {
         let (log, bytes) = self.closed_log.unwrap_or_default();
         put_varint(&mut out, log);
         put_varint(&mut out, bytes);
+        if let Some(operator) = self.merge_operator {
+            out.push(MERGE_OPERATOR);
+            put_bytes(&mut out, operator.name().as_bytes());
+        }
         out
     }
 
@@ -121,6 +131,12 @@ impl State {
         if !reader.is_at_end() {
             state.seals = Seals::decode(&mut reader)?;
             state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
+        }
+        while !reader.is_at_end() {
+            match reader.byte()? {
+                MERGE_OPERATOR => state.merge_operator = Some(MergeOperator::from_name(&reader.text()?)?),
+                _ => return None,
+            }
         }
         (reader.is_at_end() && state.is_sound()).then_some(state)
     }
@@ -285,6 +301,7 @@ mod tests {
                 flushed_sequence: 1 << 40,
                 seals: Seals::default().of_copy(600, Path::new("copy")),
                 closed_log: Some((300, 1 << 20)),
+                merge_operator: Some(MergeOperator::Max),
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
         ]

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use arc_swap::Guard;
 use self_cell::self_cell;
-use types::{Direction, Entry, SequenceNumber};
+use types::{Direction, Entry, MergeOperator, SequenceNumber};
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::memory::{MemtableCursor, first_batch};
 use crate::merge::{Merge, Source};
+use crate::merge_operands::{OperandStack, unmarked, value_in};
 use crate::read::check_key;
 use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
@@ -33,6 +34,8 @@ pub struct Range<'t> {
     expected: Option<u64>,
     /// Whether the view has range deletes.
     has_deletes: bool,
+    /// The value of the current entry, if it is combined from operands.
+    combined: Vec<u8>,
 }
 
 self_cell! {
@@ -166,6 +169,7 @@ impl<'t> Range<'t> {
             extra_sources: 0,
             expected: None,
             has_deletes,
+            combined: Vec::new(),
         })
     }
 
@@ -186,7 +190,7 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Forward)? {
             return Ok(None);
         }
-        Ok(self.walk.with_dependent(|_, ends| ends.front.as_ref().and_then(current)))
+        self.current(Direction::Forward)
     }
 
     /// Returns the next entry from the back, in descending order of keys; `None` at the end.
@@ -197,7 +201,26 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
         }
-        Ok(self.walk.with_dependent(|_, ends| ends.back.as_ref().and_then(current)))
+        self.current(Direction::Backward)
+    }
+
+    /// Returns the current entry of the end that is read in `direction`.
+    #[inline]
+    fn current(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
+        let Self { inner, walk, snapshot, has_deletes, combined, .. } = self;
+        walk.with_dependent(|view, ends| {
+            let merge = match direction {
+                Direction::Forward => ends.front.as_ref(),
+                Direction::Backward => ends.back.as_ref(),
+            };
+            match (merge, inner.merge_operator()) {
+                (Some(merge), Some(operator)) => {
+                    let (snapshot, has_deletes) = (*snapshot, *has_deletes);
+                    MergeView { operator, inner, view, snapshot, has_deletes }.current(merge, combined)
+                }
+                (merge, _) => Ok(merge.and_then(current)),
+            }
+        })
     }
 
     /// Calls `visit` for at most `most` next entries in `direction`, and returns their number. The effect equals
@@ -214,16 +237,28 @@ impl<'t> Range<'t> {
         if most == 0 || !self.step(direction)? {
             return Ok(0);
         }
-        let Self { inner, walk, bounds, snapshot, has_deletes, .. } = self;
+        let Self { inner, walk, bounds, snapshot, has_deletes, combined, .. } = self;
+        let operator = inner.merge_operator();
         let mut visited = 0;
         let moved = walk.with_dependent_mut(|view, ends| {
             let deletes = has_deletes.then_some(ViewDeletes { inner, view, snapshot: *snapshot });
             let (Some(merge), other) = ends.of(direction) else { return Ok(false) };
             let met = other.and_then(Merge::current).map(Cursor::key);
-            while let Some((key, value)) = current(merge) {
+            let operands = operator.map(|operator| {
+                let (snapshot, has_deletes) = (*snapshot, *has_deletes);
+                MergeView { operator, inner, view, snapshot, has_deletes }
+            });
+            loop {
+                let entry = match &operands {
+                    None => current(merge),
+                    Some(operands) => operands.current(merge, combined)?,
+                };
+                let Some((key, value)) = entry else { return Ok(false) };
                 visit(key, value);
                 visited += 1;
-                if let (Direction::Forward, Some(source), None) = (direction, merge.only_source(), &deletes) {
+                if let (Direction::Forward, Some(source), None, None) =
+                    (direction, merge.only_source(), &deletes, &operands)
+                {
                     let is_inside =
                         |key: &[u8]| is_below(|| key, &bounds.high) && met.is_none_or(|met| key < met);
                     visited += source.pass(most - visited, is_inside, &mut visit);
@@ -233,10 +268,9 @@ impl<'t> Range<'t> {
                 }
                 merge.advance(&inner.counters)?;
                 if !bounds.reach_entry(merge, met, direction, deletes.as_ref(), &inner.counters)? {
-                    break;
+                    return Ok(false);
                 }
             }
-            Ok(false)
         });
         self.is_done = !matches!(moved, Ok(true));
         // The first entry was already counted when the scan moved to it.
@@ -470,6 +504,51 @@ fn passes_range_filter(
 fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     let entry = merge.current()?.entry();
     Some((entry.key, entry.value?))
+}
+
+/// A view of which a scan combines operands.
+struct MergeView<'v> {
+    operator: MergeOperator,
+    inner: &'v Inner,
+    view: &'v View,
+    snapshot: SequenceNumber,
+    has_deletes: bool,
+}
+
+impl MergeView<'_> {
+    /// Returns the current entry of a merge with its value. The operands of the entry are combined in `combined`.
+    fn current<'m>(
+        &self,
+        merge: &'m Merge<Cursor<'_>>,
+        combined: &'m mut Vec<u8>,
+    ) -> Result<Option<(&'m [u8], &'m [u8])>> {
+        let Some((key, stored)) = current(merge) else { return Ok(None) };
+        if let Some(value) = value_in(stored) {
+            return Ok(Some((key, value)));
+        }
+        *combined = self.combine(key, merge)?;
+        Ok(Some((key, combined)))
+    }
+
+    /// Combines the operands of the current key of a merge.
+    fn combine(&self, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
+        let key = self.inner.hashed(key);
+        if self.has_deletes {
+            return self.inner.combined(self.operator, self.view, self.snapshot, key);
+        }
+        let (mut stack, mut is_sound) = (OperandStack::default(), true);
+        for source in merge.current().into_iter().chain(merge.superseded()) {
+            is_sound &= match source {
+                Cursor::Memtable(cursor) => cursor.slot().collect(key, self.snapshot, &mut stack),
+                Cursor::Run(cursor, _) => stack.add(cursor.entry().value),
+            };
+            if stack.is_complete() || !is_sound {
+                break;
+            }
+        }
+        let value = if is_sound { stack.value(self.operator) } else { None };
+        value.ok_or_else(|| unmarked(&self.inner.directory))
+    }
 }
 
 /// Whether a key is below `high`. The key is not computed if the bound is open.

@@ -10,10 +10,12 @@ use memtable::MemtablePolicy;
 use storage::{Held, Storage, StorageError};
 use types::SequenceNumber;
 
+use crate::batch::Operation;
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
 use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
 use crate::memory::Slot;
+use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
@@ -132,6 +134,11 @@ impl Files {
             || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
     }
 
+    /// Whether the directory has a manifest.
+    pub(crate) fn has_manifest(&self) -> bool {
+        self.has_manifest
+    }
+
     /// Returns a number above the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = self.tables.last_key_value().max(self.logs.last_key_value());
@@ -192,8 +199,11 @@ fn open_run(
     recovery: &mut Recovery,
 ) -> Result<Vec<TableRef>> {
     let mut tables: Vec<TableRef> = Vec::new();
+    let has_operator = context.options.merge_operator.is_some();
     for id in &run.tables {
-        match Table::open(context, *id).and_then(|table| if quarantine { whole(table) } else { Ok(table) }) {
+        match Table::open(context, *id)
+            .and_then(|table| if quarantine { whole(table, has_operator) } else { Ok(table) })
+        {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine && is_lost(&error) => {
                 set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
@@ -215,9 +225,9 @@ fn open_run(
 
 /// Returns the table if no part of it is corrupt. Otherwise returns the first corruption, and the range of keys from
 /// there to the end of the table.
-fn whole(table: Table) -> Result<Table> {
+fn whole(table: Table, has_operator: bool) -> Result<Table> {
     let mut first = None;
-    table.check(&mut |error| first = first.take().or(Some(error)));
+    table.check(has_operator, &mut |error| first = first.take().or(Some(error)));
     match first {
         None => Ok(table),
         Some(Error::Damaged { file, offset, what }) => {
@@ -324,7 +334,22 @@ impl<'a> Replay<'a> {
             if outcome.is_err() {
                 return;
             }
-            self.inner.insert(&self.memtable, sequence, operation);
+            if matches!(operation, Operation::Merge { .. }) && self.inner.merge_operator().is_none() {
+                outcome = Err(unexpected_merge(&wal::log_path(&directory, number)));
+                return;
+            }
+            let is_applied = match operation {
+                Operation::PutIfAbsent(entry) => self.inner.is_absent_in_recovery(&self.memtable, entry.key),
+                _ => Ok(true),
+            };
+            match is_applied {
+                Ok(true) => self.inner.insert(&self.memtable, sequence, operation),
+                Ok(false) => {}
+                Err(error) => {
+                    outcome = Err(error);
+                    return;
+                }
+            }
             self.last_sequence = sequence;
             self.charged_bytes += operation.counts().charged_bytes();
             if self.charged_bytes >= self.inner.design.memtable_capacity.0 || sequence + 1 >= self.full_from {

@@ -80,6 +80,8 @@ pub(crate) struct Version {
     pub(crate) runs: Vec<SortedRun>,
     /// The work of ranges before this version was created.
     pub(crate) ranges_before: RangeWork,
+    /// Whether any table has range tombstones.
+    has_range_tombstones: bool,
     culling: Arc<dyn Culling>,
 }
 
@@ -91,8 +93,9 @@ impl Version {
             false => LevelForm::Overlapping,
         };
         let run = |(level, run)| SortedRun::new(level, form(level), run, &*culling);
-        let runs = levels.runs().map(run).collect();
-        Self { levels, runs, ranges_before, culling }
+        let runs: Vec<SortedRun> = levels.runs().map(run).collect();
+        let has_range_tombstones = runs.iter().any(|run| run.has_range_tombstones);
+        Self { levels, runs, ranges_before, has_range_tombstones, culling }
     }
 
     /// Returns a version of this tree with these levels.
@@ -210,7 +213,6 @@ impl View {
 
     /// Whether any memtable or table has range tombstones.
     pub(crate) fn has_range_deletes(&self) -> bool {
-        self.memtables().any(|slot| !slot.range_deletes.is_empty())
-            || self.version.runs.iter().any(|run| run.has_range_tombstones)
+        self.version.has_range_tombstones || self.memtables().any(|slot| !slot.range_deletes.is_empty())
     }
 }

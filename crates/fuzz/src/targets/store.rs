@@ -72,9 +72,10 @@ const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(""));
 
-static LOG_HOSTS: [LazyLock<Host>; 2] = [
+static LOG_HOSTS: [LazyLock<Host>; 3] = [
     LazyLock::new(|| Host::with_log("wal = \"sync\"")),
     LazyLock::new(|| Host::with_log("wal = \"buffered\"")),
+    LazyLock::new(|| Host::with_log("merge_operator = \"append\"")),
 ];
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
@@ -113,6 +114,7 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
     for number in numbers {
         let done = match number % 7 {
             6 => tree.delete(&key(number)),
+            1 if design.options.merge_operator.is_some() => tree.merge(&key(number - 1), b" and more"),
             _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),
         };
         done.expect("storage in memory takes writes");

@@ -16,10 +16,19 @@ const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
 /// Compactions that differ in the data that they rewrite or only move.
 const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
 
+/// A design whose puts are merges.
+const MERGING: &str = "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"";
+
+/// Returns the TOML of the designs under test.
+fn designs() -> impl Iterator<Item = String> {
+    let design = |(mode, compaction)| format!("wal = \"{mode}\"\ncompaction = \"{compaction}\"");
+    MODES.into_iter().zip(COMPACTIONS).map(design).chain([MERGING.to_owned()])
+}
+
 #[test]
 fn no_crash_loses_or_invents_anything() {
-    for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
-        let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
+    for design in designs() {
+        let subject = subject(&design);
         let tally = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 500 });
         assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert!(tally.recovered >= 500 && tally.second > 20, "{}: {tally:?}", subject.name);
@@ -28,8 +37,8 @@ fn no_crash_loses_or_invents_anything() {
 
 #[test]
 fn no_error_is_lost_and_none_loses_anything() {
-    for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
-        let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
+    for design in designs() {
+        let subject = subject(&design);
         let tally = errors::explore(&subject, errors::FaultBudget { seed: 1, faults: 150 });
         assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert_eq!(tally.faults, 150);

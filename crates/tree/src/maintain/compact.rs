@@ -8,8 +8,9 @@ use std::thread::Builder;
 
 use bloom::LevelLoad;
 use compaction::{Action, Job};
-use types::Direction;
+use types::{Direction, Entry};
 
+use super::combine::combine_inputs;
 use super::input_deletes::InputDeletes;
 use super::install::Change;
 use super::run_writer::{NewTables, RunWriter};
@@ -18,6 +19,7 @@ use crate::design::MergeKernel;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 use crate::merge::{HeapMerge, Kernel, Merge, Source};
+use crate::merge_operands::{is_operand, unmarked};
 use crate::stats::AllCounters;
 use crate::table::RunCursor;
 use crate::version::{SortedRun, TableRef, Version};
@@ -265,7 +267,7 @@ impl PartMerge<'_> {
         mut merge: impl Kernel<RankedRun<'t>>,
         (low, high): KeyRange<'_>,
     ) -> Result<Option<NewTables>> {
-        let inner = self.inner;
+        let (inner, operator) = (self.inner, self.inner.merge_operator());
         let deletes = self.deletes.kept.between(low, high);
         let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes);
         let mut cuts = self.cuts.iter().peekable();
@@ -278,7 +280,16 @@ impl PartMerge<'_> {
                 writer.cut(cut)?;
             }
             if (entry.value.is_some() || !self.drops_tombstones) && !self.deletes.hide(&entry, rank) {
-                writer.add(entry)?;
+                match operator {
+                    Some(operator) if entry.value.is_some_and(is_operand) => {
+                        let older = merge.superseded().map(|run| (run.cursor.entry(), run.rank));
+                        let (newest, is_bottom) = ((&entry, rank), self.drops_tombstones);
+                        let value = combine_inputs(operator, newest, older, &self.deletes, is_bottom)
+                            .ok_or_else(|| unmarked(&inner.directory))?;
+                        writer.add(Entry { key: entry.key, value: Some(&value) })?;
+                    }
+                    _ => writer.add(entry)?,
+                }
             }
             merge.advance(&inner.counters)?;
             entries += 1;

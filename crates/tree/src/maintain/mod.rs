@@ -1,5 +1,6 @@
 //! Background work: flushes, compactions, and their threads.
 
+mod combine;
 mod compact;
 mod flush;
 mod input_deletes;

@@ -5,6 +5,7 @@ use types::{Direction, HashedKey};
 use super::block_cursor::BlockCursor;
 use super::reader::Table;
 use crate::error::{Error, Result};
+use crate::merge_operands::is_marked;
 use crate::stats::Counters;
 
 /// The totals over the entries of a table.
@@ -17,13 +18,13 @@ struct Seen {
 }
 
 impl Table {
-    /// Reads the whole table and reports every corruption to `report`.
-    pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
+    /// Reads the whole table and reports every corruption to `report`. With `has_operator`, each value ends with a mark.
+    pub(crate) fn check(&self, has_operator: bool, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
         let mut is_whole = true;
         for index in 0..self.block_count() {
-            if let Err(error) = self.check_block(index, &mut seen, &mut last_key, report) {
+            if let Err(error) = self.check_block(index, has_operator, &mut seen, &mut last_key, report) {
                 is_whole = false;
                 report(error);
             }
@@ -39,6 +40,7 @@ impl Table {
     fn check_block(
         &self,
         index: u32,
+        has_operator: bool,
         seen: &mut Seen,
         last_key: &mut Option<Vec<u8>>,
         report: &mut dyn FnMut(Error),
@@ -52,6 +54,9 @@ impl Table {
                 report(self.damage_in_block(index, "keys are out of order"));
             }
             self.check_key(index, key, report);
+            if has_operator && cursor.entry().value.is_some_and(|stored| !is_marked(stored)) {
+                report(self.damage_in_block(index, "a value has no mark of the merge operator"));
+            }
             seen.entries += 1;
             seen.tombstones += u64::from(cursor.is_tombstone());
             seen.key_bytes += key.len() as u64;

@@ -5,6 +5,7 @@
 mod background;
 mod common;
 mod concurrent;
+mod conditional;
 mod counters;
 mod crash;
 mod damage;

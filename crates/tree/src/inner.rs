@@ -21,6 +21,7 @@ use crate::memory::Slot;
 use crate::recovered::Recovery;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
+use crate::values::ValuePolicy;
 use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{HEADER_BYTES, LogFile, WalMode};
@@ -51,6 +52,8 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
+    /// Decides which values live in blob files.
+    pub(crate) values: Box<dyn ValuePolicy>,
     pub(crate) hasher: Arc<dyn KeyHasher>,
     pub(crate) wal_mode: WalMode,
     /// The current memtables and SSTables, like RocksDB's superversion. The view is replaced as a whole.

@@ -12,6 +12,7 @@ use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
 use crate::seals::Seals;
+use crate::values::BlobFileShape;
 
 /// The name of the manifest in the tree's directory.
 pub(crate) const MANIFEST: &str = "manifest";
@@ -55,6 +56,8 @@ pub(crate) struct State {
     /// The number and the length, in bytes, of the last WAL of a closed store. The WAL is then durable up to this
     /// length, and a shorter WAL is corrupt. `None` while the store is open, and after its process was killed.
     pub(crate) closed_log: Option<(u64, u64)>,
+    /// The blob files with their bytes and live bytes, by number.
+    pub(crate) blobs: Vec<BlobFileShape>,
 }
 
 /// A run by its number.
@@ -93,6 +96,12 @@ impl State {
         let (log, bytes) = self.closed_log.unwrap_or_default();
         put_varint(&mut out, log);
         put_varint(&mut out, bytes);
+        if !self.blobs.is_empty() {
+            put_varint(&mut out, self.blobs.len() as u64);
+            for BlobFileShape { id, bytes, live_bytes } in &self.blobs {
+                [id, bytes, live_bytes].into_iter().for_each(|number| put_varint(&mut out, *number));
+            }
+        }
         out
     }
 
@@ -122,6 +131,13 @@ impl State {
             state.seals = Seals::decode(&mut reader)?;
             state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
         }
+        // Only stores with blob files have more.
+        if !reader.is_at_end() {
+            for _ in 0..reader.varint()? {
+                let (id, bytes, live_bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
+                state.blobs.push(BlobFileShape { id, bytes, live_bytes });
+            }
+        }
         (reader.is_at_end() && state.is_sound()).then_some(state)
     }
 
@@ -134,7 +150,16 @@ impl State {
         let are_runs_apart = runs().all(|run| run.id < self.next_run && run_ids.insert(run.id));
         let ends = [self.next_file, self.next_run, self.flushed_sequence];
         let has_room = ends.into_iter().all(|number| number < MOST_NUMBERS);
-        are_tables_apart && are_runs_apart && has_room && self.log.is_none_or(|log| log < self.next_file)
+        let mut last = None;
+        let are_blobs_apart = self.blobs.iter().all(|blob| {
+            let is_above = last.replace(blob.id) < Some(blob.id);
+            is_above && blob.id < self.next_file && blob.live_bytes <= blob.bytes && !tables.contains(&blob.id)
+        });
+        are_tables_apart
+            && are_runs_apart
+            && are_blobs_apart
+            && has_room
+            && self.log.is_none_or(|log| log < self.next_file)
     }
 }
 
@@ -285,6 +310,10 @@ mod tests {
                 flushed_sequence: 1 << 40,
                 seals: Seals::default().of_copy(600, Path::new("copy")),
                 closed_log: Some((300, 1 << 20)),
+                blobs: vec![
+                    BlobFileShape { id: 6, bytes: 0, live_bytes: 0 },
+                    BlobFileShape { id: 601, bytes: 1 << 30, live_bytes: 1 << 29 },
+                ],
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
         ]
@@ -336,6 +365,10 @@ mod tests {
             change(|state| state.log = Some(700)),
             change(|state| state.flushed_sequence = u64::MAX),
             change(|state| (state.next_file, state.log) = (u64::MAX, None)),
+            change(|state| state.blobs[1].id = 700),
+            change(|state| state.blobs[1].id = 6),
+            change(|state| state.blobs[0].id = 9),
+            change(|state| state.blobs[0].live_bytes = 1),
         ] {
             assert_eq!(State::decode(&bad.encode()), None, "{bad:?}");
         }

@@ -33,6 +33,10 @@ pub struct Range<'t> {
     expected: Option<u64>,
     /// Whether the view has range deletes.
     has_deletes: bool,
+    /// Whether the view has values in blob files.
+    has_blobs: bool,
+    /// The current value, if it is in a blob file.
+    value: Vec<u8>,
 }
 
 self_cell! {
@@ -152,7 +156,7 @@ impl<'t> Range<'t> {
         bounds: &impl RangeBounds<[u8]>,
     ) -> Result<Self> {
         let bounds = Bounds::new(bounds)?;
-        let has_deletes = view.has_range_deletes();
+        let (has_deletes, has_blobs) = (view.has_range_deletes(), view.version.has_blobs());
         let counters = inner.counters.local();
         counters.ranges.bump();
         inner.note_range(counters.ranges.get());
@@ -166,6 +170,8 @@ impl<'t> Range<'t> {
             extra_sources: 0,
             expected: None,
             has_deletes,
+            has_blobs,
+            value: Vec::new(),
         })
     }
 
@@ -186,7 +192,7 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Forward)? {
             return Ok(None);
         }
-        Ok(self.walk.with_dependent(|_, ends| ends.front.as_ref().and_then(current)))
+        self.shown(Direction::Forward)
     }
 
     /// Returns the next entry from the back, in descending order of keys; `None` at the end.
@@ -197,7 +203,26 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
         }
-        Ok(self.walk.with_dependent(|_, ends| ends.back.as_ref().and_then(current)))
+        self.shown(Direction::Backward)
+    }
+
+    /// Returns the current entry of an end. A value in a blob file is read now, and the range is at its end if this
+    /// fails.
+    #[inline]
+    fn shown(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
+        let Self { inner, walk, has_blobs, value, is_done, .. } = self;
+        walk.with_dependent(|_, ends| {
+            let end = match direction {
+                Direction::Forward => &ends.front,
+                Direction::Backward => &ends.back,
+            };
+            match end {
+                Some(merge) if *has_blobs => {
+                    resolved(merge, value, &inner.counters).inspect_err(|_| *is_done = true)
+                }
+                end => Ok(end.as_ref().and_then(current)),
+            }
+        })
     }
 
     /// Calls `visit` for at most `most` next entries in `direction`, and returns their number. The effect equals
@@ -214,16 +239,21 @@ impl<'t> Range<'t> {
         if most == 0 || !self.step(direction)? {
             return Ok(0);
         }
-        let Self { inner, walk, bounds, snapshot, has_deletes, .. } = self;
+        let Self { inner, walk, bounds, snapshot, has_deletes, has_blobs, value: buffer, .. } = self;
         let mut visited = 0;
         let moved = walk.with_dependent_mut(|view, ends| {
             let deletes = has_deletes.then_some(ViewDeletes { inner, view, snapshot: *snapshot });
             let (Some(merge), other) = ends.of(direction) else { return Ok(false) };
             let met = other.and_then(Merge::current).map(Cursor::key);
-            while let Some((key, value)) = current(merge) {
+            let has_plain_entries = deletes.is_none() && !*has_blobs;
+            loop {
+                let entry = if *has_blobs { resolved(merge, buffer, &inner.counters)? } else { current(merge) };
+                let Some((key, value)) = entry else { break };
                 visit(key, value);
                 visited += 1;
-                if let (Direction::Forward, Some(source), None) = (direction, merge.only_source(), &deletes) {
+                if let (Direction::Forward, Some(source), true) =
+                    (direction, merge.only_source(), has_plain_entries)
+                {
                     let is_inside =
                         |key: &[u8]| is_below(|| key, &bounds.high) && met.is_none_or(|met| key < met);
                     visited += source.pass(most - visited, is_inside, &mut visit);
@@ -470,6 +500,19 @@ fn passes_range_filter(
 fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     let entry = merge.current()?.entry();
     Some((entry.key, entry.value?))
+}
+
+/// Returns the current entry of a merge whose values may be in blob files. Such a value is read into `value`.
+#[inline(never)]
+fn resolved<'m>(
+    merge: &'m Merge<Cursor<'_>>,
+    value: &'m mut Vec<u8>,
+    counters: &AllCounters,
+) -> Result<Option<(&'m [u8], &'m [u8])>> {
+    match merge.current() {
+        Some(Cursor::Run(cursor, _)) => cursor.resolved(value, counters),
+        _ => Ok(current(merge)),
+    }
 }
 
 /// Whether a key is below `high`. The key is not computed if the bound is open.

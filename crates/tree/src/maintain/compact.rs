@@ -13,6 +13,7 @@ use types::Direction;
 use super::input_deletes::InputDeletes;
 use super::install::Change;
 use super::run_writer::{NewTables, RunWriter};
+use super::separation::SeparationPlan;
 use super::subcompaction::{Input, separators};
 use crate::design::MergeKernel;
 use crate::error::{Error, Result};
@@ -29,9 +30,10 @@ type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
-    /// Runs the next job of the policy, or else a read-triggered compaction. Returns `false` if no compaction is due.
+    /// Runs the next job of the policy, or else a read-triggered compaction, or else a collection of blob files. Returns
+    /// `false` if none is due.
     pub(crate) fn compact_next(&self) -> Result<bool> {
-        Ok(self.compact_by_policy()? || self.merge_for_ranges()?)
+        Ok(self.compact_by_policy()? || self.merge_for_ranges()? || self.collect_blobs()?)
     }
 
     fn compact_by_policy(&self) -> Result<bool> {
@@ -132,6 +134,7 @@ impl Inner {
         let merge = PartMerge {
             inner: self,
             deletes: InputDeletes::new(&inputs_of_runs, drops_tombstones),
+            plan: self.plan_of_compaction(version, &inputs_of_runs, job.level)?,
             inputs: inputs_of_runs,
             level: job.level,
             loads: version.loads_with(inputs, job.level, job.run.is_none(), 0),
@@ -194,6 +197,7 @@ struct PartMerge<'a> {
     /// The input tables of each run, newest run first.
     inputs: Vec<Input>,
     deletes: InputDeletes,
+    plan: SeparationPlan,
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
@@ -267,10 +271,10 @@ impl PartMerge<'_> {
     ) -> Result<Option<NewTables>> {
         let inner = self.inner;
         let deletes = self.deletes.kept.between(low, high);
-        let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes);
+        let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes, &self.plan);
         let mut cuts = self.cuts.iter().peekable();
         let mut entries = 0u64;
-        while let Some((entry, rank)) = merge.current().map(|run| (run.cursor.entry(), run.rank)) {
+        while let Some((run, entry, rank)) = merge.current().map(|run| (run, run.cursor.entry(), run.rank)) {
             if high.is_some_and(|high| entry.key >= high) {
                 break;
             }
@@ -278,7 +282,10 @@ impl PartMerge<'_> {
                 writer.cut(cut)?;
             }
             if (entry.value.is_some() || !self.drops_tombstones) && !self.deletes.hide(&entry, rank) {
-                writer.add(entry)?;
+                let source = if self.plan.reads_marks() { run.cursor.references() } else { None };
+                if !writer.add_stored(entry, source)? {
+                    return Err(run.cursor.damaged_value());
+                }
             }
             merge.advance(&inner.counters)?;
             entries += 1;

@@ -1,11 +1,13 @@
 //! Background work: flushes, compactions, and their threads.
 
+mod collect;
 mod compact;
 mod flush;
 mod input_deletes;
 mod install;
 mod run_writer;
 mod seek;
+mod separation;
 mod subcompaction;
 mod workers;
 

@@ -4,6 +4,7 @@ use types::{Direction, HashedKey};
 
 use super::block_cursor::BlockCursor;
 use super::reader::Table;
+use crate::blob::{References, Stored, record_bytes};
 use crate::error::{Error, Result};
 use crate::stats::Counters;
 
@@ -14,6 +15,9 @@ struct Seen {
     tombstones: u64,
     key_bytes: u64,
     value_bytes: u64,
+    /// The records and bytes of blob files to which pointers refer.
+    blob_records: u64,
+    blob_bytes: u64,
 }
 
 impl Table {
@@ -55,7 +59,13 @@ impl Table {
             seen.entries += 1;
             seen.tombstones += u64::from(cursor.is_tombstone());
             seen.key_bytes += key.len() as u64;
-            seen.value_bytes += cursor.entry().value.map_or(0, <[u8]>::len) as u64;
+            let value = cursor.entry().value;
+            seen.value_bytes += value.map_or(0, <[u8]>::len) as u64;
+            if let (Some(_), Some(Stored::Apart(pointer))) = (self.references(), value.and_then(Stored::decode)) {
+                seen.blob_records += 1;
+                let bytes = record_bytes(key.len(), pointer.value_bytes);
+                seen.blob_bytes = seen.blob_bytes.saturating_add(bytes);
+            }
             let last = last_key.get_or_insert_default();
             last.clear();
             last.extend_from_slice(key);
@@ -84,11 +94,14 @@ impl Table {
 
     fn check_totals(&self, seen: Seen, last_key: Option<&[u8]>, report: &mut dyn FnMut(Error)) {
         let properties = self.properties();
+        let references = || self.references().into_iter().flat_map(References::iter);
         let stated = Seen {
             entries: properties.entries,
             tombstones: properties.tombstones,
             key_bytes: properties.key_bytes,
             value_bytes: properties.value_bytes,
+            blob_records: references().fold(0, |sum: u64, reference| sum.saturating_add(reference.records)),
+            blob_bytes: references().fold(0, |sum: u64, reference| sum.saturating_add(reference.bytes)),
         };
         if stated != seen {
             report(

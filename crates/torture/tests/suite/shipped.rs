@@ -16,10 +16,21 @@ const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
 /// Compactions that differ in the data that they rewrite or only move.
 const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
 
+/// Places of values: every value policy.
+const VALUES: [&str; 5] = ["inline", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
+
+/// A design for each WAL mode, with another compaction and another place of values.
+fn designs() -> impl Iterator<Item = String> {
+    let parts = MODES.iter().zip(COMPACTIONS).zip(VALUES);
+    parts.map(|((mode, compaction), values)| {
+        format!("wal = \"{mode}\"\ncompaction = \"{compaction}\"\nvalues = \"{values}\"")
+    })
+}
+
 #[test]
 fn no_crash_loses_or_invents_anything() {
-    for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
-        let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
+    for design in designs() {
+        let subject = subject(&design);
         let tally = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 500 });
         assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert!(tally.recovered >= 500 && tally.second > 20, "{}: {tally:?}", subject.name);
@@ -28,8 +39,8 @@ fn no_crash_loses_or_invents_anything() {
 
 #[test]
 fn no_error_is_lost_and_none_loses_anything() {
-    for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
-        let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
+    for design in designs() {
+        let subject = subject(&design);
         let tally = errors::explore(&subject, errors::FaultBudget { seed: 1, faults: 150 });
         assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert_eq!(tally.faults, 150);
@@ -70,10 +81,10 @@ impl Maker for Changing {
 fn log_modes_and_designs_may_change_at_every_opening() {
     let designs = [
         "wal = \"buffered\"\ncompaction = \"leveled\"",
-        "wal = \"none\"\ncompaction = \"tiered\"\nbloom = \"ribbon\"",
+        "wal = \"none\"\ncompaction = \"tiered\"\nbloom = \"ribbon\"\nvalues = \"value-log\"",
         "wal = \"sync\"\ncompaction = \"leveled-partial\"\ncompression = \"lz4\"",
         "wal = \"interval\"\ncompaction = \"universal\"\nfence = \"static-btree\"",
-        "wal = \"group\"\nblock = { align = true }\ncache = \"none\"",
+        "wal = \"group\"\nblock = { align = true }\ncache = \"none\"\nvalues = \"blob-files\"",
     ];
     let makers = designs.iter().map(|toml| maker(toml)).collect();
     // Together they promise only the promises of the weakest.

@@ -21,7 +21,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use file::BlobFile;
+pub(crate) use file::{BlobFile, BlobSource};
 pub(crate) use record::{record_bytes, reseal};
 pub(crate) use references::{Reference, References, shapes};
 pub(crate) use registry::BlobFiles;

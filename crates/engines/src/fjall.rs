@@ -9,7 +9,7 @@ use workload::TargetError;
 use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps, without_ribbons};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
-use crate::options::{Codec, EngineOptions, Log, Reads};
+use crate::options::{Codec, EngineOptions, Log, Reads, ValuePlace};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =

@@ -4,7 +4,7 @@ use toml::Table;
 use tree::Design;
 
 /// Options that are reduced if the design has them. The order matters, because an SSTable has at least one block.
-const SMALL: [&str; 14] = [
+const SMALL: [&str; 15] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",
     "table = { capacity = \"1KiB\" }",
@@ -19,6 +19,7 @@ const SMALL: [&str; 14] = [
     "values = { medium = 4, large = 8, medium_level = 1 }",
     "values = { file_size = \"512B\" }",
     "values = { stale_share = 0.1 }",
+    "values = { partitions = 3 }",
 ];
 
 /// The design with the same components, in sizes for tests.

@@ -98,8 +98,9 @@ impl State {
         put_varint(&mut out, bytes);
         if !self.blobs.is_empty() {
             put_varint(&mut out, self.blobs.len() as u64);
-            for BlobFileShape { id, bytes, live_bytes } in &self.blobs {
-                [id, bytes, live_bytes].into_iter().for_each(|number| put_varint(&mut out, *number));
+            for BlobFileShape { id, bytes, live_bytes, partition } in &self.blobs {
+                let numbers = [*id, *bytes, *live_bytes, u64::from(*partition)];
+                numbers.into_iter().for_each(|number| put_varint(&mut out, number));
             }
         }
         out
@@ -135,7 +136,8 @@ impl State {
         if !reader.is_at_end() {
             for _ in 0..reader.varint()? {
                 let (id, bytes, live_bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
-                state.blobs.push(BlobFileShape { id, bytes, live_bytes });
+                let partition = u32::try_from(reader.varint()?).ok()?;
+                state.blobs.push(BlobFileShape { id, bytes, live_bytes, partition });
             }
         }
         (reader.is_at_end() && state.is_sound()).then_some(state)
@@ -311,8 +313,8 @@ mod tests {
                 seals: Seals::default().of_copy(600, Path::new("copy")),
                 closed_log: Some((300, 1 << 20)),
                 blobs: vec![
-                    BlobFileShape { id: 6, bytes: 0, live_bytes: 0 },
-                    BlobFileShape { id: 601, bytes: 1 << 30, live_bytes: 1 << 29 },
+                    BlobFileShape { id: 6, bytes: 0, live_bytes: 0, partition: 0 },
+                    BlobFileShape { id: 601, bytes: 1 << 30, live_bytes: 1 << 29, partition: 300 },
                 ],
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },

@@ -181,11 +181,12 @@ pub(crate) fn open_tables(
     quarantine: bool,
     recovery: &mut Recovery,
 ) -> Result<Levels<TableRef>> {
+    let corrupt_blobs = if quarantine { corrupt_blobs(context, state)? } else { BTreeMap::new() };
     let mut levels = Levels::default();
     for runs in &state.levels {
         let mut level = Level::default();
         for run in runs {
-            let tables = open_run(context, run, quarantine, recovery)?;
+            let tables = open_run(context, run, quarantine.then_some(&corrupt_blobs), recovery)?;
             if !tables.is_empty() {
                 level.runs.push(Run { id: run.id, tables });
             }
@@ -204,15 +205,16 @@ pub(crate) fn open_tables(
 fn open_run(
     context: &Arc<TableContext>,
     run: &RunState,
-    quarantine: bool,
+    quarantine: Option<&BTreeMap<u64, Error>>,
     recovery: &mut Recovery,
 ) -> Result<Vec<TableRef>> {
     let mut tables: Vec<TableRef> = Vec::new();
     for id in &run.tables {
         let opened = Table::open(context, *id).and_then(with_blobs);
-        match opened.and_then(|table| if quarantine { whole(table) } else { Ok(table) }) {
+        let opened = opened.and_then(|table| quarantine.map_or(Ok(table), |corrupt| whole(table, corrupt)));
+        match opened {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
-            Err(error) if quarantine && is_lost(&error) => {
+            Err(error) if quarantine.is_some() && is_lost(&error) => {
                 set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
                 recovery.quarantined_files.push(format!("{id:08}.table: {error}"));
             }
@@ -253,10 +255,31 @@ fn set_blobs_aside(
     Ok(())
 }
 
-/// Returns the table if no part of it is corrupt. Otherwise returns the first corruption, and the range of keys from
-/// there to the end of the table.
-fn whole(table: Table) -> Result<Table> {
-    let mut first = None;
+/// Returns the corrupt and missing blob files, each with its first corruption.
+fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, Error>> {
+    let mut corrupt = BTreeMap::new();
+    for blob in &state.blobs {
+        let mut errors = Vec::new();
+        context.blobs.file(blob.id).check(&mut |error| errors.push(error));
+        for error in errors {
+            if !is_lost(&error) {
+                return Err(error);
+            }
+            corrupt.entry(blob.id).or_insert(error);
+        }
+    }
+    Ok(corrupt)
+}
+
+/// Returns the table if no part of it is corrupt and none of its blob files is. Otherwise returns the first corruption,
+/// and the range of keys of the table.
+fn whole(table: Table, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
+    let mut blobs = table.references().into_iter().flat_map(References::iter);
+    let mut first = blobs.find_map(|reference| {
+        let error = corrupt_blobs.get(&reference.file.number())?;
+        let what = format!("the table refers to values in a corrupt blob file: {error}");
+        Some(table.damage_in_block(0, what))
+    });
     table.check(&mut |error| first = first.take().or(Some(error)));
     match first {
         None => Ok(table),

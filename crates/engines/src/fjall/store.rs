@@ -72,6 +72,7 @@ fn separation(settings: &EngineOptions, codec: CompressionType) -> Option<KvSepa
             .separation_threshold(u32::try_from(threshold).unwrap_or(u32::MAX))
             .file_target_size(file_bytes)
             .staleness_threshold(stale_share as f32)
+            .age_cutoff(1.0)
             .compression(codec),
     )
 }

@@ -15,8 +15,8 @@ const SECTION_BYTES: usize = 20;
 /// Size of the end of an SSTable footer in bytes: version, checksum, magic.
 const FOOTER_END_BYTES: usize = 16;
 
-/// Size of the footer of a blob file in bytes: records, bytes, checksum, magic.
-const BLOB_FOOTER_BYTES: usize = 28;
+/// Size of the footer of a blob file in bytes: records, bytes, partition, checksum, magic.
+const BLOB_FOOTER_BYTES: usize = 32;
 
 /// Kind of a file, derived from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

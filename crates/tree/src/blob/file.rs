@@ -12,6 +12,7 @@ use super::record::{FOOTER_BYTES, Footer, HEAD_BYTES, Record, record_bytes};
 use super::stored::Pointer;
 use crate::error::{Error, Result};
 use crate::stats::Counters;
+use crate::values::BlobFileShape;
 
 /// A blob file. The file is opened at the first read, because SSTables are opened while the file is still written.
 pub(crate) struct BlobFile {
@@ -59,9 +60,10 @@ impl BlobFile {
         self.opened().map(|_| ())
     }
 
-    /// Returns the bytes of all records.
-    pub(crate) fn bytes(&self) -> Result<u64> {
-        self.opened().map(|opened| opened.footer.bytes)
+    /// Returns the shape of the file, of which `live_bytes` are live.
+    pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
+        let Footer { bytes, partition, .. } = self.opened()?.footer;
+        Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
     }
 
     /// Marks the file as part of a version, or as part of no version.

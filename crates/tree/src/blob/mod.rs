@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! record*   u32 checksum, u32 key length, u32 value length, key, value
-//! footer    u64 records, u64 bytes of all records, u32 checksum, magic number
+//! footer    u64 records, u64 bytes of all records, u32 partition, u32 checksum, magic number
 //! ```
 //!
 //! The checksum of a record also covers the seal of the file and the offset, so a record at a wrong place is detected. A

@@ -11,7 +11,7 @@ use crate::codec::Reader;
 pub(super) const HEAD_BYTES: usize = 4 + 4 + 4;
 
 /// The length of the footer, in bytes.
-pub(super) const FOOTER_BYTES: usize = 8 + 8 + 4 + MAGIC.len();
+pub(super) const FOOTER_BYTES: usize = 8 + 8 + 4 + 4 + MAGIC.len();
 
 /// The last bytes of every blob file. These bytes name the kind of file and the version of the format.
 const MAGIC: [u8; 8] = *b"lsmblob1";
@@ -72,6 +72,8 @@ pub(super) struct Footer {
     pub(super) records: u64,
     /// The bytes of all records. The footer begins at this offset.
     pub(super) bytes: u64,
+    /// The partition of the keys.
+    pub(super) partition: u32,
 }
 
 impl Footer {
@@ -80,6 +82,7 @@ impl Footer {
         let mut out = Vec::with_capacity(FOOTER_BYTES);
         out.extend_from_slice(&self.records.to_le_bytes());
         out.extend_from_slice(&self.bytes.to_le_bytes());
+        out.extend_from_slice(&self.partition.to_le_bytes());
         out.extend_from_slice(&checksum(seal, self.bytes, &out).to_le_bytes());
         out.extend_from_slice(&MAGIC);
         out
@@ -91,8 +94,8 @@ impl Footer {
             return Err("the file is not a blob file, or is truncated");
         };
         let mut reader = Reader::new(rest);
-        let footer = reader.u64().zip(reader.u64()).map(|(records, bytes)| Self { records, bytes });
-        let sum = reader.u32();
+        let mut read = || Some(Self { records: reader.u64()?, bytes: reader.u64()?, partition: reader.u32()? });
+        let (footer, sum) = (read(), reader.u32());
         match footer {
             Some(footer)
                 if footer.bytes == offset
@@ -119,7 +122,7 @@ pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
         bytes[at..at + SUM_BYTES].copy_from_slice(&sum.to_le_bytes());
         at = end;
     }
-    let sum_at = footer_at + 16;
+    let sum_at = bytes.len() - MAGIC.len() - SUM_BYTES;
     let sum = checksum(seal, footer_at as u64, &bytes[footer_at..sum_at]);
     bytes[sum_at..sum_at + SUM_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_of_a_footer_is_found_out() {
-        let footer = Footer { records: 3, bytes: 700 };
+        let footer = Footer { records: 3, bytes: 700, partition: 2 };
         let bytes = footer.encode(5);
         assert_eq!(Footer::decode(&bytes, 5, 700), Ok(footer));
         assert!(Footer::decode(&bytes, 6, 700).is_err() && Footer::decode(&bytes, 5, 701).is_err());
@@ -170,14 +173,14 @@ mod tests {
             append(&mut bytes, 9, offset, key, value);
         }
         let data = bytes.len();
-        bytes.extend(Footer { records: 2, bytes: data as u64 }.encode(9));
+        bytes.extend(Footer { records: 2, bytes: data as u64, partition: 0 }.encode(9));
         let whole = bytes.clone();
         bytes[HEAD_BYTES + 2] ^= 1;
         bytes[data] ^= 8;
         reseal(&mut bytes, 9);
         let first = record_bytes(1, 5) as usize;
         assert!(Record::decode(&bytes[..first], 9, 0).is_ok());
-        assert_eq!(Footer::decode(&bytes[data..], 9, data as u64), Ok(Footer { records: 10, bytes: data as u64 }));
+        assert_eq!(Footer::decode(&bytes[data..], 9, data as u64), Ok(Footer { records: 10, bytes: data as u64, partition: 0 }));
         reseal(&mut whole.clone(), 9);
         (0..whole.len()).for_each(|len| reseal(&mut whole[..len].to_vec(), 9));
     }

@@ -108,9 +108,5 @@ pub(crate) fn shapes<'a>(tables: impl Iterator<Item = &'a References>) -> Result
         let (_, live_bytes) = live.entry(file.number()).or_insert((file, 0));
         *live_bytes = live_bytes.saturating_add(*bytes);
     }
-    let shape = |(id, (file, live_bytes)): (u64, (&Arc<BlobFile>, u64))| {
-        let bytes = file.bytes()?;
-        Ok(BlobFileShape { id, bytes, live_bytes: live_bytes.min(bytes) })
-    };
-    live.into_iter().map(shape).collect()
+    live.into_values().map(|(file, live_bytes)| file.shape(live_bytes)).collect()
 }

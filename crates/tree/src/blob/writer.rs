@@ -21,15 +21,16 @@ pub(crate) struct BlobWriter {
     /// Records that are not yet appended to the file.
     buffer: Vec<u8>,
     records: u64,
+    partition: u32,
 }
 
 impl BlobWriter {
-    /// Creates the file with this number.
-    pub(crate) fn new(files: &BlobFiles, number: u64) -> Result<Self> {
+    /// Creates the file with this number for the keys of a partition.
+    pub(crate) fn new(files: &BlobFiles, number: u64, partition: u32) -> Result<Self> {
         let handle = files.file(number);
         handle.set_obsolete(true);
         let file = handle.source.storage.create(&handle.path, Purpose::Table)?;
-        Ok(Self { handle, file, buffer: Vec::new(), records: 0 })
+        Ok(Self { handle, file, buffer: Vec::new(), records: 0, partition })
     }
 
     /// Returns the handle of the file.
@@ -57,7 +58,7 @@ impl BlobWriter {
     /// Completes the file and makes its bytes durable. The name becomes durable when the directory is synced. Returns
     /// the length of the file.
     pub(crate) fn finish(mut self) -> Result<u64> {
-        let footer = Footer { records: self.records, bytes: self.bytes() };
+        let footer = Footer { records: self.records, bytes: self.bytes(), partition: self.partition };
         self.buffer.extend_from_slice(&footer.encode(self.handle.seal));
         self.file.append(&self.buffer)?;
         self.file.sync()?;

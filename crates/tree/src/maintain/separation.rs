@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use types::avalanche;
+
 use super::subcompaction::Input;
 use crate::blob::{BlobFile, BlobWriter, Pointer, References, Stored, record_bytes};
 use crate::error::Result;
@@ -67,7 +69,8 @@ impl Inner {
 pub(super) struct Separation<'a> {
     inner: &'a Inner,
     plan: &'a SeparationPlan,
-    writer: Option<BlobWriter>,
+    /// The current blob file of each partition, if it has one.
+    writers: Vec<Option<BlobWriter>>,
     /// The stored form of the current value.
     stored: Vec<u8>,
 }
@@ -79,7 +82,8 @@ impl<'a> Separation<'a> {
     /// Begins a run. `None` if all of its values are stored as they come.
     pub(super) fn begin(inner: &'a Inner, plan: &'a SeparationPlan) -> Option<Self> {
         let is_needed = plan.reads_marks || plan.writes_marks;
-        is_needed.then(|| Self { inner, plan, writer: None, stored: Vec::new() })
+        let writers = || (0..inner.values.partitions().max(1)).map(|_| None).collect();
+        is_needed.then(|| Self { inner, plan, writers: writers(), stored: Vec::new() })
     }
 
     /// Whether the tables of the run have marked values.
@@ -133,23 +137,35 @@ impl<'a> Separation<'a> {
             }
             return Ok(None);
         }
-        let writer = match &mut self.writer {
+        let partition = match self.writers.len() as u64 {
+            1 => 0,
+            partitions => avalanche(self.inner.hashed(key).hash.0) % partitions,
+        };
+        let writer = match &mut self.writers[partition as usize] {
             Some(writer) => writer,
-            none => none.insert(BlobWriter::new(&self.inner.context.blobs, self.inner.new_file())?),
+            none => {
+                let number = self.inner.new_file();
+                none.insert(BlobWriter::new(&self.inner.context.blobs, number, partition as u32)?)
+            }
         };
         let pointer @ Pointer { value_bytes, .. } = writer.add(key, value)?;
         let reference = (Arc::clone(writer.handle()), record_bytes(key.len(), value_bytes));
         let is_full = writer.bytes() >= self.inner.values.file_bytes();
         Stored::Apart(pointer).encode(&mut self.stored);
         if is_full {
-            self.finish()?;
+            self.finish_file(partition as usize)?;
         }
         Ok(Some(reference))
     }
 
-    /// Completes the current blob file, if there is one.
+    /// Completes all blob files.
     pub(super) fn finish(&mut self) -> Result<()> {
-        let Some(writer) = self.writer.take() else { return Ok(()) };
+        (0..self.writers.len()).try_for_each(|partition| self.finish_file(partition))
+    }
+
+    /// Completes the current blob file of a partition, if it has one.
+    fn finish_file(&mut self, partition: usize) -> Result<()> {
+        let Some(writer) = self.writers[partition].take() else { return Ok(()) };
         let bytes = writer.finish()?;
         let counters = self.inner.counters.local();
         counters.blob_bytes_written.add(bytes);

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn files_from_the_stale_share_on_are_relocated() {
         let policy = |relocation| BlobFiles(Params { relocation, ..Params::default() });
-        let file = |id, live_bytes| BlobFileShape { id, bytes: 100, live_bytes };
+        let file = |id, live_bytes| BlobFileShape { id, bytes: 100, live_bytes, partition: 0 };
         let files = [file(1, 100), file(4, 51), file(7, 50), file(9, 1)];
         assert_eq!(policy(Relocation::Compaction).relocates(&files), [7, 9]);
         assert_eq!(policy(Relocation::Compaction).collects(&files), []);

@@ -27,8 +27,9 @@ struct Subject(Box<dyn ValuePolicy>);
 /// All invariants, by name.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal questions get equal answers", equal_answers),
-    ("a blob file has room", |subject| {
-        ensure(subject.0.file_bytes() > 0, || "file_bytes is 0".to_owned())
+    ("a blob file has room and a partition", |subject| {
+        let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
+        ensure(bytes > 0 && partitions > 0, || format!("{bytes} bytes, {partitions} partitions"))
     }),
     ("only files that exist are named, each once", only_given_files),
     ("collecting ends", collecting_ends),
@@ -68,7 +69,7 @@ fn pictures() -> impl Iterator<Item = Vec<BlobFileShape>> {
                 1 => 0,
                 _ => random.random_range(0..=bytes),
             };
-            BlobFileShape { id, bytes, live_bytes }
+            BlobFileShape { id, bytes, live_bytes, partition: random.random_range(0..3) }
         };
         (0..seed % 12).map(file).collect()
     })
@@ -112,10 +113,8 @@ fn collecting_ends(subject: &Subject) -> Result<(), String> {
             let next = files.last().map_or(1, |file| file.id + 1);
             let (gone, mut stays): (Vec<_>, Vec<_>) =
                 files.into_iter().partition(|file| collected.contains(&file.id));
-            let live: u64 = gone.iter().map(|file| file.live_bytes).sum();
-            if live > 0 {
-                stays.push(BlobFileShape { id: next, bytes: live, live_bytes: live });
-            }
+            let live = gone.into_iter().filter(|file| file.live_bytes > 0);
+            stays.extend(live.zip(next..).map(|(file, id)| BlobFileShape { id, bytes: file.live_bytes, ..file }));
             files = stays;
         }
     }

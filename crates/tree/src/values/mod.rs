@@ -5,6 +5,7 @@
 
 mod blob_files;
 pub mod conformance;
+mod hash_partitioned;
 mod inline;
 mod params;
 mod policy;
@@ -20,5 +21,11 @@ pub static CATALOG: Catalog<dyn ValuePolicy> = Catalog::new(
     catalog::origin!(),
     "values",
     "the place of values, in SSTables or apart from their keys in blob files",
-    &[inline::VARIANT, blob_files::VARIANT, value_log::VARIANT, tiered_by_size::VARIANT],
+    &[
+        inline::VARIANT,
+        blob_files::VARIANT,
+        value_log::VARIANT,
+        hash_partitioned::VARIANT,
+        tiered_by_size::VARIANT,
+    ],
 );

@@ -22,6 +22,8 @@ pub struct BlobFileShape {
     /// The part of `bytes` that SSTables refer to. A value is stale when no SSTable refers to it. The newest version of
     /// a key makes an older value stale at the compaction that drops the older entry.
     pub live_bytes: u64,
+    /// The partition of the keys, below [`ValuePolicy::partitions`] of the policy that wrote the file.
+    pub partition: u32,
 }
 
 impl BlobFileShape {
@@ -41,7 +43,7 @@ impl BlobFileShape {
 ///
 /// Contract:
 /// 1. Equal questions get equal answers.
-/// 2. [`file_bytes`](Self::file_bytes) is above 0.
+/// 2. [`file_bytes`](Self::file_bytes) and [`partitions`](Self::partitions) are above 0.
 /// 3. [`relocates`](Self::relocates) and [`collects`](Self::collects) name each file at most once, and only files that
 ///    they were shown.
 /// 4. Collecting ends: if each collected file is replaced by a file with its live values, `collects` names no file
@@ -53,6 +55,11 @@ pub trait ValuePolicy: Send + Sync {
 
     /// Returns the size in bytes at which a blob file is complete.
     fn file_bytes(&self) -> u64;
+
+    /// Returns the number of partitions, at least 1. A blob file has only values of keys whose hashes are in one partition.
+    fn partitions(&self) -> u32 {
+        1
+    }
 
     /// Returns the files whose live values move to new files when a compaction reads their keys. `files` is every blob
     /// file of the tree, oldest first.

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_tail_is_collected_when_enough_of_the_log_is_stale() {
         let log = ValueLog(Params::default());
-        let file = |id, live_bytes| BlobFileShape { id, bytes: 100, live_bytes };
+        let file = |id, live_bytes| BlobFileShape { id, bytes: 100, live_bytes, partition: 0 };
         assert_eq!(log.collects(&[file(1, 100), file(2, 41)]), []);
         assert_eq!(log.collects(&[file(1, 100), file(2, 40)]), [1]);
         assert_eq!(log.collects(&[]), []);

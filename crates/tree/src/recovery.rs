@@ -211,7 +211,10 @@ fn open_run(
     let mut tables: Vec<TableRef> = Vec::new();
     for id in &run.tables {
         let opened = Table::open(context, *id).and_then(with_blobs);
-        let opened = opened.and_then(|table| quarantine.map_or(Ok(table), |corrupt| whole(table, corrupt)));
+        let opened = opened.and_then(|table| match quarantine {
+            Some(corrupt_blobs) => whole(table, corrupt_blobs),
+            None => Ok(table),
+        });
         match opened {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine.is_some() && is_lost(&error) => {
@@ -274,8 +277,7 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
 /// Returns the table if no part of it is corrupt and none of its blob files is. Otherwise returns the first corruption,
 /// and the range of keys of the table.
 fn whole(table: Table, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
-    let mut blobs = table.references().into_iter().flat_map(References::iter);
-    let mut first = blobs.find_map(|reference| {
+    let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;
         let what = format!("the table refers to values in a corrupt blob file: {error}");
         Some(table.damage_in_block(0, what))

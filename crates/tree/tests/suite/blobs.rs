@@ -115,6 +115,7 @@ fn a_snapshot_keeps_the_files_of_its_values() {
     let (first, snapshot) = (blobs(&storage), tree.snapshot());
     tree.delete_range(b"key000", b"key009").unwrap();
     tree.compact().unwrap();
+    tree.settle().unwrap();
     expect(&tree, 9..10);
     assert!(blobs(&storage).contains(&first[0]), "the snapshot reads it");
     assert_eq!(snapshot.get(b"key004").unwrap(), Some(value(4)));

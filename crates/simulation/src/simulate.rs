@@ -95,6 +95,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
             Work::Replay(_) => "replays a trace",
             Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
             Work::Mixed(mixed) if mixed.mix.has(Kind::Merge) => "merges operands",
+            Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => "has prefix scans",
             Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => "puts values only if keys are absent",
             Work::Mixed(mixed) if mixed.operations.is_none() => "has no number of operations",
             Work::Load(load) if load.keys.is_none() => "inserts the keys of a trace",

@@ -81,7 +81,7 @@ impl Batch {
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
-            Kind::Get | Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => 0,
+            Kind::Get | Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => 0,
             Kind::Delete => self.key(at).len() as u64,
             Kind::DeleteRange => (self.key(at).len() + self.end(at).map_or(0, <[u8]>::len)) as u64,
             Kind::Put | Kind::Insert | Kind::ReadModifyWrite | Kind::Merge | Kind::PutIfAbsent => {

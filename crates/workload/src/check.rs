@@ -10,6 +10,7 @@ use crate::digest::{self, Parts};
 use crate::dsl;
 use crate::operation::{Kind, Operation};
 use crate::plan::{Extent, PhasePlan};
+use crate::prefix;
 use crate::shadow::Shadow;
 use crate::stream::Stream;
 
@@ -260,11 +261,11 @@ impl Checker<'_> {
             Kind::PutIfAbsent => {
                 Some(digest::of_presence(self.shadow.expected(operation.key).is_some()) == answer)
             }
-            Kind::Range | Kind::First | Kind::Last if !self.contended => {
+            Kind::Range | Kind::Prefix | Kind::First | Kind::Last if !self.contended => {
                 self.range(step).map(|expected| expected == answer)
             }
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
-            Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => None,
+            Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
             Kind::Put
             | Kind::Insert
             | Kind::Delete
@@ -280,7 +281,7 @@ impl Checker<'_> {
     /// nothing is right. A scan or a multi-get is unknown, because only the digest of its answer was kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
-            Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => None,
+            Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
             _ => {
                 let is_missing = answer == digest::of_value(None);
                 self.verdict.dropped += u64::from(is_missing);
@@ -294,6 +295,14 @@ impl Checker<'_> {
         let Operation { key, count, backward, kind, .. } = *step.operation();
         let (limit, visit) = (count as usize, |key: &[u8], value: &[u8]| parts.entry(key, value));
         let known = match step.batch.end(step.at) {
+            None if kind == Kind::Prefix => {
+                let (low, mut high) = (prefix::of(step.batch.key(step.at), count), Vec::new());
+                if !prefix::end_of(low, &mut high) {
+                    // Longer than any key, and made of the largest byte.
+                    high = vec![0xff; self.shadow.longest_key() + 1];
+                }
+                self.shadow.range_between(low, &high, usize::MAX, backward, visit)
+            }
             None if kind != Kind::Range => self.shadow.end(backward, visit),
             None => self.shadow.range(key.index(), limit, backward, visit),
             Some(high) => self.shadow.range_between(step.batch.key(step.at), high, limit, backward, visit),
@@ -326,6 +335,7 @@ impl Checker<'_> {
         let operation = step.operation();
         let expected = match operation.kind {
             Kind::Range => format!("the {} next entries", operation.count),
+            Kind::Prefix => format!("the entries with the first {} bytes of the key", operation.count),
             Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {

@@ -36,11 +36,13 @@ pub enum Kind {
     Merge,
     /// Writes the value of a key if the key is absent, in one atomic step.
     PutIfAbsent,
+    /// Scans all entries whose keys have the prefix of a key.
+    Prefix,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -54,6 +56,7 @@ impl Kind {
         Self::Last,
         Self::Merge,
         Self::PutIfAbsent,
+        Self::Prefix,
     ];
 
     /// Returns the name in TOML and results.
@@ -72,6 +75,7 @@ impl Kind {
             Self::Last => "last",
             Self::Merge => "merge",
             Self::PutIfAbsent => "put_if_absent",
+            Self::Prefix => "prefix",
         }
     }
 
@@ -82,7 +86,7 @@ impl Kind {
 
     /// Returns whether the kind changes the store.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Get | Self::Range | Self::MultiGet | Self::First | Self::Last)
+        !matches!(self, Self::Get | Self::Range | Self::Prefix | Self::MultiGet | Self::First | Self::Last)
     }
 }
 
@@ -156,7 +160,8 @@ pub struct Operation {
     pub value: Span,
     /// The version that the operation writes. The version is higher than the versions of all earlier writes to the key.
     pub version: u32,
-    /// The maximum number of entries of a scan, the number of keys of a range delete, or the number of members of a group.
+    /// The maximum number of entries of a scan, the number of bytes of a prefix, the number of keys of a range delete, or the
+    /// number of members of a group.
     pub count: u32,
     /// The span of a scan in key numbers. 0 if only the number of entries limits the scan.
     pub span: u32,

@@ -5,6 +5,7 @@ use types::Direction;
 use crate::batch::Batch;
 use crate::digest::{self, Parts};
 use crate::operation::Kind;
+use crate::prefix;
 use crate::request::Request;
 use crate::target::{Scan, Target, TargetError, Write};
 
@@ -67,6 +68,7 @@ impl<'a> Performer<'a> {
                 Ok(outcome)
             }
             Kind::Range => self.range(batch, at, check),
+            Kind::Prefix => self.prefix(batch, at, check),
             Kind::Batch => self.write(batch, at),
             Kind::MultiGet => self.multi_get(batch, at, check),
             Kind::Merge => {
@@ -194,6 +196,17 @@ impl<'a> Performer<'a> {
         bound.push(0);
         let scan = Scan { low: b"", high: Some(&bound), direction: Direction::Backward, limit };
         let outcome = self.scan(&scan, check);
+        self.bound = bound;
+        outcome
+    }
+
+    fn prefix(&mut self, batch: &Batch, at: usize, check: bool) -> Result<AnswerCounts, TargetError> {
+        let operation = &batch.operations()[at];
+        let low = prefix::of(batch.key(at), operation.count);
+        let mut bound = std::mem::take(&mut self.bound);
+        let high = prefix::end_of(low, &mut bound).then_some(&*bound);
+        let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
+        let outcome = self.scan(&Scan { low, high, direction, limit: usize::MAX }, check);
         self.bound = bound;
         outcome
     }

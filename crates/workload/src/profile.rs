@@ -175,7 +175,13 @@ impl Recorder {
                 self.values.add(u64::from(operation.value.bytes));
             }
             Kind::Range => self.ranges.add(u64::from(operation.count)),
-            Kind::Delete | Kind::DeleteRange | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
+            Kind::Delete
+            | Kind::DeleteRange
+            | Kind::Prefix
+            | Kind::Batch
+            | Kind::MultiGet
+            | Kind::First
+            | Kind::Last => {}
         }
         if !operation.key.is_absent() {
             self.access(operation.key.index() as usize, operation.kind == Kind::Insert);

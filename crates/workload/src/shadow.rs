@@ -84,6 +84,11 @@ impl Shadow {
         Self { operator, ..self }
     }
 
+    /// Returns the length of the longest key in bytes.
+    pub(crate) fn longest_key(&self) -> usize {
+        self.format.max_bytes()
+    }
+
     /// Returns the merge operator of the store.
     pub fn operator(&self) -> Option<MergeOperator> {
         self.operator
@@ -118,7 +123,7 @@ impl Shadow {
             Kind::Merge => self.merge(operation.key.index(), operation.version),
             Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
             Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),
-            Kind::Get | Kind::Range | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
+            Kind::Get | Kind::Range | Kind::Prefix | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
         }
     }
 

@@ -192,3 +192,22 @@ fn conditional_puts_write_absent_keys_only() {
         assert!(error.contains(said), "{set}: {error}");
     }
 }
+
+/// Keys are numbers of 8 bytes, of which up to 128 have 7 common bytes.
+#[test]
+fn prefix_scans_read_all_keys_with_the_prefix() {
+    let bench = Bench::new();
+    let prefixes = "question = \"?\"\n[[phase]]\nname = \"load\"\ninsert = 1_280\n[[phase]]\nname = \"scan\"\noperations = 200\n\
+                    mix = { prefix = 9, delete = 1 }\nRANGE\n[trials]\ncount = 1\ncheck = 1\nmode = \"counted\"\n";
+    bench.write("x.toml", prefixes.replace("RANGE", "range = { prefix = 7, backward = 0.5 }"));
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    let row = of(&rows, "scan", "all")[0];
+    assert!(count(of(&rows, "scan", "prefix")[0], &c::OPS) > 150 && count(row, &c::CHECKED_ANSWERS) > 150);
+    assert_eq!(count(row, &c::WRONG_ANSWERS), 0);
+    let scans = bench.ok(&["workload", "x.toml"]);
+    assert!(scans.lines().any(|line| line.starts_with("r \"\\0\\0")), "{scans}");
+    bench.write("x.toml", prefixes.replace("RANGE", "range = 5"));
+    let error = bench.run(&["describe", "x.toml"]).refusal();
+    assert!(error.contains("as range = { prefix = 7 }"), "{error}");
+}

@@ -9,6 +9,7 @@ use crate::format::KeyFormat;
 use crate::operation::{KeyId, Kind};
 use crate::order::KeyOrder;
 use crate::plan::{Extent, PhasePlan};
+use crate::prefix;
 use crate::stream::Stream;
 
 /// Writes the first `limit` operations of a phase to `out`, alternating between the threads, and returns their number.
@@ -74,6 +75,13 @@ impl Printer<'_> {
                     Some(high) => (key(), high.to_vec()),
                     None => self.bounds(stream.extent().keys, index, count, operation.backward)?,
                 };
+                Command::Range { low, high }
+            }
+            Kind::Prefix => {
+                let (low, mut high) = (prefix::of(batch.key(at), operation.count).to_vec(), Vec::new());
+                if !prefix::end_of(&low, &mut high) {
+                    high = vec![0xff; self.format.max_bytes() + 1];
+                }
                 Command::Range { low, high }
             }
             Kind::Merge => Command::Merge { key: key(), operand: batch.value(at).to_vec() },

@@ -34,6 +34,10 @@ impl Engine for Canopydb {
         true
     }
 
+    fn puts_if_absent(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             memtable(settings, "checkpoint_target_size: changes are written back at this size"),

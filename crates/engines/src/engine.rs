@@ -68,6 +68,16 @@ pub trait Engine: Send + Sync {
         false
     }
 
+    /// Whether its stores have a call that [merges](workload::Target::merge) operands, with the operators of a design.
+    fn merges(&self) -> bool {
+        false
+    }
+
+    /// Whether its stores have an atomic [conditional put](workload::Target::put_if_absent).
+    fn puts_if_absent(&self) -> bool {
+        false
+    }
+
     /// Whether its stores have a call that [deletes a range](workload::Target::delete_range) of keys.
     fn deletes_ranges(&self) -> bool {
         false

@@ -52,6 +52,10 @@ impl Engine for Lmdb {
         true
     }
 
+    fn puts_if_absent(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![match settings.log {
             Log::Sync => log(settings, "every commit is synced; LMDB has no log"),

@@ -63,6 +63,14 @@ impl Engine for Lsmbench {
         true
     }
 
+    fn merges(&self) -> bool {
+        true
+    }
+
+    fn puts_if_absent(&self) -> bool {
+        true
+    }
+
     fn deletes_ranges(&self) -> bool {
         true
     }
@@ -97,6 +105,15 @@ impl Target for TreeStore {
 
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
         Ok(self.tree.delete(key)?)
+    }
+
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        Some(self.tree.put_if_absent(key, value).map_err(Into::into))
+    }
+
+    fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
+        self.tree.design().options.merge_operator?;
+        Some(self.tree.merge(key, operand).map_err(Into::into))
     }
 
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use catalog::Choice;
-use tree::Design;
+use tree::{Design, MergeOperator};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 
 /// Paths of a design that set a term. A path to a kind covers all of its parameters.
-const TERMS: [&[&str]; 12] = [
+const TERMS: [&[&str]; 13] = [
     &["memtable", "capacity"],
     &["memtable", "filter"],
     &["stall", "frozen_memtables"],
@@ -20,6 +20,7 @@ const TERMS: [&[&str]; 12] = [
     &["threads", "max_subcompactions"],
     &["storage"],
     &["values"],
+    &["merge_operator"],
 ];
 
 /// Settings of a design that other engines have options for.
@@ -51,6 +52,8 @@ pub struct EngineOptions {
     pub reads: Reads,
     /// The place of values.
     pub values: ValuePlace,
+    /// The merge operator.
+    pub merge_operator: Option<MergeOperator>,
 }
 
 /// The kind of filters.
@@ -191,6 +194,7 @@ impl EngineOptions {
                 },
                 _ => ValuePlace::Other(values.label()),
             },
+            merge_operator: options.merge_operator,
         }
     }
 
@@ -212,6 +216,7 @@ impl EngineOptions {
             ("block.restart_interval", self.restart_interval != other.restart_interval),
             ("compression", self.codec != other.codec),
             ("wal", self.log != other.log),
+            ("merge_operator", self.merge_operator != other.merge_operator),
             ("threads.max_subcompactions", self.background_threads != other.background_threads),
             ("storage", self.reads != other.reads),
             ("values", self.values != other.values),
@@ -244,6 +249,7 @@ impl Default for EngineOptions {
             background_threads: 2,
             reads: Reads::Mapped,
             values: ValuePlace::Inline,
+            merge_operator: None,
         }
     }
 }

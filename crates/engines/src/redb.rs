@@ -23,6 +23,10 @@ impl Engine for Redb {
         bundled::identify(env!("PEERS_REDB"))
     }
 
+    fn puts_if_absent(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![cache(settings, "set_cache_size")];
         lines.push(match settings.log {

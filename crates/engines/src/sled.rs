@@ -26,6 +26,10 @@ impl Engine for Sled {
         bundled::identify(env!("PEERS_SLED"))
     }
 
+    fn puts_if_absent(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![cache(settings, "cache_capacity")];
         lines.push(match settings.log {

@@ -33,7 +33,7 @@ const MODEL_BYTES: f64 = 8.0;
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second that an estimate of time assumes.
-const ASSUMED_RATES: [(Kind, f64); 11] = [
+const ASSUMED_RATES: [(Kind, f64); 14] = [
     (Kind::Get, 500e3),
     (Kind::Put, 400e3),
     (Kind::Insert, 400e3),
@@ -45,6 +45,9 @@ const ASSUMED_RATES: [(Kind, f64); 11] = [
     (Kind::DeleteRange, 200e3),
     (Kind::First, 200e3),
     (Kind::Last, 200e3),
+    (Kind::Merge, 400e3),
+    (Kind::PutIfAbsent, 250e3),
+    (Kind::Prefix, 50e3),
 ];
 
 /// The estimated cost of one trial of one configuration.

@@ -36,8 +36,41 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
             "engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\""
         ));
     }
+    if let Some(reason) = unfit_design(cell) {
+        return Some(reason);
+    }
     let missing = missing_call(cell)?;
     Some(format!("{missing}; remove the phase, or the engine"))
+}
+
+/// The reason why the design of a configuration cannot run its merges and conditional puts; `None` if it can.
+fn unfit_design(cell: &Cell) -> Option<String> {
+    let phases = &cell.task.workload()?.phases;
+    let merging = phases.iter().find(|phase| mixes(phase, Kind::Merge));
+    if let (Some(Phase { name, .. }), None) = (merging, cell.design.options.merge_operator) {
+        return Some(format!(
+            "phase \"{name}\" has merges, but the design has no merge operator; set design.merge_operator to \
+             \"add\", \"append\" or \"max\""
+        ));
+    }
+    let limits = cell.design.limits();
+    let (axis, choice, _) = limits.into_iter().find(|(.., limit)| *limit == Limit::DropsData)?;
+    let conditional = phases.iter().find(|phase| mixes(phase, Kind::PutIfAbsent));
+    let (phase, kind) = merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
+    Some(format!(
+        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are unknown; remove \
+         the phase, or use another {axis}",
+        phase.name
+    ))
+}
+
+/// Whether a mix of a phase has a kind of operation.
+fn mixes(phase: &Phase, kind: Kind) -> bool {
+    match &phase.work {
+        Work::Mixed(mixed) => mixed.mix.has(kind),
+        Work::Roles(roles) => roles.iter().any(|role| role.mixed.mix.has(kind)),
+        _ => false,
+    }
 }
 
 /// The first step or operation of a configuration's phases that its engine has no call for, as text.
@@ -48,15 +81,14 @@ fn missing_call(cell: &Cell) -> Option<String> {
         StoreStep::Checkpoint => !engine.makes_checkpoints(),
         _ => false,
     };
-    let deletes_ranges = |phase: &Phase| match &phase.work {
-        Work::Mixed(mixed) => mixed.mix.has(Kind::DeleteRange),
-        Work::Roles(roles) => roles.iter().any(|role| role.mixed.mix.has(Kind::DeleteRange)),
-        _ => false,
-    };
     let call_of = |phase: &Phase| match phase.step() {
         Some(step) if lacks(step) => Some(format!("step = \"{}\"", step.name())),
-        None if deletes_ranges(phase) && !engine.deletes_ranges() => {
+        None if mixes(phase, Kind::DeleteRange) && !engine.deletes_ranges() => {
             Some(format!("{} in the mix", Kind::DeleteRange))
+        }
+        None if mixes(phase, Kind::Merge) && !engine.merges() => Some(format!("{} in the mix", Kind::Merge)),
+        None if mixes(phase, Kind::PutIfAbsent) && !engine.puts_if_absent() => {
+            Some(format!("{} in the mix", Kind::PutIfAbsent))
         }
         _ => None,
     };
@@ -71,7 +103,7 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
         return Some(format!("engine \"{engine}\" cannot run in counted mode ({COUNTED})"));
     }
-    if let Some(missing) = missing_call(cell) {
+    if let Some(missing) = unfit_design(cell).or_else(|| missing_call(cell)) {
         return Some(missing);
     }
     if !built.reads_whole_design() {

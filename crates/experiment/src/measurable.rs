@@ -141,5 +141,5 @@ fn looks_up(phase: &Phase) -> bool {
 }
 
 fn scans(phase: &Phase) -> bool {
-    mix(phase, &[Kind::Range, Kind::First, Kind::Last])
+    mix(phase, &[Kind::Range, Kind::Prefix, Kind::First, Kind::Last])
 }

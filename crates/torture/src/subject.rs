@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use storage::Storage;
 use tree::wal::WalMode;
-use tree::{Design, Mode, OpenOptions, Result, Tree, WriteBatch};
+use tree::{Design, MergeOperator, Mode, OpenOptions, Result, Tree, WriteBatch};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::script::{Content, ScriptWrite};
@@ -118,8 +118,12 @@ impl Maker for TreeMaker {
 
 impl StoreUnderTest for Tree {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
-        if let [ScriptWrite { key, value, end }] = commit {
+        // With the operator that appends, a put is a delete of the key and a merge of each half of the value.
+        let merges = self.design().options.merge_operator == Some(MergeOperator::Append);
+        if let ([ScriptWrite { key, value, end }], false) = (commit, merges) {
             return match (value, end) {
+                // A conditional put and a put are together a put.
+                (Some(value), _) if key.len() % 2 == 1 && self.put_if_absent(key, value)? => Ok(()),
                 (Some(value), _) => self.put(key, value),
                 (None, None) => self.delete(key),
                 (None, Some(end)) => self.delete_range(key, end),
@@ -128,6 +132,12 @@ impl StoreUnderTest for Tree {
         let mut batch = WriteBatch::new();
         for ScriptWrite { key, value, end } in commit {
             match (value, end) {
+                (Some(value), _) if merges => {
+                    let (first, second) = value.split_at(value.len() / 2);
+                    batch.delete(key)?;
+                    batch.merge(key, first)?;
+                    batch.merge(key, second)?;
+                }
                 (Some(value), _) => batch.put(key, value)?,
                 (None, None) => batch.delete(key)?,
                 (None, Some(end)) => batch.delete_range(key, end)?,

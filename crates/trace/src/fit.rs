@@ -94,6 +94,10 @@ fn notes(trace: &Statistics) -> Vec<String> {
     if range_deletes > 0 {
         notes.push(format!("{range_deletes} range deletes are left out"));
     }
+    let merges = trace.operations_of(TraceOperation::Merge);
+    if merges > 0 {
+        notes.push(format!("{merges} merges are read-modify-writes, which need no merge operator"));
+    }
     let scans = trace.operations_of(TraceOperation::Scan);
     if scans > trace.scan_entries.total() {
         notes.push(format!("{} scans have no recorded length", scans - trace.scan_entries.total()));
@@ -118,7 +122,10 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
         ("insert", inserts.min(puts)),
         ("delete", trace.operations_of(TraceOperation::Delete)),
         ("range", trace.operations_of(TraceOperation::Scan)),
-        ("rmw", trace.operations_of(TraceOperation::ReadModifyWrite)),
+        (
+            "rmw",
+            trace.operations_of(TraceOperation::ReadModifyWrite) + trace.operations_of(TraceOperation::Merge),
+        ),
     ];
     let used: Vec<String> = weights
         .iter()

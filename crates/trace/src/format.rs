@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn records() -> Vec<TraceRecord> {
-        use TraceOperation::{Delete, DeleteRange, Get, Put, ReadModifyWrite, Scan};
+        use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, Scan};
         let record = |operation, key: &[u8]| TraceRecord::new(operation, key);
         let records = [
             record(Put, &5u64.to_be_bytes()).with_value(b"seven".to_vec()),
@@ -65,7 +65,7 @@ mod tests {
             record(Put, b"other key, \"quoted\"").with_value(vec![7; 300]),
             record(Get, &5u64.to_be_bytes()),
             record(Delete, &5u64.to_be_bytes()),
-            record(ReadModifyWrite, b"merged").with_value(b"+1".to_vec()),
+            record(Merge, b"merged").with_value(b"+1".to_vec()),
             record(Scan, b"a").until("z").entries(1),
             record(DeleteRange, b"a").until("m"),
             record(Put, b"far").with_value(b"v".to_vec()).in_family(300),

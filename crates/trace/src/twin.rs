@@ -38,8 +38,9 @@ fn record(batch: &Batch, at: usize) -> TraceRecord {
         Kind::Put | Kind::Insert => TraceOperation::Put,
         Kind::Delete => TraceOperation::Delete,
         Kind::DeleteRange => TraceOperation::DeleteRange,
-        Kind::Range | Kind::First | Kind::Last => TraceOperation::Scan,
+        Kind::Range | Kind::Prefix | Kind::First | Kind::Last => TraceOperation::Scan,
         Kind::ReadModifyWrite => TraceOperation::ReadModifyWrite,
+        Kind::Merge => TraceOperation::Merge,
         _ => TraceOperation::Get,
     };
     let record = TraceRecord::new(kind, batch.key(at));

@@ -65,7 +65,7 @@ impl TraceWriter for OracleGeneralWriter {
     fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         match record.operation {
             TraceOperation::Get => {}
-            TraceOperation::Put | TraceOperation::ReadModifyWrite => {
+            TraceOperation::Put | TraceOperation::ReadModifyWrite | TraceOperation::Merge => {
                 self.losses.add("writes became requests of the object");
             }
             TraceOperation::Delete => {

@@ -58,7 +58,11 @@ impl<W: Write> RocksDbWriter<W> {
         let tag = match record.operation {
             TraceOperation::Delete => DELETION,
             TraceOperation::DeleteRange => RANGE_DELETION,
-            TraceOperation::ReadModifyWrite => MERGE,
+            TraceOperation::Merge => MERGE,
+            TraceOperation::ReadModifyWrite => {
+                self.losses.add("read-modify-writes became merges, because the format has none");
+                MERGE
+            }
             _ => VALUE,
         };
         let mut batch = vec![0; 8];

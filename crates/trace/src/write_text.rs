@@ -22,11 +22,15 @@ impl<W: Write> TextWriter<W> {
     }
 
     fn put(&mut self, record: &TraceRecord) -> io::Result<()> {
-        let value = record.value.clone().unwrap_or_else(|| {
+        let value = self.value(record);
+        writeln!(self.out, "{}", Command::Put { key: record.key.clone(), value })
+    }
+
+    fn value(&mut self, record: &TraceRecord) -> Vec<u8> {
+        record.value.clone().unwrap_or_else(|| {
             self.losses.add("values were not recorded and are filled with x");
             vec![FILLER; record.value_bytes.unwrap_or_default() as usize]
-        });
-        writeln!(self.out, "{}", Command::Put { key: record.key.clone(), value })
+        })
     }
 }
 
@@ -43,6 +47,10 @@ impl<W: Write> TraceWriter for TextWriter<W> {
             TraceOperation::ReadModifyWrite => {
                 writeln!(self.out, "{}", Command::Get { key })?;
                 self.put(record)
+            }
+            TraceOperation::Merge => {
+                let operand = self.value(record);
+                writeln!(self.out, "{}", Command::Merge { key, operand })
             }
             TraceOperation::Scan => match &record.end {
                 Some(end) if record.count.is_none() && !record.backward => {

@@ -1,4 +1,4 @@
-//! Write batches: puts, deletes and range deletes that are applied atomically.
+//! Write batches: puts, merges, deletes and range deletes that are applied atomically.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ thread_local! {
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A sequence of puts and deletes that are applied atomically. If two writes change the same key, the later write wins.
+/// A sequence of puts, merges, deletes and range deletes that are applied atomically, in order.
 #[derive(Clone, Debug)]
 pub struct WriteBatch {
     operations: Vec<u8>,
@@ -29,6 +29,7 @@ pub(crate) struct BatchCounts {
     pub(crate) puts: u64,
     pub(crate) deletes: u64,
     pub(crate) range_deletes: u64,
+    pub(crate) merges: u64,
     /// The number of key and value bytes.
     pub(crate) user_bytes: u64,
 }
@@ -40,24 +41,42 @@ pub(crate) enum Operation<'a> {
     Write(Entry<'a>),
     /// The delete of all keys from `low`, inclusive, to `high`, exclusive. `low` is below `high`.
     DeleteRange { low: &'a [u8], high: &'a [u8] },
+    /// The put of a value if its key is absent.
+    PutIfAbsent(Entry<'a>),
+    /// The merge of an operand into the value of a key.
+    Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
+/// The number of bits of a key length in an encoded operation. The bits above are the code of the operation: 0 for puts,
+/// deletes and range deletes.
+const KEY_LEN_BITS: u32 = 17;
+const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
+
+/// The codes of a merge and of a conditional put.
+const MERGE_CODE: u64 = 1;
+const PUT_IF_ABSENT_CODE: u64 = 2;
+
 impl<'a> Operation<'a> {
-    /// Returns the entry of a put or a delete; `None` for a range delete.
+    /// Returns the entry of a put or a delete; `None` for other operations.
     pub(crate) fn entry(self) -> Option<Entry<'a>> {
         match self {
             Self::Write(entry) => Some(entry),
-            Self::DeleteRange { .. } => None,
+            Self::DeleteRange { .. } | Self::Merge { .. } | Self::PutIfAbsent(_) => None,
         }
     }
 
     /// Returns the counts of the operation.
     pub(crate) fn counts(&self) -> BatchCounts {
         match self {
-            Self::Write(entry) => BatchCounts::of(entry),
+            Self::Write(entry) | Self::PutIfAbsent(entry) => BatchCounts::of(entry),
             Self::DeleteRange { low, high } => BatchCounts {
                 range_deletes: 1,
                 user_bytes: (low.len() + high.len()) as u64,
+                ..BatchCounts::default()
+            },
+            Self::Merge { key, operand } => BatchCounts {
+                merges: 1,
+                user_bytes: (key.len() + operand.len()) as u64,
                 ..BatchCounts::default()
             },
         }
@@ -68,12 +87,12 @@ impl BatchCounts {
     /// Returns the counts of one operation.
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         let deletes = u64::from(entry.value.is_none());
-        Self { puts: 1 - deletes, deletes, range_deletes: 0, user_bytes: entry.user_bytes() as u64 }
+        Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64, ..Self::default() }
     }
 
     /// Returns the number of operations.
     pub(crate) fn operations(&self) -> u64 {
-        self.puts + self.deletes + self.range_deletes
+        self.puts + self.deletes + self.range_deletes + self.merges
     }
 
     /// Returns the bytes that the operations add to the size of a memtable: key and value bytes, and a fixed charge per
@@ -117,6 +136,19 @@ impl WriteBatch {
         self.check_len(low.len() + high.len())?;
         encode_range_delete(&mut self.operations, low, high);
         self.add_counts(Operation::DeleteRange { low, high }.counts());
+        Ok(())
+    }
+
+    /// Adds the merge of an operand into the value of a key. The tree needs a design with a merge operator.
+    ///
+    /// # Errors
+    /// If the key or the operand is above its limit, or if the batch would be above its limit. The batch is then
+    /// unchanged.
+    pub fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<()> {
+        check_limits(&Entry { key, value: Some(operand) })?;
+        self.check_len(key.len() + operand.len())?;
+        encode_merge(&mut self.operations, key, operand);
+        self.add_counts(Operation::Merge { key, operand }.counts());
         Ok(())
     }
 
@@ -165,6 +197,7 @@ impl WriteBatch {
         self.counts.puts += added.puts;
         self.counts.deletes += added.deletes;
         self.counts.range_deletes += added.range_deletes;
+        self.counts.merges += added.merges;
         self.counts.user_bytes += added.user_bytes;
     }
 }
@@ -235,6 +268,23 @@ pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     out.extend_from_slice(high);
 }
 
+/// Appends a merge to `out`: a put with a code above the length of its key.
+pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
+    encode_with_code(out, MERGE_CODE, key, operand);
+}
+
+/// Appends a conditional put to `out`: a put with a code above the length of its key.
+pub(crate) fn encode_put_if_absent(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    encode_with_code(out, PUT_IF_ABSENT_CODE, key, value);
+}
+
+fn encode_with_code(out: &mut Vec<u8>, code: u64, key: &[u8], value: &[u8]) {
+    put_varint(out, key.len() as u64 | code << KEY_LEN_BITS);
+    put_varint(out, (value.len() as u64) << 1);
+    out.extend_from_slice(key);
+    out.extend_from_slice(value);
+}
+
 /// Decodes operations. Where the bytes are corrupt, the last item is `None` and the iterator ends.
 pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Operation<'_>>> {
     let mut reader = Reader::new(encoded);
@@ -250,14 +300,17 @@ pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Operatio
 }
 
 fn read_operation<'a>(reader: &mut Reader<'a>) -> Option<Operation<'a>> {
-    let key_len = usize::try_from(reader.varint()?).ok()?;
+    let head = reader.varint()?;
     let value = reader.varint()?;
-    let key = reader.take(key_len)?;
+    let key = reader.take((head & ((1 << KEY_LEN_BITS) - 1)) as usize)?;
     let bytes = reader.take(usize::try_from(value >> 1).ok()?)?;
-    match (value & 1 == 1, bytes.is_empty()) {
-        (false, _) => Some(Operation::Write(Entry { key, value: Some(bytes) })),
-        (true, true) => Some(Operation::Write(Entry { key, value: None })),
-        (true, false) => (key < bytes).then_some(Operation::DeleteRange { low: key, high: bytes }),
+    match (head >> KEY_LEN_BITS, value & 1 == 1, bytes.is_empty()) {
+        (0, false, _) => Some(Operation::Write(Entry { key, value: Some(bytes) })),
+        (0, true, true) => Some(Operation::Write(Entry { key, value: None })),
+        (0, true, false) => (key < bytes).then_some(Operation::DeleteRange { low: key, high: bytes }),
+        (PUT_IF_ABSENT_CODE, false, _) => Some(Operation::PutIfAbsent(Entry { key, value: Some(bytes) })),
+        (MERGE_CODE, false, _) => Some(Operation::Merge { key, operand: bytes }),
+        _ => None,
     }
 }
 
@@ -273,6 +326,7 @@ mod tests {
         batch.put(b"", b"").unwrap();
         batch.delete_range(b"", b"b").unwrap();
         batch.delete_range(b"b", b"b").unwrap();
+        batch.merge(b"c", b"").unwrap();
         let read: Vec<_> = operations(batch.encoded()).map(Option::unwrap).collect();
         assert_eq!(
             read,
@@ -281,10 +335,17 @@ mod tests {
                 Operation::Write(Entry { key: b"a", value: None }),
                 Operation::Write(Entry { key: b"", value: Some(b"") }),
                 Operation::DeleteRange { low: b"", high: b"b" },
+                Operation::Merge { key: b"c", operand: b"" },
             ]
         );
-        assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, range_deletes: 1, user_bytes: 4 });
+        assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, range_deletes: 1, merges: 1, user_bytes: 5 });
         assert_eq!(operations(&batch.encoded()[..2]).last(), Some(None));
+        let mut conditional = Vec::new();
+        encode_put_if_absent(&mut conditional, b"k", b"v");
+        let entry = Entry { key: &b"k"[..], value: Some(&b"v"[..]) };
+        assert_eq!(operations(&conditional).last(), Some(Some(Operation::PutIfAbsent(entry))));
+        // No operation has the code 3.
+        assert_eq!(operations(&[0x81, 0x80, 0x18, 0, b'k']).last(), Some(None));
     }
 
     #[test]

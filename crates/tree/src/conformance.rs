@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use storage::Memory;
 use toml::Table;
 
-pub use replay::{Model, Replay, Step, Write, in_pairs, steps};
+pub use replay::{Model, Replay, Step, Write, in_pairs, steps, with_merges};
 
 use crate::{Design, DesignError, Mode};
 
@@ -51,7 +51,8 @@ pub fn small(toml: &Table) -> Result<Design, DesignError> {
 /// Checks that a tree of this design gives the answers of a `BTreeMap`.
 ///
 /// Seeded operations of all kinds run in counted mode and in timed mode, on memory-mapped files and on other files, all
-/// in memory. Some operations close the tree and open it again. A design that drops old data does not pass.
+/// in memory. Some operations close the tree and open it again. A design with a merge operator also gets merges. A design
+/// that drops old data does not pass.
 ///
 /// # Errors
 /// The mode, the seed, and the first operation with a wrong answer, together with both answers.
@@ -60,7 +61,9 @@ pub fn check(design: &Design) -> Result<(), String> {
         for seed in 0..SEEDS {
             let memory = if seed % 2 == 0 { Memory::mapped() } else { Memory::default() };
             let replay = Replay::new(design, mode, Arc::new(memory), Path::new("tree"));
-            let outcome = replay.and_then(|mut replay| replay.run(&steps(seed, STEPS)));
+            let steps = steps(seed, STEPS);
+            let steps = if design.options.merge_operator.is_some() { with_merges(steps) } else { steps };
+            let outcome = replay.and_then(|mut replay| replay.run(&steps));
             outcome.map_err(|difference| format!("{mode:?} mode, seed {seed}: {difference}"))?;
         }
     }

@@ -11,7 +11,7 @@ use crossbeam_utils::CachePadded;
 use memtable::MemtablePolicy;
 use parking_lot::{Condvar, Mutex};
 use storage::Storage;
-use types::{HashedKey, SequenceNumber};
+use types::{HashedKey, MergeOperator, SequenceNumber};
 
 use crate::design::Design;
 use crate::error::{Error, Result};
@@ -248,6 +248,12 @@ impl Inner {
     #[inline]
     pub(crate) fn hashed<'a>(&self, key: &'a [u8]) -> HashedKey<'a> {
         HashedKey { bytes: key, hash: self.hasher.hash(key) }
+    }
+
+    /// Returns the merge operator of the design, if it has one.
+    #[inline]
+    pub(crate) fn merge_operator(&self) -> Option<MergeOperator> {
+        self.design.options.merge_operator
     }
 
     /// Records an error after which the tree accepts no writes, wakes all waiting threads, and returns the error.

@@ -7,9 +7,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use storage::{Purpose, Storage, WriteFile};
+use types::MergeOperator;
 
 use crate::checksum::checksum;
-use crate::codec::{Reader, put_varint};
+use crate::codec::{Reader, put_bytes, put_varint};
 use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::values::BlobFileShape;
@@ -31,6 +32,12 @@ const REWRITE_BYTES: u64 = 4 << 20;
 
 /// The limit of the numbers of files, runs and writes. No tree exists long enough to reach it.
 pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
+
+/// The code of the merge operator among the optional parts of a state.
+const MERGE_OPERATOR: u8 = 1;
+
+/// The code of the blob files among the optional parts of a state.
+const BLOB_FILES: u8 = 2;
 
 /// The limit of the search for intact records after corrupt records, as a multiple of the manifest's bytes.
 const MOST_PASSES: usize = 64;
@@ -56,6 +63,8 @@ pub(crate) struct State {
     /// The number and the length, in bytes, of the last WAL of a closed store. The WAL is then durable up to this
     /// length, and a shorter WAL is corrupt. `None` while the store is open, and after its process was killed.
     pub(crate) closed_log: Option<(u64, u64)>,
+    /// The merge operator of the store. With an operator, the last byte of each stored value is a mark.
+    pub(crate) merge_operator: Option<MergeOperator>,
     /// The blob files with their bytes and live bytes, by number.
     pub(crate) blobs: Vec<BlobFileShape>,
 }
@@ -96,7 +105,12 @@ impl State {
         let (log, bytes) = self.closed_log.unwrap_or_default();
         put_varint(&mut out, log);
         put_varint(&mut out, bytes);
+        if let Some(operator) = self.merge_operator {
+            out.push(MERGE_OPERATOR);
+            put_bytes(&mut out, operator.name().as_bytes());
+        }
         if !self.blobs.is_empty() {
+            out.push(BLOB_FILES);
             put_varint(&mut out, self.blobs.len() as u64);
             for BlobFileShape { id, bytes, live_bytes, partition } in &self.blobs {
                 let numbers = [*id, *bytes, *live_bytes, u64::from(*partition)];
@@ -132,12 +146,11 @@ impl State {
             state.seals = Seals::decode(&mut reader)?;
             state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
         }
-        // Only stores with blob files have more.
-        if !reader.is_at_end() {
-            for _ in 0..reader.varint()? {
-                let (id, bytes, live_bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
-                let partition = u32::try_from(reader.varint()?).ok()?;
-                state.blobs.push(BlobFileShape { id, bytes, live_bytes, partition });
+        while !reader.is_at_end() {
+            match reader.byte()? {
+                MERGE_OPERATOR => state.merge_operator = Some(MergeOperator::from_name(&reader.text()?)?),
+                BLOB_FILES => state.blobs = decode_blobs(&mut reader)?,
+                _ => return None,
             }
         }
         (reader.is_at_end() && state.is_sound()).then_some(state)
@@ -163,6 +176,17 @@ impl State {
             && has_room
             && self.log.is_none_or(|log| log < self.next_file)
     }
+}
+
+/// Decodes the blob files of a state. `None` if they are corrupt.
+fn decode_blobs(reader: &mut Reader<'_>) -> Option<Vec<BlobFileShape>> {
+    let mut blobs = Vec::new();
+    for _ in 0..reader.varint()? {
+        let (id, bytes, live_bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
+        let partition = u32::try_from(reader.varint()?).ok()?;
+        blobs.push(BlobFileShape { id, bytes, live_bytes, partition });
+    }
+    Some(blobs)
 }
 
 /// A manifest that is open for appending.
@@ -316,6 +340,7 @@ mod tests {
                     BlobFileShape { id: 6, bytes: 0, live_bytes: 0, partition: 0 },
                     BlobFileShape { id: 601, bytes: 1 << 30, live_bytes: 1 << 29, partition: 300 },
                 ],
+                merge_operator: Some(MergeOperator::Max),
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
         ]

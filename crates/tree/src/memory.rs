@@ -7,6 +7,7 @@ use memtable::Memtable;
 use types::{Direction, Entries, Entry, HashedKey, Lookup, SequenceNumber};
 
 use crate::merge::head;
+use crate::merge_operands::OperandStack;
 use crate::range_deletes::RangeDeletes;
 
 /// A memtable with its range deletes and the number of its WAL.
@@ -48,6 +49,34 @@ impl Slot {
                 _ => Lookup::Deleted,
             },
         }
+    }
+
+    /// Adds the versions of `key` that a reader at `snapshot` sees to `stack`, newest first. Returns `false` if a version
+    /// is corrupt.
+    pub(crate) fn collect(
+        &self,
+        key: HashedKey<'_>,
+        snapshot: SequenceNumber,
+        stack: &mut OperandStack,
+    ) -> bool {
+        let deleted = self.range_deletes.newest(key.bytes, snapshot);
+        let (mut at, mut stored) = (snapshot, Vec::new());
+        while let Some(written) = self.memtable.sequence_of(key, at).filter(|written| Some(*written) > deleted) {
+            stored.clear();
+            let found = self.memtable.get(key, written, &mut stored) == Lookup::Found;
+            if !stack.add(found.then_some(&stored)) {
+                return false;
+            }
+            if stack.is_complete() {
+                return true;
+            }
+            let Some(older) = written.checked_sub(1) else { break };
+            at = older;
+        }
+        if deleted.is_some() {
+            stack.end();
+        }
+        true
     }
 
     /// Whether a range delete that is not above `snapshot` hides the entry of `key` that a reader at `snapshot` finds in
@@ -130,6 +159,11 @@ impl<'t> MemtableCursor<'t> {
     /// Whether the cursor is over the memtable of this slot.
     pub(crate) fn is_of(&self, slot: &Slot) -> bool {
         std::ptr::eq(self.slot, slot)
+    }
+
+    /// Returns the memtable with its range deletes.
+    pub(crate) fn slot(&self) -> &'t Slot {
+        self.slot
     }
 
     /// Returns the current entry.

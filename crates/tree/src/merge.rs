@@ -62,6 +62,11 @@ pub trait Kernel<S: Source>: Sized {
     /// the end.
     fn current(&self) -> Option<&S>;
 
+    /// Returns the sources at the current key with an older version of it, newest first.
+    fn superseded<'m>(&'m self) -> impl Iterator<Item = &'m S>
+    where
+        S: 'm;
+
     /// Moves to the next key. The merge must have a current entry.
     ///
     /// # Errors
@@ -149,6 +154,14 @@ impl<S: Source> Merge<S> {
             return None;
         }
         self.sources.get(self.winner.source as usize)
+    }
+
+    /// Returns the sources at the current key with an older version of it, newest first.
+    pub fn superseded(&self) -> impl Iterator<Item = &S> {
+        let current = self.current();
+        let older = self.sources.iter().zip(&self.shadowed).skip(self.winner.source as usize + 1);
+        let superseded = older.filter(|(_, shadowed)| **shadowed).map(|(source, _)| source);
+        superseded.filter(move |source| current.is_some_and(|current| current.key() == source.key()))
     }
 
     /// Returns the source if the merge has only one source. The caller may advance the source, but not to its end.
@@ -303,6 +316,13 @@ impl<S: Source> Kernel<S> for Merge<S> {
     #[inline]
     fn current(&self) -> Option<&S> {
         self.current()
+    }
+
+    fn superseded<'m>(&'m self) -> impl Iterator<Item = &'m S>
+    where
+        S: 'm,
+    {
+        self.superseded()
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use crossbeam_utils::CachePadded;
 use fence::culling::Culling;
 use parking_lot::Mutex;
 use storage::Storage;
-use types::SequenceNumber;
+use types::{MergeOperator, SequenceNumber};
 
 use crate::assemble::{misuse, table_context};
 use crate::error::{Error, Result};
@@ -65,6 +65,11 @@ impl Opening {
             checked => checked?,
         }
         let mut state = found.state;
+        let operator = options.design.options.merge_operator;
+        if files.has_manifest() {
+            check_operator(state.merge_operator, operator, directory)?;
+        }
+        state.merge_operator = operator;
         let new_log = state.next_file.max(files.next_number());
         state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
         let (cache, seals) = (options.cache.take(), state.seals.clone());
@@ -212,6 +217,28 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// Rejects a design whose merge operator differs from the operator of the store, because the values of the two have
+/// different stored forms.
+fn check_operator(
+    of_store: Option<MergeOperator>,
+    of_design: Option<MergeOperator>,
+    directory: &Path,
+) -> Result<()> {
+    if of_store == of_design {
+        return Ok(());
+    }
+    let quoted = |operator: Option<MergeOperator>| match operator {
+        Some(operator) => format!("the merge operator \"{}\"", operator.name()),
+        None => "no merge operator".to_owned(),
+    };
+    let remedy = match of_store {
+        Some(operator) => format!("set merge_operator = \"{}\"", operator.name()),
+        None => "remove merge_operator".to_owned(),
+    };
+    let (store, design, directory) = (quoted(of_store), quoted(of_design), directory.display());
+    Err(Error::Misuse(format!("{directory} was created with {store}, but the design has {design}; {remedy}")))
 }
 
 /// Opens the storage of the tree. The storage is informed whether threads may wait for it.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use arc_swap::Guard;
 use self_cell::self_cell;
-use types::{Direction, Entry, SequenceNumber};
+use types::{Direction, Entry, MergeOperator, SequenceNumber};
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::memory::{MemtableCursor, first_batch};
 use crate::merge::{Merge, Source};
+use crate::merge_operands::{OperandStack, unmarked, value_in};
 use crate::read::check_key;
 use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
@@ -37,6 +38,8 @@ pub struct Range<'t> {
     has_blobs: bool,
     /// The current value, if it is in a blob file.
     value: Vec<u8>,
+    /// The value of the current entry, if it is combined from operands.
+    combined: Vec<u8>,
 }
 
 self_cell! {
@@ -108,6 +111,22 @@ impl Cursor<'_> {
         visited
     }
 
+    /// Returns the current entry, with its value read into `value` if the value is in a blob file. `None` for a
+    /// tombstone.
+    fn resolved<'m>(
+        &'m self,
+        value: &'m mut Vec<u8>,
+        counters: &AllCounters,
+    ) -> Result<Option<(&'m [u8], &'m [u8])>> {
+        match self {
+            Self::Run(cursor, _) => cursor.resolved(value, counters),
+            Self::Memtable(cursor) => {
+                let entry = cursor.entry();
+                Ok(entry.value.map(|value| (entry.key, value)))
+            }
+        }
+    }
+
     /// Whether the current entry is a tombstone.
     #[inline]
     fn is_tombstone(&self) -> bool {
@@ -172,6 +191,7 @@ impl<'t> Range<'t> {
             has_deletes,
             has_blobs,
             value: Vec::new(),
+            combined: Vec::new(),
         })
     }
 
@@ -192,7 +212,7 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Forward)? {
             return Ok(None);
         }
-        self.shown(Direction::Forward)
+        self.current(Direction::Forward)
     }
 
     /// Returns the next entry from the back, in descending order of keys; `None` at the end.
@@ -203,24 +223,27 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
         }
-        self.shown(Direction::Backward)
+        self.current(Direction::Backward)
     }
 
-    /// Returns the current entry of an end. A value in a blob file is read now, and the range is at its end if this
-    /// fails.
+    /// Returns the current entry of the end that is read in `direction`. If a value of it cannot be read, the range is
+    /// at its end.
     #[inline]
-    fn shown(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
-        let Self { inner, walk, has_blobs, value, is_done, .. } = self;
-        walk.with_dependent(|_, ends| {
-            let end = match direction {
-                Direction::Forward => &ends.front,
-                Direction::Backward => &ends.back,
+    fn current(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
+        let Self { inner, walk, snapshot, has_deletes, has_blobs, value, combined, is_done, .. } = self;
+        walk.with_dependent(|view, ends| {
+            let merge = match direction {
+                Direction::Forward => ends.front.as_ref(),
+                Direction::Backward => ends.back.as_ref(),
             };
-            match end {
-                Some(merge) if *has_blobs => {
-                    resolved(merge, value, &inner.counters).inspect_err(|_| *is_done = true)
+            let operator = inner.merge_operator();
+            match merge {
+                Some(merge) if *has_blobs || operator.is_some() => {
+                    let (snapshot, has_deletes, has_blobs) = (*snapshot, *has_deletes, *has_blobs);
+                    let view = ValueView { operator, inner, view, snapshot, has_deletes, has_blobs };
+                    view.current(merge, value, combined).inspect_err(|_| *is_done = true)
                 }
-                end => Ok(end.as_ref().and_then(current)),
+                merge => Ok(merge.and_then(current)),
             }
         })
     }
@@ -239,20 +262,27 @@ impl<'t> Range<'t> {
         if most == 0 || !self.step(direction)? {
             return Ok(0);
         }
-        let Self { inner, walk, bounds, snapshot, has_deletes, has_blobs, value: buffer, .. } = self;
+        let Self { inner, walk, bounds, snapshot, has_deletes, has_blobs, value: buffer, combined, .. } = self;
+        let operator = inner.merge_operator();
         let mut visited = 0;
         let moved = walk.with_dependent_mut(|view, ends| {
             let deletes = has_deletes.then_some(ViewDeletes { inner, view, snapshot: *snapshot });
             let (Some(merge), other) = ends.of(direction) else { return Ok(false) };
             let met = other.and_then(Merge::current).map(Cursor::key);
-            let has_plain_entries = deletes.is_none() && !*has_blobs;
+            let values = (*has_blobs || operator.is_some()).then(|| {
+                let (snapshot, has_deletes, has_blobs) = (*snapshot, *has_deletes, *has_blobs);
+                ValueView { operator, inner, view, snapshot, has_deletes, has_blobs }
+            });
             loop {
-                let entry = if *has_blobs { resolved(merge, buffer, &inner.counters)? } else { current(merge) };
-                let Some((key, value)) = entry else { break };
+                let entry = match &values {
+                    None => current(merge),
+                    Some(values) => values.current(merge, buffer, combined)?,
+                };
+                let Some((key, value)) = entry else { return Ok(false) };
                 visit(key, value);
                 visited += 1;
-                if let (Direction::Forward, Some(source), true) =
-                    (direction, merge.only_source(), has_plain_entries)
+                if let (Direction::Forward, Some(source), None, None) =
+                    (direction, merge.only_source(), &deletes, &values)
                 {
                     let is_inside =
                         |key: &[u8]| is_below(|| key, &bounds.high) && met.is_none_or(|met| key < met);
@@ -263,10 +293,9 @@ impl<'t> Range<'t> {
                 }
                 merge.advance(&inner.counters)?;
                 if !bounds.reach_entry(merge, met, direction, deletes.as_ref(), &inner.counters)? {
-                    break;
+                    return Ok(false);
                 }
             }
-            Ok(false)
         });
         self.is_done = !matches!(moved, Ok(true));
         // The first entry was already counted when the scan moved to it.
@@ -502,16 +531,58 @@ fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     Some((entry.key, entry.value?))
 }
 
-/// Returns the current entry of a merge whose values may be in blob files. Such a value is read into `value`.
-#[inline(never)]
-fn resolved<'m>(
-    merge: &'m Merge<Cursor<'_>>,
-    value: &'m mut Vec<u8>,
-    counters: &AllCounters,
-) -> Result<Option<(&'m [u8], &'m [u8])>> {
-    match merge.current() {
-        Some(Cursor::Run(cursor, _)) => cursor.resolved(value, counters),
-        _ => Ok(current(merge)),
+/// A view of which a scan reads values in blob files and combines operands.
+struct ValueView<'v> {
+    operator: Option<MergeOperator>,
+    inner: &'v Inner,
+    view: &'v View,
+    snapshot: SequenceNumber,
+    has_deletes: bool,
+    has_blobs: bool,
+}
+
+impl ValueView<'_> {
+    /// Returns the current entry of a merge with its value. A value in a blob file is read into `value`. The operands of
+    /// the entry are combined in `combined`.
+    fn current<'m>(
+        &self,
+        merge: &'m Merge<Cursor<'_>>,
+        value: &'m mut Vec<u8>,
+        combined: &'m mut Vec<u8>,
+    ) -> Result<Option<(&'m [u8], &'m [u8])>> {
+        let entry = match merge.current() {
+            Some(source) if self.has_blobs => source.resolved(value, &self.inner.counters)?,
+            _ => current(merge),
+        };
+        let (Some((key, stored)), Some(operator)) = (entry, self.operator) else { return Ok(entry) };
+        if let Some(value) = value_in(stored) {
+            return Ok(Some((key, value)));
+        }
+        *combined = self.combine(operator, key, merge)?;
+        Ok(Some((key, combined)))
+    }
+
+    /// Combines the operands of the current key of a merge.
+    fn combine(&self, operator: MergeOperator, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
+        let key = self.inner.hashed(key);
+        if self.has_deletes {
+            return self.inner.combined(operator, self.view, self.snapshot, key);
+        }
+        let (mut stack, mut is_sound, mut buffer) = (OperandStack::default(), true, Vec::new());
+        for source in merge.current().into_iter().chain(merge.superseded()) {
+            is_sound &= match source {
+                Cursor::Memtable(cursor) => cursor.slot().collect(key, self.snapshot, &mut stack),
+                Cursor::Run(..) => {
+                    let found = source.resolved(&mut buffer, &self.inner.counters)?;
+                    stack.add(found.map(|(_, stored)| stored))
+                }
+            };
+            if stack.is_complete() || !is_sound {
+                break;
+            }
+        }
+        let value = if is_sound { stack.value(operator) } else { None };
+        value.ok_or_else(|| unmarked(&self.inner.directory))
     }
 }
 

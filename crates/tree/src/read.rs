@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use arc_swap::Guard;
-use types::{HashedKey, Lookup, MAX_KEY_BYTES, SequenceNumber};
+use types::{HashedKey, Lookup, MAX_KEY_BYTES, MergeOperator, SequenceNumber};
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
+use crate::merge_operands::{OperandStack, unmarked, value_in};
 use crate::stats::Counters;
 use crate::version::{SortedRun, View};
 
@@ -36,7 +37,7 @@ impl Inner {
         check_key(key)?;
         let counters = self.counters.local();
         counters.gets.bump();
-        let key = self.hashed(key);
+        let (key, start) = (self.hashed(key), value.len());
         let lookup = match lookup_memtables(view, snapshot, key, value) {
             Lookup::Absent => lookup_runs(view, key, value, counters)?,
             answer => {
@@ -46,7 +47,66 @@ impl Inner {
         };
         let found = lookup == Lookup::Found;
         counters.gets_found.add(u64::from(found));
+        if found && let Some(operator) = self.merge_operator() {
+            self.resolve(operator, view, snapshot, key, value, start)?;
+        }
         Ok(found)
+    }
+
+    /// Replaces the stored bytes in `value`, from `start` on, by the value of their key.
+    #[inline(never)]
+    fn resolve(
+        &self,
+        operator: MergeOperator,
+        view: &View,
+        snapshot: SequenceNumber,
+        key: HashedKey<'_>,
+        value: &mut Vec<u8>,
+        start: usize,
+    ) -> Result<()> {
+        match value_in(&value[start..]).map(<[u8]>::len) {
+            Some(len) => value.truncate(start + len),
+            None => {
+                value.truncate(start);
+                value.extend_from_slice(&self.combined(operator, view, snapshot, key)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Combines the operands of a key as of `snapshot` with its newest value.
+    pub(crate) fn combined(
+        &self,
+        operator: MergeOperator,
+        view: &View,
+        snapshot: SequenceNumber,
+        key: HashedKey<'_>,
+    ) -> Result<Vec<u8>> {
+        let (counters, mut stack, mut stored) = (self.counters.local(), OperandStack::default(), Vec::new());
+        let mut is_sound = true;
+        for slot in view.memtables() {
+            is_sound &= slot.collect(key, snapshot, &mut stack);
+            if stack.is_complete() {
+                break;
+            }
+        }
+        for run in &view.version.runs {
+            if stack.is_complete() || !is_sound {
+                break;
+            }
+            stored.clear();
+            is_sound &= match lookup_run(run, key, &mut stored, counters)? {
+                Lookup::Absent => continue,
+                Lookup::Found => stack.add(Some(&stored)),
+                Lookup::Deleted => stack.add(None),
+            };
+            // A range tombstone hides older runs only.
+            if run.deletes(key.bytes) {
+                stack.end();
+            }
+        }
+        let value = if is_sound { stack.value(operator) } else { None };
+        value.ok_or_else(|| unmarked(&self.directory))
     }
 
     /// Looks up many keys in one consistent view. Each filter is probed for all unfinished keys at once, so that the
@@ -75,6 +135,13 @@ impl Inner {
         }
         for run in &view.version.runs {
             multi_get_in_run(run, &mut open, &mut values, counters)?;
+        }
+        if let Some(operator) = self.merge_operator() {
+            for (key, value) in keys.iter().zip(&mut values) {
+                if let Some(value) = value {
+                    self.resolve(operator, view, snapshot, self.hashed(key), value, 0)?;
+                }
+            }
         }
         counters.gets_found.add(values.iter().flatten().count() as u64);
         Ok(values)
@@ -105,14 +172,24 @@ fn lookup_memtables(
 #[inline]
 fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &Counters) -> Result<Lookup> {
     for run in &view.version.runs {
-        let Some(table) = run.table_for(key.bytes) else { continue };
-        let table = &run.tables[table];
-        if table.has_only_range_tombstones_at(key.bytes) {
-            if table.deletes(key.bytes) {
-                return Ok(Lookup::Deleted);
-            }
-            continue;
+        match lookup_run(run, key, value, counters)? {
+            Lookup::Absent => {}
+            answer => return Ok(answer),
         }
+    }
+    Ok(Lookup::Absent)
+}
+
+#[inline]
+fn lookup_run(
+    run: &SortedRun,
+    key: HashedKey<'_>,
+    value: &mut Vec<u8>,
+    counters: &Counters,
+) -> Result<Lookup> {
+    let Some(table) = run.table_for(key.bytes) else { return Ok(Lookup::Absent) };
+    let table = &run.tables[table];
+    if !table.has_only_range_tombstones_at(key.bytes) {
         let level = counters.level(run.level);
         level.filter_probes.bump();
         if table.passes_filter(key, counters) {
@@ -124,11 +201,13 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
                 return Ok(answer);
             }
         }
-        if table.deletes(key.bytes) {
-            return Ok(Lookup::Deleted);
-        }
     }
-    Ok(Lookup::Absent)
+    Ok(if table.deletes(key.bytes) { Lookup::Deleted } else { Lookup::Absent })
+}
+
+/// Whether an SSTable of a view has the key.
+pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counters) -> Result<bool> {
+    lookup_runs(view, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)
 }
 
 /// Looks up the unfinished keys in one run, and removes the keys that the run has.

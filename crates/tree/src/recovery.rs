@@ -10,11 +10,13 @@ use memtable::MemtablePolicy;
 use storage::{Held, Storage, StorageError};
 use types::SequenceNumber;
 
+use crate::batch::Operation;
 use crate::blob::References;
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
 use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
 use crate::memory::Slot;
+use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::{TableRef, references};
@@ -143,6 +145,11 @@ impl Files {
         [&self.tables, &self.logs, &self.blobs].into_iter().any(|files| !files.is_empty())
     }
 
+    /// Whether the directory has a manifest.
+    pub(crate) fn has_manifest(&self) -> bool {
+        self.has_manifest
+    }
+
     /// Returns a number above the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = [&self.tables, &self.logs, &self.blobs].into_iter().filter_map(BTreeMap::last_key_value);
@@ -209,10 +216,11 @@ fn open_run(
     recovery: &mut Recovery,
 ) -> Result<Vec<TableRef>> {
     let mut tables: Vec<TableRef> = Vec::new();
+    let has_operator = context.options.merge_operator.is_some();
     for id in &run.tables {
         let opened = Table::open(context, *id).and_then(with_blobs);
         let opened = opened.and_then(|table| match quarantine {
-            Some(corrupt_blobs) => whole(table, corrupt_blobs),
+            Some(corrupt_blobs) => whole(table, has_operator, corrupt_blobs),
             None => Ok(table),
         });
         match opened {
@@ -276,13 +284,13 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
 
 /// Returns the table if no part of it is corrupt and none of its blob files is. Otherwise returns the first corruption,
 /// and the range of keys of the table.
-fn whole(table: Table, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
+fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
     let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;
         let what = format!("the table refers to values in a corrupt blob file: {error}");
         Some(table.damage_in_block(0, what))
     });
-    table.check(&mut |error| first = first.take().or(Some(error)));
+    table.check(has_operator, &mut |error| first = first.take().or(Some(error)));
     match first {
         None => Ok(table),
         Some(Error::Damaged { file, offset, what }) => {
@@ -389,7 +397,22 @@ impl<'a> Replay<'a> {
             if outcome.is_err() {
                 return;
             }
-            self.inner.insert(&self.memtable, sequence, operation);
+            if matches!(operation, Operation::Merge { .. }) && self.inner.merge_operator().is_none() {
+                outcome = Err(unexpected_merge(&wal::log_path(&directory, number)));
+                return;
+            }
+            let is_applied = match operation {
+                Operation::PutIfAbsent(entry) => self.inner.is_absent_in_recovery(&self.memtable, entry.key),
+                _ => Ok(true),
+            };
+            match is_applied {
+                Ok(true) => self.inner.insert(&self.memtable, sequence, operation),
+                Ok(false) => {}
+                Err(error) => {
+                    outcome = Err(error);
+                    return;
+                }
+            }
             self.last_sequence = sequence;
             self.charged_bytes += operation.counts().charged_bytes();
             if self.charged_bytes >= self.inner.design.memtable_capacity.0 || sequence + 1 >= self.full_from {

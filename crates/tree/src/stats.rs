@@ -85,6 +85,8 @@ counters! {
     deletes,
     /// Range deletes, including those in batches.
     range_deletes,
+    /// Merges, including those in batches.
+    merges,
     /// Ranges opened.
     ranges,
     /// Memtables and runs with keys of a range, counted for each end of the range that was read.
@@ -95,7 +97,7 @@ counters! {
     range_extra_entries,
     /// Entries returned by ranges.
     range_entries,
-    /// Key and value bytes of puts and deletes, and both keys of range deletes.
+    /// Key and value bytes of puts, merges and deletes, and both keys of range deletes.
     user_bytes_written,
     /// Bytes appended to the WAL.
     wal_bytes,

@@ -65,6 +65,23 @@ impl Tree {
         self.inner.write_entry(Entry { key, value: None })
     }
 
+    /// Sets the value of a key if the key is absent, in one atomic step. Returns whether the value was set.
+    ///
+    /// # Errors
+    /// The errors of [`put`](Self::put) and [`get`](Self::get). If the lookup of the key fails, the key keeps its state,
+    /// but recovery after a crash may set the value.
+    pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        self.inner.put_if_absent(key, value)
+    }
+
+    /// Merges an operand into the value of a key with the operator of the design. A missing value counts as an empty one.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put), or if the design has no merge operator.
+    pub fn merge(&self, key: &[u8], operand: &[u8]) -> Result<()> {
+        self.inner.merge_entry(key, operand)
+    }
+
     /// Deletes all keys from `low`, inclusive, to `high`, exclusive, with one range tombstone. Does nothing if both are
     /// equal.
     ///

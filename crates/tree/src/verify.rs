@@ -8,11 +8,13 @@ use storage::Storage;
 use toml::Table as Toml;
 
 use crate::assemble::table_context;
+use crate::batch::Operation;
 use crate::blob::{Reference, References};
 use crate::checksum::Checksum;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::manifest::{Found, State};
+use crate::merge_operands::unexpected_merge;
 use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::{Table, TableContext};
 use crate::wal;
@@ -106,7 +108,7 @@ impl Verification {
                 self.tables += 1;
                 match Table::open(&context, *id) {
                     Ok(table) => {
-                        self.check_table(&table, previous.as_ref());
+                        self.check_table(&table, previous.as_ref(), state.merge_operator.is_some());
                         for Reference { file, bytes, .. } in table.references().into_iter().flat_map(References::iter) {
                             let sum = live.entry(file.number()).or_default();
                             *sum = sum.saturating_add(*bytes);
@@ -141,14 +143,14 @@ impl Verification {
         }
     }
 
-    fn check_table(&mut self, table: &Table, previous: Option<&Table>) {
+    fn check_table(&mut self, table: &Table, previous: Option<&Table>, has_operator: bool) {
         self.entries += table.properties().entries;
         let blocks = u64::from(table.block_count());
         self.blocks += blocks;
         if table.properties().checksum == Checksum::None {
             self.unchecked_blocks += blocks;
         }
-        table.check(&mut |error| self.damage.push(error));
+        table.check(has_operator, &mut |error| self.damage.push(error));
         if let Some(previous) = previous.filter(|previous| previous.largest() >= table.smallest()) {
             self.damage.push(
                 table.damage_in_block(0, format!("the table overlaps table {} of its run", previous.id())),
@@ -162,7 +164,13 @@ impl Verification {
         for number in files.logs_from(state.log) {
             self.logs += 1;
             let seal = state.seals.of(number);
-            let content = wal::replay(storage, directory, number, seal, after, |_, _| {});
+            let mut has_merges = false;
+            let content = wal::replay(storage, directory, number, seal, after, |_, operation| {
+                has_merges |= matches!(operation, Operation::Merge { .. });
+            });
+            if has_merges && state.merge_operator.is_none() {
+                self.damage.push(unexpected_merge(&wal::log_path(directory, number)));
+            }
             let checked =
                 content.and_then(|content| content.check(directory, number, after, state).map(|()| content));
             match checked {

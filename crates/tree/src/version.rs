@@ -85,6 +85,8 @@ pub(crate) struct Version {
     pub(crate) ranges_before: RangeWork,
     /// Whether any table has values in blob files, or marked values.
     has_blobs: bool,
+    /// Whether any table has range tombstones.
+    has_range_tombstones: bool,
     culling: Arc<dyn Culling>,
 }
 
@@ -96,9 +98,10 @@ impl Version {
             false => LevelForm::Overlapping,
         };
         let run = |(level, run)| SortedRun::new(level, form(level), run, &*culling);
-        let runs = levels.runs().map(run).collect();
+        let runs: Vec<SortedRun> = levels.runs().map(run).collect();
+        let has_range_tombstones = runs.iter().any(|run| run.has_range_tombstones);
         let has_blobs = levels.tables().any(|(_, table)| table.0.references().is_some());
-        Self { levels, runs, ranges_before, has_blobs, culling }
+        Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, culling }
     }
 
     /// Returns a version of this tree with these levels.
@@ -248,7 +251,6 @@ impl View {
 
     /// Whether any memtable or table has range tombstones.
     pub(crate) fn has_range_deletes(&self) -> bool {
-        self.memtables().any(|slot| !slot.range_deletes.is_empty())
-            || self.version.runs.iter().any(|run| run.has_range_tombstones)
+        self.version.has_range_tombstones || self.memtables().any(|slot| !slot.range_deletes.is_empty())
     }
 }

@@ -9,12 +9,13 @@ use parking_lot::{Mutex, MutexGuard};
 use types::{Entry, SequenceNumber};
 
 use crate::batch::{
-    self, BatchCounts, Operation, WriteBatch, check_limits, encode_operation, encode_range_delete,
+    self, BatchCounts, Operation, WriteBatch, check_limits, encode_merge, encode_operation, encode_range_delete,
     is_empty_range,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};
 use crate::memory::Slot;
+use crate::merge_operands::{stored_operand, stored_value};
 use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, frame, synced_when_new};
@@ -66,8 +67,33 @@ impl Inner {
         self.commit(
             BatchCounts::of(&entry),
             |records| encode_operation(records, &entry),
-            |slot, sequence| slot.memtable.insert(key, sequence, entry.value),
+            |slot, sequence| match self.merge_operator() {
+                None => slot.memtable.insert(key, sequence, entry.value),
+                Some(_) => self.insert(slot, sequence, Operation::Write(entry)),
+            },
         )
+    }
+
+    /// Merges an operand into the value of a key.
+    pub(crate) fn merge_entry(&self, key: &[u8], operand: &[u8]) -> Result<()> {
+        check_limits(&Entry { key, value: Some(operand) })?;
+        self.check_operator()?;
+        let merge = Operation::Merge { key, operand };
+        self.commit(
+            merge.counts(),
+            |records| encode_merge(records, key, operand),
+            |slot, sequence| self.insert(slot, sequence, merge),
+        )
+    }
+
+    /// Rejects merges if the design has no operator.
+    fn check_operator(&self) -> Result<()> {
+        match self.merge_operator() {
+            Some(_) => Ok(()),
+            None => Err(Error::Misuse(
+                "the design has no merge operator; set merge_operator = \"add\", \"append\" or \"max\"".to_owned(),
+            )),
+        }
     }
 
     /// Deletes all keys from `low`, inclusive, to `high`, exclusive.
@@ -87,11 +113,14 @@ impl Inner {
         if batch.is_empty() {
             return self.failure.check();
         }
+        if batch.counts().merges > 0 {
+            self.check_operator()?;
+        }
         self.commit(
             batch.counts(),
             |records| records.extend_from_slice(batch.encoded()),
             |slot, first| {
-                if batch.counts().range_deletes > 0 {
+                if batch.counts().range_deletes > 0 || self.merge_operator().is_some() {
                     let numbered = (first..).zip(batch::operations(batch.encoded()).flatten());
                     return numbered.for_each(|(sequence, operation)| self.insert(slot, sequence, operation));
                 }
@@ -102,15 +131,21 @@ impl Inner {
         )
     }
 
-    /// Adds one operation to a memtable or to its range deletes.
+    /// Adds one operation to a memtable or to its range deletes. The caller has checked that the key of a conditional put
+    /// is absent.
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
-        match operation {
-            Operation::Write(entry) => slot.memtable.insert(self.hashed(entry.key), sequence, entry.value),
-            Operation::DeleteRange { low, high } => slot.range_deletes.insert(low, high, sequence),
-        }
+        let (key, stored) = match operation {
+            Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),
+            Operation::Write(entry) | Operation::PutIfAbsent(entry) => match (entry.value, self.merge_operator()) {
+                (Some(value), Some(_)) => (entry.key, stored_value(value)),
+                (value, _) => return slot.memtable.insert(self.hashed(entry.key), sequence, value),
+            },
+            Operation::Merge { key, operand } => (key, stored_operand(operand)),
+        };
+        slot.memtable.insert(self.hashed(key), sequence, Some(&stored));
     }
 
-    fn commit(
+    pub(crate) fn commit(
         &self,
         counts: BatchCounts,
         encode: impl FnOnce(&mut Vec<u8>),
@@ -133,8 +168,9 @@ impl Inner {
         let counters = self.counters.local();
         counters.puts.add(counts.puts);
         counters.deletes.add(counts.deletes);
-        if counts.range_deletes > 0 {
+        if counts.range_deletes + counts.merges > 0 {
             counters.range_deletes.add(counts.range_deletes);
+            counters.merges.add(counts.merges);
         }
         counters.user_bytes_written.add(counts.user_bytes);
         if is_full {

@@ -171,7 +171,7 @@ impl PhaseReport<'_> {
     /// The gets and scans of a phase that consists of reads only; a multi-get counts each of its keys.
     fn reads_alone(&self) -> Option<u64> {
         let reads = self.measured.driven.operations.iter().map(|(name, totals)| match name {
-            name if [Kind::Range, Kind::First, Kind::Last].map(Kind::name).contains(name) => {
+            name if [Kind::Range, Kind::Prefix, Kind::First, Kind::Last].map(Kind::name).contains(name) => {
                 Some(totals.operations)
             }
             name if [Kind::Get.name(), Kind::MultiGet.name()].contains(name) => {

@@ -161,7 +161,8 @@ impl Trial {
         let design = spec.configuration.design.clone();
         let limits = store.engine().limits(&design);
         let is_stored = !limits.contains(&Limit::NotDurable);
-        let shadow = Shadow::new(plan.format());
+        let operator = design.options.merge_operator.filter(|_| store.engine().merges());
+        let shadow = Shadow::new(plan.format()).merging_by(operator);
         let drops = limits.contains(&Limit::DropsData);
         let truth = Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow });
         let forecast = Forecast::new(design.clone(), plan.format());

@@ -54,8 +54,12 @@ impl Truth {
         let Self::Shadow(shadow) = self else { return Ok(None) };
         // A model cannot represent data that may be missing.
         let copied = shadow.live_bytes() <= MOST_MODEL_BYTES && !shadow.may_drop();
+        let operator = shadow.operator();
         let wrong = self.verify(target)?;
-        *self = if copied { Self::Model(model_check::copy(target)?) } else { Self::Unknown };
+        *self = match copied {
+            true => Self::Model(model_check::copy(target)?.merging_by(operator)),
+            false => Self::Unknown,
+        };
         Ok(wrong)
     }
 

@@ -76,14 +76,15 @@ impl Batch {
     }
 
     /// Returns the key and value bytes that operation number `at` writes. The written bytes are key and value of a put,
-    /// an insert or a read-modify-write, and the key of a delete. For a batch, they are summed over its members.
+    /// an insert or a read-modify-write, and the key of a delete. A conditional put counts as a put. For a batch, the
+    /// bytes are summed over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
-            Kind::Get | Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => 0,
+            Kind::Get | Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => 0,
             Kind::Delete => self.key(at).len() as u64,
             Kind::DeleteRange => (self.key(at).len() + self.end(at).map_or(0, <[u8]>::len)) as u64,
-            Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
+            Kind::Put | Kind::Insert | Kind::ReadModifyWrite | Kind::Merge | Kind::PutIfAbsent => {
                 self.key(at).len() as u64 + u64::from(operation.value.bytes)
             }
             Kind::Batch => (at + 1..at + self.width(at)).map(|member| self.written_bytes(member)).sum(),

@@ -10,6 +10,7 @@ use crate::digest::{self, Parts};
 use crate::dsl;
 use crate::operation::{Kind, Operation};
 use crate::plan::{Extent, PhasePlan};
+use crate::prefix;
 use crate::shadow::Shadow;
 use crate::stream::Stream;
 
@@ -189,9 +190,17 @@ struct Checker<'a> {
     shadow: &'a mut Shadow,
     /// Whether some threads write while others read.
     contended: bool,
-    /// For every key that one thread read and another thread writes: the digests of all possible answers.
-    witnesses: HashMap<u64, Vec<u64>>,
+    /// The possible answers for every key that one thread read and another thread writes.
+    witnesses: HashMap<u64, Witness>,
     verdict: CheckResult,
+}
+
+/// The possible answers to gets of one key.
+struct Witness {
+    /// The digests of all answers.
+    digests: Vec<u64>,
+    /// The value after the writes so far, into which the next operand is merged.
+    value: Option<Vec<u8>>,
 }
 
 impl Checker<'_> {
@@ -199,8 +208,11 @@ impl Checker<'_> {
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
-            let before = digest::of_value(self.shadow.expected(key));
-            self.witnesses.entry(key.index()).or_insert_with(|| vec![before]);
+            let before = self.shadow.expected(key);
+            self.witnesses.entry(key.index()).or_insert_with(|| Witness {
+                digests: vec![digest::of_value(before)],
+                value: before.map(<[u8]>::to_vec),
+            });
         }
     }
 
@@ -208,14 +220,16 @@ impl Checker<'_> {
     fn note_writes(&mut self, step: &Step<'_>) {
         // The head of a batch has no version, because the head itself writes nothing.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {
-            if let Some(found) = self.witnesses.get_mut(&operation.key.index()) {
-                let Operation { key, version, .. } = *operation;
-                let deleted = operation.kind == Kind::Delete;
-                found.push(if deleted {
-                    0
-                } else {
-                    digest::of_value(Some(self.shadow.value(key.index(), version)))
-                });
+            if let Some(witness) = self.witnesses.get_mut(&operation.key.index()) {
+                let Witness { digests, value } = witness;
+                let written = self.shadow.written(operation.key.index(), operation.version);
+                match (operation.kind, self.shadow.operator()) {
+                    (Kind::Delete, _) => *value = None,
+                    (Kind::PutIfAbsent, _) if value.is_some() => {}
+                    (Kind::Merge, Some(operator)) => operator.combine(value.get_or_insert_default(), written),
+                    _ => *value = Some(written.to_vec()),
+                }
+                digests.push(digest::of_value(value.as_deref()));
             }
         }
     }
@@ -239,17 +253,25 @@ impl Checker<'_> {
         let operation = step.operation();
         match operation.kind {
             Kind::Get if self.contended && step.is_foreign_get() => {
-                Some(self.witnesses[&operation.key.index()].contains(&answer))
+                Some(self.witnesses[&operation.key.index()].digests.contains(&answer))
             }
             Kind::Get | Kind::ReadModifyWrite => {
                 Some(digest::of_value(self.shadow.expected(operation.key)) == answer)
             }
-            Kind::Range | Kind::First | Kind::Last if !self.contended => {
+            Kind::PutIfAbsent => {
+                Some(digest::of_presence(self.shadow.expected(operation.key).is_some()) == answer)
+            }
+            Kind::Range | Kind::Prefix | Kind::First | Kind::Last if !self.contended => {
                 self.range(step).map(|expected| expected == answer)
             }
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
-            Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => None,
-            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch | Kind::DeleteRange => {
+            Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
+            Kind::Put
+            | Kind::Insert
+            | Kind::Delete
+            | Kind::Batch
+            | Kind::DeleteRange
+            | Kind::Merge => {
                 unreachable!("a write has no answer to check")
             }
         }
@@ -259,7 +281,7 @@ impl Checker<'_> {
     /// nothing is right. A scan or a multi-get is unknown, because only the digest of its answer was kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
-            Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => None,
+            Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
             _ => {
                 let is_missing = answer == digest::of_value(None);
                 self.verdict.dropped += u64::from(is_missing);
@@ -273,6 +295,14 @@ impl Checker<'_> {
         let Operation { key, count, backward, kind, .. } = *step.operation();
         let (limit, visit) = (count as usize, |key: &[u8], value: &[u8]| parts.entry(key, value));
         let known = match step.batch.end(step.at) {
+            None if kind == Kind::Prefix => {
+                let (low, mut high) = (prefix::of(step.batch.key(step.at), count), Vec::new());
+                if !prefix::end_of(low, &mut high) {
+                    // Longer than any key, and made of the largest byte.
+                    high = vec![0xff; self.shadow.longest_key() + 1];
+                }
+                self.shadow.range_between(low, &high, usize::MAX, backward, visit)
+            }
             None if kind != Kind::Range => self.shadow.end(backward, visit),
             None => self.shadow.range(key.index(), limit, backward, visit),
             Some(high) => self.shadow.range_between(step.batch.key(step.at), high, limit, backward, visit),
@@ -305,6 +335,7 @@ impl Checker<'_> {
         let operation = step.operation();
         let expected = match operation.kind {
             Kind::Range => format!("the {} next entries", operation.count),
+            Kind::Prefix => format!("the entries with the first {} bytes of the key", operation.count),
             Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {

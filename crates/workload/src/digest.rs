@@ -8,6 +8,11 @@ pub(crate) fn of_value(value: Option<&[u8]>) -> u64 {
     value.map_or(0, |value| xxh3_64(value) | 1)
 }
 
+/// Returns the digest of the answer whether a key exists.
+pub(crate) fn of_presence(exists: bool) -> u64 {
+    u64::from(exists)
+}
+
 /// The digest of an answer that has several parts, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u64);

@@ -5,6 +5,8 @@
 //! | `p KEY VALUE` | put: give KEY the value VALUE |
 //! | `g KEY` | get: print the value of KEY, or an empty line |
 //! | `d KEY` | delete KEY |
+//! | `m KEY OPERAND` | merge OPERAND into the value of KEY |
+//! | `x LOW HIGH` | delete all keys from LOW on, HIGH excluded |
 //! | `r LOW HIGH` | range: print all entries from LOW on, HIGH excluded |
 //! | `l "FILE"` | load the pairs in FILE |
 //! | `s` | print statistics |

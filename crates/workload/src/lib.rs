@@ -41,6 +41,7 @@ mod permutation;
 mod phase;
 mod plan;
 mod pool;
+mod prefix;
 mod profile;
 mod random;
 mod range;

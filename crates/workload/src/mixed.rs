@@ -94,6 +94,10 @@ impl Mixed {
                            have entries wherever they begin";
             return Err(ChoiceError::at("absent", message));
         }
+        if mix.has(Kind::Prefix) && range.prefix == 0 {
+            let message = "a prefix scan needs the length of its prefixes in bytes, as range = { prefix = 7 }";
+            return Err(ChoiceError::at("range.prefix", message));
+        }
         let batch = batch.unwrap_or(DEFAULT_MEMBERS);
         Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch })
     }
@@ -104,9 +108,9 @@ impl Mixed {
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
     }
 
-    /// Returns whether any operation has a length in keys or entries.
+    /// Returns whether any operation has a length in keys, entries or bytes of a prefix.
     fn has_lengths(&self) -> bool {
-        self.mix.has(Kind::Range) || self.mix.has(Kind::DeleteRange)
+        [Kind::Range, Kind::DeleteRange, Kind::Prefix].into_iter().any(|kind| self.mix.has(kind))
     }
 
     fn groups(&self) -> bool {

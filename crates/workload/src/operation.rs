@@ -32,11 +32,17 @@ pub enum Kind {
     First,
     /// Reads the entry with the largest key of the store.
     Last,
+    /// Merges an operand into the value of an existing key, or writes a deleted key again.
+    Merge,
+    /// Writes the value of a key if the key is absent, in one atomic step.
+    PutIfAbsent,
+    /// Scans all entries whose keys have the prefix of a key.
+    Prefix,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -48,6 +54,9 @@ impl Kind {
         Self::DeleteRange,
         Self::First,
         Self::Last,
+        Self::Merge,
+        Self::PutIfAbsent,
+        Self::Prefix,
     ];
 
     /// Returns the name in TOML and results.
@@ -64,17 +73,20 @@ impl Kind {
             Self::DeleteRange => "delete_range",
             Self::First => "first",
             Self::Last => "last",
+            Self::Merge => "merge",
+            Self::PutIfAbsent => "put_if_absent",
+            Self::Prefix => "prefix",
         }
     }
 
     /// Returns whether the kind reads an answer that can be checked.
     pub fn answers(self) -> bool {
-        !self.writes() || self == Self::ReadModifyWrite
+        !self.writes() || matches!(self, Self::ReadModifyWrite | Self::PutIfAbsent)
     }
 
     /// Returns whether the kind changes the store.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Get | Self::Range | Self::MultiGet | Self::First | Self::Last)
+        !matches!(self, Self::Get | Self::Range | Self::Prefix | Self::MultiGet | Self::First | Self::Last)
     }
 }
 
@@ -144,11 +156,12 @@ pub struct Span {
 pub struct Operation {
     /// The key of the operation. A scan has its first key here, and a group the key of its first member.
     pub key: KeyId,
-    /// The value that a put, an insert or a read-modify-write writes.
+    /// The value that a put, conditional or not, an insert or a read-modify-write writes, or the operand of a merge.
     pub value: Span,
     /// The version that the operation writes. The version is higher than the versions of all earlier writes to the key.
     pub version: u32,
-    /// The maximum number of entries of a scan, the number of keys of a range delete, or the number of members of a group.
+    /// The maximum number of entries of a scan, the number of bytes of a prefix, the number of keys of a range delete, or the
+    /// number of members of a group.
     pub count: u32,
     /// The span of a scan in key numbers. 0 if only the number of entries limits the scan.
     pub span: u32,

@@ -5,6 +5,7 @@ use types::Direction;
 use crate::batch::Batch;
 use crate::digest::{self, Parts};
 use crate::operation::Kind;
+use crate::prefix;
 use crate::request::Request;
 use crate::target::{Scan, Target, TargetError, Write};
 
@@ -67,8 +68,22 @@ impl<'a> Performer<'a> {
                 Ok(outcome)
             }
             Kind::Range => self.range(batch, at, check),
+            Kind::Prefix => self.prefix(batch, at, check),
             Kind::Batch => self.write(batch, at),
             Kind::MultiGet => self.multi_get(batch, at, check),
+            Kind::Merge => {
+                self.digest = Digest::Made(0);
+                let merged = self.target.merge(batch.key(at), batch.value(at));
+                merged.ok_or("the store has no merge operator")??;
+                Ok(AnswerCounts::default())
+            }
+            Kind::PutIfAbsent => {
+                let written = self.target.put_if_absent(batch.key(at), batch.value(at));
+                let exists = !written.ok_or("the engine has no conditional put")??;
+                self.digest = Digest::Made(digest::of_presence(exists));
+                let found = u32::from(exists);
+                Ok(AnswerCounts { found, missing: 1 - found, entries: 0 })
+            }
             Kind::First | Kind::Last => {
                 let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
                 self.scan(&Scan { low: b"", high: None, direction, limit: 1 }, check)
@@ -102,10 +117,22 @@ impl<'a> Performer<'a> {
             }
             Request::Put { key, value } => self.target.put(key, value)?,
             Request::Delete { key } => self.target.delete(key)?,
+            Request::Merge { key, operand } => self.merge(key, operand)?,
             Request::DeleteRange { low, high } => self.delete_range(low, high)?,
         }
         self.digest = Digest::Made(0);
         Ok(AnswerCounts::default())
+    }
+
+    /// Merges an operand. On a store without merges, reads the value and puts the operand in its place.
+    fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<(), TargetError> {
+        match self.target.merge(key, operand) {
+            Some(merged) => merged,
+            None => {
+                self.get(key)?;
+                self.target.put(key, operand)
+            }
+        }
     }
 
     /// Deletes all keys of a range, each by itself if the store has no range delete. An end that is not above the start
@@ -169,6 +196,17 @@ impl<'a> Performer<'a> {
         bound.push(0);
         let scan = Scan { low: b"", high: Some(&bound), direction: Direction::Backward, limit };
         let outcome = self.scan(&scan, check);
+        self.bound = bound;
+        outcome
+    }
+
+    fn prefix(&mut self, batch: &Batch, at: usize, check: bool) -> Result<AnswerCounts, TargetError> {
+        let operation = &batch.operations()[at];
+        let low = prefix::of(batch.key(at), operation.count);
+        let mut bound = std::mem::take(&mut self.bound);
+        let high = prefix::end_of(low, &mut bound).then_some(&*bound);
+        let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
+        let outcome = self.scan(&Scan { low, high, direction, limit: usize::MAX }, check);
         self.bound = bound;
         outcome
     }

@@ -57,7 +57,14 @@ impl Profile {
                 profile.mix = kinds.map(|kind| (kind.name(), mix.share(kind))).collect();
                 let gets = mix.has(Kind::Get) || mix.has(Kind::MultiGet);
                 profile.absent = gets.then_some(mixed.spec.absent);
-                let values = [Kind::Put, Kind::Insert, Kind::ReadModifyWrite, Kind::Batch];
+                let values = [
+                    Kind::Put,
+                    Kind::Insert,
+                    Kind::ReadModifyWrite,
+                    Kind::Batch,
+                    Kind::Merge,
+                    Kind::PutIfAbsent,
+                ];
                 profile.value_bytes = values.into_iter().any(|kind| mix.has(kind)).then_some(value_bytes);
                 profile.range_entries = mix.has(Kind::Range).then(|| mixed.ranges.mean());
                 if let (PlannedKeys::Drawn(law), keys @ 1..) = (&mixed.keys, from.keys) {
@@ -164,11 +171,17 @@ impl Recorder {
     fn count(&mut self, operation: &Operation) {
         match operation.kind {
             Kind::Get => self.gets.add(u64::from(operation.key.is_absent())),
-            Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
+            Kind::Put | Kind::Insert | Kind::ReadModifyWrite | Kind::Merge | Kind::PutIfAbsent => {
                 self.values.add(u64::from(operation.value.bytes));
             }
             Kind::Range => self.ranges.add(u64::from(operation.count)),
-            Kind::Delete | Kind::DeleteRange | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
+            Kind::Delete
+            | Kind::DeleteRange
+            | Kind::Prefix
+            | Kind::Batch
+            | Kind::MultiGet
+            | Kind::First
+            | Kind::Last => {}
         }
         if !operation.key.is_absent() {
             self.access(operation.key.index() as usize, operation.kind == Kind::Insert);

@@ -19,7 +19,7 @@ pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
 );
 
-/// Specification of scans: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0 }`.
+/// Specification of scans: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0, prefix = 0 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeSpec {
     /// The distribution of lengths, one of [`LENGTHS`].
@@ -30,16 +30,18 @@ pub struct RangeSpec {
     /// by the span, and may be empty. Key formats write key i as number 2i, unless keys are scattered. With 0, only the
     /// number of entries limits a scan, and a backward scan begins at its largest key.
     pub span: u32,
+    /// The number of bytes of the prefix of a prefix scan. Only prefix scans need it.
+    pub prefix: u32,
 }
 
 impl Default for RangeSpec {
     fn default() -> Self {
-        Self { length: LENGTHS.baseline(), backward: 0.0, span: 0 }
+        Self { length: LENGTHS.baseline(), backward: 0.0, span: 0, prefix: 0 }
     }
 }
 
 impl RangeSpec {
-    /// Reads a kind, a label, or a table with `kind`, its parameters, `backward` and `span`.
+    /// Reads a kind, a label, or a table with `kind`, its parameters, `backward`, `span` and `prefix`.
     ///
     /// # Errors
     /// The wrong key.
@@ -51,7 +53,11 @@ impl RangeSpec {
                 spec.backward = crate::spelling::share("backward", &share)?;
             }
             if let Some(span) = table.remove("span") {
-                spec.span = numbers(crate::spelling::read::<Count>("span", &span)?)?;
+                spec.span = small("span", "a scan spans", crate::spelling::read::<Count>("span", &span)?)?;
+            }
+            if let Some(prefix) = table.remove("prefix") {
+                let bytes = crate::spelling::read::<Count>("prefix", &prefix)?;
+                spec.prefix = small("prefix", "a prefix has", bytes)?;
             }
             if !table.contains_key("kind") {
                 table.insert("kind".to_owned(), Value::String(LENGTHS.variants()[0].kind.to_owned()));
@@ -67,6 +73,9 @@ impl RangeSpec {
         if let Value::Table(table) = &mut spelt {
             table.insert("backward".to_owned(), Value::Float(self.backward));
             table.insert("span".to_owned(), Value::Integer(self.span.into()));
+            if self.prefix > 0 {
+                table.insert("prefix".to_owned(), Value::Integer(self.prefix.into()));
+            }
         }
         spelt
     }
@@ -74,16 +83,14 @@ impl RangeSpec {
 
 /// Adds a hint to the error of a length, if a key common to all scans may have been meant.
 fn hint_at_common(error: ChoiceError) -> ChoiceError {
-    let hint = suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward"].into_iter());
+    let hint = suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward", "prefix"].into_iter());
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
-/// Reads a count as the span of a scan.
-fn numbers(count: Count) -> Result<u32, ChoiceError> {
-    u32::try_from(count.0).map_err(|_| {
-        let message = format!("span is {}; a scan spans at most {} numbers", count.0, u32::MAX);
-        ChoiceError::at("span", message)
-    })
+/// Reads a count of 32 bits.
+fn small(key: &str, what: &str, count: Count) -> Result<u32, ChoiceError> {
+    let message = |_| ChoiceError::at(key, format!("{key} is {}; {what} at most {}", count.0, u32::MAX));
+    u32::try_from(count.0).map_err(message)
 }
 
 #[cfg(test)]
@@ -101,6 +108,8 @@ mod tests {
         let spec = read("{ kind = \"uniform\", max = \"1k\", backward = 0.5 }").unwrap();
         assert_eq!((spec.length.label().as_str(), spec.backward), ("uniform(max=1000)", 0.5));
         assert_eq!(read("{ entries = 100, span = \"1k\" }").unwrap().span, 1000);
+        let prefixes = read("{ prefix = 7 }").unwrap();
+        assert_eq!((prefixes.prefix, RangeSpec::from_toml(&prefixes.to_toml())), (7, Ok(prefixes.clone())));
         assert_eq!(RangeSpec::from_toml(&spec.to_toml()).unwrap(), spec);
     }
 
@@ -112,7 +121,7 @@ mod tests {
             ("{ spam = 10 }", "did you mean \"span\"?"),
             ("{ entries = 5000000000 }", "at most 4294967295"),
             ("{ backward = 2 }", "backward is 2"),
-            ("{ span = 5000000000 }", "at most 4294967295 numbers"),
+            ("{ span = 5000000000 }", "a scan spans at most 4294967295"),
             ("{ kind = \"zipfian\", theta = -1 }", "theta is -1"),
         ] {
             let error = read(toml).unwrap_err();

@@ -226,6 +226,13 @@ const RANGE: &[KeyEntry] = &[
          in numeric order write key i as number 2i.",
     )
     .or("0"),
+    KeyEntry::new(
+        "prefix",
+        "count from 1 to 4294967295",
+        "Number of bytes of the prefixes of prefix scans. A prefix scan reads all entries whose keys have the \
+         prefix of a key, so `entries` does not apply.",
+    )
+    .or("none"),
 ];
 
 /// Keys of the table `phase.keys` in addition to the parameters of its kind.
@@ -351,6 +358,27 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         .or("0.0"),
         KeyEntry::new("first", WEIGHT, "Reads the entry with the smallest key of the store.").or("0.0"),
         KeyEntry::new("last", WEIGHT, "Reads the entry with the largest key of the store.").or("0.0"),
+        KeyEntry::new(
+            "merge",
+            WEIGHT,
+            "Merges an operand into the value of a key. `value` describes the operands. A merge needs \
+             `design.merge_operator` and an engine with merges.",
+        )
+        .or("0.0"),
+        KeyEntry::new(
+            "put_if_absent",
+            WEIGHT,
+            "Writes the value of a key if the key is absent, in one atomic step. Column `found` counts keys that \
+             existed, and `missing` counts keys that were written. This kind needs an engine with conditional puts.",
+        )
+        .or("0.0"),
+        KeyEntry::new(
+            "prefix",
+            WEIGHT,
+            "Scans all entries whose keys have the prefix of a key. `range.prefix` is the length of the prefix. Every engine \
+             scans from the prefix to the smallest key above all keys with the prefix.",
+        )
+        .or("0.0"),
     ]
 };
 

@@ -50,6 +50,7 @@ struct Assumed {
     sizes: u64,
     contents: u64,
     range_deletes: u64,
+    merges: u64,
 }
 
 impl ReplayPlan {
@@ -151,7 +152,7 @@ impl Replay<'_> {
 
     /// Returns the assumptions of the replay so far, one sentence each.
     fn assumptions(&self) -> Vec<String> {
-        let Assumed { sizes, contents, range_deletes } = self.assumed;
+        let Assumed { sizes, contents, range_deletes, merges } = self.assumed;
         let (kind, file) = (self.stream.format(), self.plan.trace.file.display());
         let mut assumed = Vec::new();
         if self.plan.trace.format.is_none() {
@@ -168,6 +169,11 @@ impl Replay<'_> {
         if range_deletes > 0 {
             assumed.push(format!(
                 "{range_deletes} range deletes are a scan and a delete per key on an engine without range deletes"
+            ));
+        }
+        if merges > 0 {
+            assumed.push(format!(
+                "{merges} merges are a get and a put of the operand on a store without a merge operator"
             ));
         }
         if self.plan.spec.miss == Miss::Fill {
@@ -213,6 +219,11 @@ impl Replay<'_> {
             TraceOperation::ReadModifyWrite => {
                 let value = self.value(record.value_bytes, record.value);
                 Request::ReadModifyWrite { key, value }
+            }
+            TraceOperation::Merge => {
+                self.assumed.merges += 1;
+                let operand = self.value(record.value_bytes, record.value);
+                Request::Merge { key, operand }
             }
             TraceOperation::Delete => Request::Delete { key },
             TraceOperation::DeleteRange => {

@@ -23,7 +23,14 @@ pub enum Request {
         /// The key.
         key: Vec<u8>,
     },
-    /// Deletes all keys of a range, one by one, after a scan that finds them.
+    /// Merges an operand into the value of a key.
+    Merge {
+        /// The key.
+        key: Vec<u8>,
+        /// The operand.
+        operand: Vec<u8>,
+    },
+    /// Deletes all keys of a range.
     DeleteRange {
         /// The first key.
         low: Vec<u8>,
@@ -57,6 +64,7 @@ impl Request {
             Self::Get { .. } => Kind::Get,
             Self::Put { .. } => Kind::Put,
             Self::Delete { .. } => Kind::Delete,
+            Self::Merge { .. } => Kind::Merge,
             Self::DeleteRange { .. } => Kind::DeleteRange,
             Self::Scan { .. } => Kind::Range,
             Self::ReadModifyWrite { .. } => Kind::ReadModifyWrite,
@@ -69,6 +77,7 @@ impl Request {
             Command::Get { key } => Self::Get { key },
             Command::Put { key, value } => Self::Put { key, value },
             Command::Delete { key } => Self::Delete { key },
+            Command::Merge { key, operand } => Self::Merge { key, operand },
             Command::DeleteRange { low, high } => Self::DeleteRange { low, high },
             Command::Range { low, high } => {
                 Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX }
@@ -78,11 +87,14 @@ impl Request {
     }
 
     /// Returns the text lines with the effect of this operation. `None` if the text form cannot express the operation:
-    /// a scan with a limit or without an end, or a range delete.
+    /// a scan with a limit or without an end.
     pub fn commands(&self) -> Option<Vec<Command>> {
         let (key, get) = match self {
             Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),
             Self::Delete { key } => return Some(vec![Command::Delete { key: key.clone() }]),
+            Self::Merge { key, operand } => {
+                return Some(vec![Command::Merge { key: key.clone(), operand: operand.clone() }]);
+            }
             Self::Put { key, .. } => (key, None),
             Self::ReadModifyWrite { key, .. } => (key, Some(Command::Get { key: key.clone() })),
             Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX } => {

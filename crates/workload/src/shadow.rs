@@ -1,5 +1,6 @@
 //! The expected state of a store: the live version of every key, and the number of live bytes.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::order::KeyOrder;
 use crate::plan::{Extent, PhasePlan};
 use crate::target::{Scan, Target, TargetError};
 use crate::values::Values;
-use types::Direction;
+use types::{Direction, MergeOperator};
 
 /// Version of a key that is absent.
 const ABSENT: u32 = 0;
@@ -20,6 +21,10 @@ pub struct Shadow {
     format: Arc<dyn KeyFormat>,
     /// The live version of each key, or [`ABSENT`].
     versions: Vec<u32>,
+    /// The values of the keys whose newest write is a merge.
+    merged: HashMap<u64, Vec<u8>>,
+    /// The operator of merges. Without an operator, merges change nothing.
+    operator: Option<MergeOperator>,
     /// The values of ascending ranges of versions.
     eras: Vec<Era>,
     live_keys: u64,
@@ -55,6 +60,8 @@ impl Shadow {
         Self {
             format: Arc::clone(format),
             versions: Vec::new(),
+            merged: HashMap::new(),
+            operator: None,
             eras: Vec::new(),
             live_keys: 0,
             live_bytes: 0,
@@ -69,6 +76,22 @@ impl Shadow {
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
+    }
+
+    /// Sets the merge operator of the store.
+    #[must_use]
+    pub fn merging_by(self, operator: Option<MergeOperator>) -> Self {
+        Self { operator, ..self }
+    }
+
+    /// Returns the length of the longest key in bytes.
+    pub(crate) fn longest_key(&self) -> usize {
+        self.format.max_bytes()
+    }
+
+    /// Returns the merge operator of the store.
+    pub fn operator(&self) -> Option<MergeOperator> {
+        self.operator
     }
 
     /// Returns whether the store may drop data by rule.
@@ -93,10 +116,25 @@ impl Shadow {
             Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
                 self.set(operation.key.index(), operation.version, operation.value.bytes);
             }
+            Kind::PutIfAbsent if self.version(operation.key.index()) != ABSENT => {}
+            Kind::PutIfAbsent => {
+                self.set(operation.key.index(), operation.version, operation.value.bytes);
+            }
+            Kind::Merge => self.merge(operation.key.index(), operation.version),
             Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
             Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),
-            Kind::Get | Kind::Range | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
+            Kind::Get | Kind::Range | Kind::Prefix | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
         }
+    }
+
+    /// Merges the operand with this version into the value of a key.
+    fn merge(&mut self, index: u64, version: u32) {
+        let Some(operator) = self.operator else { return };
+        let older = self.expected(KeyId::present(index));
+        let mut value = older.map_or_else(Vec::new, <[u8]>::to_vec);
+        operator.combine(&mut value, self.written(index, version));
+        self.set(index, version, value.len() as u32);
+        self.merged.insert(index, value);
     }
 
     /// Deletes `count` keys from key `first` on. Only phases whose keys have the order of their indexes have range deletes.
@@ -131,8 +169,16 @@ impl Shadow {
         self.live_bytes
     }
 
-    /// Returns the value of a written version of a key.
-    pub(crate) fn value(&self, index: u64, version: u32) -> &[u8] {
+    /// Returns the value of a key whose live version is `version`.
+    fn value(&self, index: u64, version: u32) -> &[u8] {
+        match self.merged.get(&index) {
+            Some(value) => value,
+            None => self.written(index, version),
+        }
+    }
+
+    /// Returns the value or the operand that a version of a key wrote.
+    pub(crate) fn written(&self, index: u64, version: u32) -> &[u8] {
         self.values(version).value(index, version)
     }
 
@@ -258,9 +304,12 @@ impl Shadow {
         }
         let old = std::mem::replace(&mut self.versions[at], version);
         let key_bytes = self.key_bytes(index);
+        let merged = self.merged.remove(&index);
         if old != ABSENT {
             self.live_keys -= 1;
-            self.live_bytes -= key_bytes + u64::from(self.values(old).bytes(index, old));
+            let value_bytes =
+                merged.map_or_else(|| u64::from(self.values(old).bytes(index, old)), |value| value.len() as u64);
+            self.live_bytes -= key_bytes + value_bytes;
         }
         if version != ABSENT {
             self.live_keys += 1;

@@ -24,6 +24,18 @@ pub trait Target: Send + Sync {
     /// Deletes `key`, whether or not it exists.
     fn delete(&self, key: &[u8]) -> Result<(), TargetError>;
 
+    /// Merges `operand` into the value of `key` with the merge operator of the store. A missing value equals an empty
+    /// value. `None` means that the store has no such call or no merge operator, and nothing was done.
+    fn merge(&self, _key: &[u8], _operand: &[u8]) -> Option<Result<(), TargetError>> {
+        None
+    }
+
+    /// Sets the value of `key` if the key is absent, in one atomic step, and returns whether the value was set. `None` means
+    /// that the store has no such call, and nothing was done.
+    fn put_if_absent(&self, _key: &[u8], _value: &[u8]) -> Option<Result<bool, TargetError>> {
+        None
+    }
+
     /// Deletes all keys from `low`, inclusive, to `high`, exclusive, in one atomic step. `low` is below `high`. `None`
     /// means that the store has no such call, and nothing was done.
     fn delete_range(&self, _low: &[u8], _high: &[u8]) -> Option<Result<(), TargetError>> {

@@ -78,6 +78,15 @@ impl Target for CanopydbStore {
         Some(self.commit(|tree| tree.delete_range(low..high)))
     }
 
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        let mut is_absent = false;
+        let committed = self.commit(|tree| {
+            is_absent = tree.get(key)?.is_none();
+            if is_absent { tree.insert(key, value) } else { Ok(()) }
+        });
+        Some(committed.map(|()| is_absent))
+    }
+
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
         let transaction = self.database.begin_read()?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use results::columns as c;
 use tempfile::TempDir;
 use tree::Design;
-use types::Direction;
+use types::{Direction, MergeOperator};
 use workload::Scan;
 
 use super::stores;
@@ -19,7 +19,7 @@ pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
 
 /// All checks, by name.
-pub(crate) const CHECKS: [(&str, Check); 8] = [
+pub(crate) const CHECKS: [(&str, Check); 9] = [
     ("model", |make| hold(&*make(), stores::model)),
     ("sizes", |make| hold(&*make(), stores::sizes)),
     ("batches", |make| whole_batches(&*make())),
@@ -28,6 +28,7 @@ pub(crate) const CHECKS: [(&str, Check); 8] = [
     ("reported", |make| reports_are_of_the_store(&*make())),
     ("reopen", it_opens_again),
     ("calls", |make| calls_are_declared(&*make())),
+    ("merges", |make| merges_are_combined(&*make())),
 ];
 
 /// The result of a check that found no violation.
@@ -177,10 +178,14 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let compacted = store.compact().transpose().map_err(|error| format!("compact: {error}"))?;
     let deleted = store.delete_range(&2_900_u32.to_be_bytes(), &3_000_u32.to_be_bytes());
     let deleted = deleted.transpose().map_err(|error| format!("delete_range: {error}"))?;
+    let conditional = store.put_if_absent(&0_u32.to_be_bytes(), b"other").transpose();
+    let conditional = conditional.map_err(|error| format!("put_if_absent: {error}"))?;
     for (call, declared, has) in [
         ("compact", engine.compacts_on_request(), compacted.is_some()),
         ("checkpoint", engine.makes_checkpoints(), checkpoint.is_some()),
         ("delete_range", engine.deletes_ranges(), deleted.is_some()),
+        ("merge", false, store.merge(b"key", b"operand").is_some()),
+        ("put_if_absent", engine.puts_if_absent(), conditional.is_some()),
     ] {
         if declared != has {
             return Err(format!("{call}: declared {declared}, but its stores have it: {has}"));
@@ -206,4 +211,19 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
         2_000 => Ok(Kept::Yes),
         _ => Err(format!("{entries} entries of 2,000 in a checkpoint")),
     }
+}
+
+/// Checks that a store with each merge operator combines values and operands as a map does, also after flushes and a
+/// compaction.
+fn merges_are_combined(engine: &dyn Engine) -> Result<Kept, String> {
+    if !engine.merges() {
+        return Ok(Kept::NotAsked);
+    }
+    for operator in MergeOperator::ALL {
+        let (home, name) = (new_home()?, operator.name());
+        let store = open(engine, home.path(), &with(&small(), &format!("merge_operator = \"{name}\"")))?;
+        stores::merges(&*store, operator).map_err(|broken| format!("{name}: {broken}"))?;
+        store.end().map_err(|error| error.to_string())?;
+    }
+    Ok(Kept::Yes)
 }

@@ -1,9 +1,12 @@
 //! The invariants of a store, each a function that receives an opener and reopens the store through it.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use types::{Direction, SplitMix64};
+use types::{Direction, MergeOperator, SplitMix64};
 use workload::{Model, Scan, Target, Write};
+
+use crate::Store;
 
 /// Reopens the store under test on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
@@ -16,6 +19,56 @@ const STEPS: usize = 6_000;
 
 /// The bytes of keys. C strings and comparisons of signed bytes fail with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
+
+/// Checks merges among other writes against a map, with flushes and a compaction in between.
+pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), String> {
+    let text = |error: workload::TargetError| error.to_string();
+    let (mut random, mut map) = (SplitMix64::new(11), BTreeMap::<Vec<u8>, Vec<u8>>::new());
+    let number = |random: &mut SplitMix64| random.below(40).to_be_bytes().to_vec();
+    for step in 0..STEPS {
+        let (key, mut operand) = (number(&mut random), value(&mut random));
+        operand.truncate(20);
+        match random.below(100) {
+            0..60 => {
+                store.merge(&key, &operand).ok_or("its stores have no merge")?.map_err(text)?;
+                operator.combine(map.entry(key.clone()).or_default(), &operand);
+            }
+            60..70 => {
+                store.put(&key, &operand).map_err(text)?;
+                map.insert(key.clone(), operand);
+            }
+            70..78 => {
+                store.delete(&key).map_err(text)?;
+                map.remove(&key);
+            }
+            78 => {
+                let end = [&*key, &[0]].concat();
+                if let Some(deleted) = store.delete_range(&key, &end) {
+                    deleted.map_err(text)?;
+                    map.remove(&key);
+                }
+            }
+            79 => store.flush().map_err(text)?,
+            80 if step % 7 == 0 => store.compact().transpose().map(drop).map_err(text)?,
+            _ => {}
+        }
+        let mut found = Vec::new();
+        let is_found = store.get(&key, &mut found).map_err(text)?;
+        if is_found.then_some(&found) != map.get(&key) {
+            return Err(format!("step {step}: {key:x?} is {found:x?}, not {:x?}", map.get(&key)));
+        }
+    }
+    for direction in [Direction::Forward, Direction::Backward] {
+        let all = Scan { low: b"", high: None, direction, limit: usize::MAX };
+        let mut entries = Vec::new();
+        store.range(&all, &mut |key, value| entries.push((key.to_vec(), value.to_vec()))).map_err(text)?;
+        entries.sort();
+        if !entries.iter().map(|(key, value)| (key, value)).eq(&map) {
+            return Err(format!("a scan {direction:?} differs from the gets"));
+        }
+    }
+    Ok(())
+}
 
 /// Checks random operations of every kind against the model, with the store closed and reopened in between.
 pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
@@ -62,7 +115,16 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
                 None => Ok(()),
             }
         }
-        41..50 => {
+        41..44 => {
+            let (key, value) = (key(random), value(random));
+            let Some(written) = store.put_if_absent(&key, &value) else { return Ok(()) };
+            let expected = model.put_if_absent(&key, &value).transpose().map_err(text)?;
+            match written.map_err(text)? {
+                written if Some(written) == expected => Ok(()),
+                written => Err(format!("a conditional put of {key:x?} returns {written}, not {expected:?}")),
+            }
+        }
+        44..50 => {
             let key = key(random);
             store.delete(&key).map_err(text)?;
             model.delete(&key).map_err(text)

@@ -71,6 +71,16 @@ impl Target for LmdbStore {
         Ok(transaction.commit()?)
     }
 
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        let put = || -> Result<bool, TargetError> {
+            let mut transaction = self.env.write_txn()?;
+            let is_written = self.data.get_or_put(&mut transaction, key, value)?.is_none();
+            transaction.commit()?;
+            Ok(is_written)
+        };
+        Some(put())
+    }
+
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
         // LMDB has no empty keys and rejects a search for one.
         let low = if low.is_empty() { Bound::Unbounded } else { Bound::Included(low) };

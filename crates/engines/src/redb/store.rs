@@ -63,6 +63,15 @@ impl Target for RedbStore {
         self.commit(self.durability, |table| table.remove(key).map(drop))
     }
 
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        let mut is_absent = false;
+        let committed = self.commit(self.durability, |table| {
+            is_absent = table.get(key)?.is_none();
+            if is_absent { table.insert(key, value).map(drop) } else { Ok(()) }
+        });
+        Some(committed.map(|()| is_absent))
+    }
+
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
         let table = self.database.begin_read()?.open_table(DATA)?;

@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 
 use workload::TargetError;
 
+use super::merge_operator::{DeleteValue, Destroy, FullMerge, Name, PartialMerge};
 use super::options::bloom_equivalent_bits;
 use crate::options::{EngineOptions, Filters};
 use crate::symbols::{bytes_at, functions};
@@ -28,6 +29,9 @@ functions! {
         close: fn(Object);
         put: fn(Object, Object, *const c_char, usize, *const c_char, usize, Message);
         delete: fn(Object, Object, *const c_char, usize, Message);
+        merge: fn(Object, Object, *const c_char, usize, *const c_char, usize, Message);
+        mergeoperator_create: fn(Object, Destroy, FullMerge, PartialMerge, DeleteValue, Name) -> Object;
+        options_set_merge_operator: fn(Object, Object);
         get_pinned: fn(Object, Object, *const c_char, usize, Message) -> Object;
         pinnableslice_value: fn(Object, *mut usize) -> *const c_char;
         pinnableslice_destroy: fn(Object);

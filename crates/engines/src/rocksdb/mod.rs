@@ -7,6 +7,7 @@
 mod api;
 mod fork;
 mod linked;
+mod merge_operator;
 mod options;
 mod overrides;
 mod params;
@@ -136,6 +137,10 @@ impl<K: RocksDbFork> Engine for Member<K> {
         true
     }
 
+    fn merges(&self) -> bool {
+        true
+    }
+
     fn deletes_ranges(&self) -> bool {
         true
     }
@@ -162,6 +167,7 @@ impl<K: RocksDbFork> Engine for Member<K> {
             version: source.version(),
             options: options::text(&self.params, &self.overrides, &Self::terms(settings)),
             log: settings.log,
+            merge_operator: settings.merge_operator,
             statistics: self.params.statistics,
             hyper_clock: (self.params.cache == CacheKind::HyperClock && settings.cache_bytes > 0)
                 .then_some(settings),

@@ -31,6 +31,9 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
             format!("{UNEQUAL}log {}: RocksDB syncs every write or none: WriteOptions.sync off", settings.log)
         }
     });
+    if let Some(operator) = settings.merge_operator {
+        lines.push(format!("merge_operator {0}: a MergeOperator called lsmbench.{0}", operator.name()));
+    }
     if params.cache == CacheKind::HyperClock {
         lines.push("also: the cache is a HyperClockCache of the same capacity".to_owned());
     }

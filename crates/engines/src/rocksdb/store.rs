@@ -7,10 +7,11 @@ use std::ptr::{null, null_mut};
 use std::time::Duration;
 
 use results::{columns as c, counters as n};
-use types::Direction;
+use types::{Direction, MergeOperator};
 use workload::{Scan, Target, TargetError, Write, get_one_by_one};
 
 use super::api::{Api, BatchedMultiGet, GetIntoBuffer, Object};
+use super::merge_operator;
 use super::source::LibrarySource;
 use crate::options::{EngineOptions, Log};
 use crate::stats::EngineStats;
@@ -47,6 +48,8 @@ pub(super) struct Setup<'a> {
     /// The options, in the syntax of options files.
     pub(super) options: String,
     pub(super) log: Log,
+    /// The merge operator.
+    pub(super) merge_operator: Option<MergeOperator>,
     pub(super) statistics: bool,
     /// The version of the library, if known.
     pub(super) version: Option<String>,
@@ -79,6 +82,8 @@ pub(super) struct RocksDbStore {
     /// The default column family, for the functions that take one.
     family: Option<Object>,
     log: Log,
+    /// Whether the store has a merge operator.
+    merges: bool,
     statistics: bool,
     directory: PathBuf,
     /// The version of the library, if known.
@@ -123,6 +128,9 @@ impl RocksDbStore {
                 Some(settings) => api.set_hyper_clock(options, settings),
                 None => Ok(()),
             });
+            if let Some(operator) = setup.merge_operator {
+                (api.options_set_merge_operator)(options, merge_operator::create(&api, operator));
+            }
             let opened = read_options
                 .and_then(|()| api.fallible(|message| (api.open)(options, path.as_ptr(), message)));
             let db = opened.inspect_err(|_| (api.options_destroy)(options))?;
@@ -137,6 +145,7 @@ impl RocksDbStore {
                 write,
                 family: api.get_default_column_family_handle.map(|family| family(db)),
                 log: setup.log,
+                merges: setup.merge_operator.is_some(),
                 statistics: setup.statistics,
                 directory: directory.to_owned(),
                 library_version: setup.version.clone(),
@@ -397,6 +406,17 @@ impl Target for RocksDbStore {
         // SAFETY: The iterator is alive.
         self.api.fallible(|message| unsafe { (self.api.iter_get_error)(iterator.at, message) })?;
         Ok(entries)
+    }
+
+    fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
+        if !self.merges {
+            return None;
+        }
+        let (start, from) = (key.as_ptr().cast(), operand.as_ptr().cast());
+        // SAFETY: Key and operand live through the call, which copies them.
+        Some(self.api.fallible(|message| unsafe {
+            (self.api.merge)(self.db, self.write, start, key.len(), from, operand.len(), message);
+        }))
     }
 
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {

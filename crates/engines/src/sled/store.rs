@@ -64,6 +64,14 @@ impl Target for SledStore {
         self.sync()
     }
 
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        let swap = || -> Result<bool, TargetError> {
+            let swapped = self.db.compare_and_swap(key, None::<&[u8]>, Some(value))?;
+            self.sync().map(|()| swapped.is_ok())
+        };
+        Some(swap())
+    }
+
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
         let range = self.db.range::<&[u8], _>(bounds);

@@ -65,9 +65,16 @@ impl Loader<'_> {
     }
 
     fn check_workload_file(&self, file: &SourceFile) -> Outcome<()> {
-        // With a question, the file is an experiment as well.
-        let is_known = |key: &&String| *key == "question" || WORKLOAD_KEYS.contains(&key.as_str());
-        if let Some(key) = file.table.keys().find(|key| !is_known(key)) {
+        // With a question, the file is an experiment as well. Its merge operator is part of that experiment.
+        let is_operator = |design: &Value| {
+            design.as_table().is_some_and(|design| design.keys().all(|key| key == "merge_operator"))
+        };
+        let is_known = |(key, value): &(&String, &Value)| match key.as_str() {
+            "question" => true,
+            "design" => is_operator(value),
+            key => WORKLOAD_KEYS.contains(&key),
+        };
+        if let Some((key, _)) = file.table.iter().find(|entry| !is_known(entry)) {
             return Err(file.problem(&[key], wording::unknown("key of a workload file", key, WORKLOAD_KEYS)));
         }
         match WORKLOAD_KEYS.into_iter().find(|key| self.file.table.contains_key(*key)) {

@@ -88,9 +88,10 @@ static APART_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APA
 
 static BLOB_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".blob"));
 
-static LOG_HOSTS: [LazyLock<Host>; 2] = [
+static LOG_HOSTS: [LazyLock<Host>; 3] = [
     LazyLock::new(|| Host::with_log("wal = \"sync\"")),
     LazyLock::new(|| Host::with_log("wal = \"buffered\"")),
+    LazyLock::new(|| Host::with_log("merge_operator = \"append\"")),
 ];
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
@@ -129,6 +130,7 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
     for number in numbers {
         let done = match number % 7 {
             6 => tree.delete(&key(number)),
+            1 if design.options.merge_operator.is_some() => tree.merge(&key(number - 1), b" and more"),
             _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),
         };
         done.expect("storage in memory takes writes");

@@ -23,6 +23,7 @@ mod kills;
 mod levels;
 mod live;
 mod merge;
+mod merges;
 mod new;
 mod oracles;
 mod page;

@@ -54,6 +54,7 @@ impl<'s> TextSession<'s> {
             Command::Put { key, value } => writes.add(self.line, key, Some(value)),
             Command::Delete { key } => writes.add(self.line, key, None),
             Command::DeleteRange { low, high } => writes.add_range(self.line, low, high),
+            Command::Merge { key, operand } if self.merges() => writes.add_merge(self.line, key, operand),
             _ => {
                 self.commit(writes, output);
                 let limit = self.shared.options.limits.reply_bytes;
@@ -69,6 +70,11 @@ impl<'s> TextSession<'s> {
         } else if writes.bytes >= FULL_BATCH_BYTES {
             self.commit(writes, output);
         }
+    }
+
+    /// Whether the tree has a merge operator. A merge without one fails by itself, and no batch fails with it.
+    fn merges(&self) -> bool {
+        self.shared.keyspace.tree().design().options.merge_operator.is_some()
     }
 
     /// Gives the writes to the tree. If that fails, the answer names their lines.
@@ -104,6 +110,12 @@ impl Writes {
     fn add_range(&mut self, line: u64, low: &[u8], high: &[u8]) -> tree::Result<()> {
         self.batch.delete_range(low, high)?;
         self.count(line, low.len() + high.len());
+        Ok(())
+    }
+
+    fn add_merge(&mut self, line: u64, key: &[u8], operand: &[u8]) -> tree::Result<()> {
+        self.batch.merge(key, operand)?;
+        self.count(line, key.len() + operand.len());
         Ok(())
     }
 

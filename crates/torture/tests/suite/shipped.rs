@@ -17,14 +17,19 @@ const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
 const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
 
 /// Places of values: every value policy.
-const VALUES: [&str; 5] = ["hash-partitioned", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
+const VALUES: [&str; 5] =
+    ["hash-partitioned", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
 
-/// A design for each WAL mode, with another compaction and another place of values.
+/// A design whose puts are merges, with values in blob files.
+const MERGING: &str =
+    "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"\nvalues = \"blob-files\"";
+
+/// Returns the TOML of the designs under test.
 fn designs() -> impl Iterator<Item = String> {
-    let parts = MODES.iter().zip(COMPACTIONS).zip(VALUES);
-    parts.map(|((mode, compaction), values)| {
+    let design = |((mode, compaction), values)| {
         format!("wal = \"{mode}\"\ncompaction = \"{compaction}\"\nvalues = \"{values}\"")
-    })
+    };
+    MODES.into_iter().zip(COMPACTIONS).zip(VALUES).map(design).chain([MERGING.to_owned()])
 }
 
 #[test]

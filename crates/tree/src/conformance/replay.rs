@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::Storage;
-use types::Direction;
+use types::{Direction, MergeOperator};
 
 use crate::{Design, Mode, OpenOptions, Snapshot, Tree, WriteBatch};
 
@@ -24,15 +24,20 @@ pub enum Write {
     Delete(Vec<u8>),
     /// Deletes the keys from the first one, inclusive, to the second one, exclusive.
     DeleteRange(Vec<u8>, Vec<u8>),
+    /// Merges an operand into the value of a key.
+    Merge(Vec<u8>, Vec<u8>),
 }
 
 impl Write {
-    /// Applies the write to a model.
-    pub fn apply(&self, model: &mut Model) {
+    /// Applies the write to a model of a store with this merge operator. Without an operator, merges change nothing.
+    pub fn apply(&self, model: &mut Model, operator: Option<MergeOperator>) {
         match self {
             Self::Put(key, value) => drop(model.insert(key.clone(), value.clone())),
             Self::Delete(key) => drop(model.remove(key)),
             Self::DeleteRange(low, high) => model.retain(|key, _| key < low || key >= high),
+            Self::Merge(key, operand) => operator.into_iter().for_each(|operator| {
+                operator.combine(model.entry(key.clone()).or_default(), operand);
+            }),
         }
     }
 
@@ -45,6 +50,7 @@ impl Write {
             Self::Put(key, value) => batch.put(key, value),
             Self::Delete(key) => batch.delete(key),
             Self::DeleteRange(low, high) => batch.delete_range(low, high),
+            Self::Merge(key, operand) => batch.merge(key, operand),
         }
     }
 }
@@ -56,6 +62,8 @@ pub enum Step {
     Write(Write),
     /// Writes a batch.
     Batch(Vec<Write>),
+    /// Puts a value if its key is absent.
+    PutIfAbsent(Vec<u8>, Vec<u8>),
     /// Gets a key.
     Get(Vec<u8>),
     /// Gets several keys at once.
@@ -96,13 +104,33 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
             let (low, high) = (short(low), short(high));
             if low < high { Write::DeleteRange(low, high) } else { Write::DeleteRange(high, low) }
         }
+        Write::Merge(key, operand) => Write::Merge(short(key), short(operand)),
     };
     let step = |step| match step {
         Step::Write(one) => Step::Write(write(one)),
         Step::Batch(writes) => Step::Batch(writes.into_iter().map(write).collect()),
+        Step::PutIfAbsent(key, value) => Step::PutIfAbsent(short(key), short(value)),
         Step::Get(key) => Step::Get(short(key)),
         Step::MultiGet(keys) => Step::MultiGet(keys.into_iter().map(short).collect()),
         Step::Range(low, high, ends) => Step::Range(low.map(short), high.map(short), ends),
+        others => others,
+    };
+    steps.into_iter().map(step).collect()
+}
+
+/// Returns these steps with merges in place of two of three puts, for a design with a merge operator.
+pub fn with_merges(steps: Vec<Step>) -> Vec<Step> {
+    let mut puts = 0;
+    let mut write = |write| match write {
+        Write::Put(key, value) => {
+            puts += 1;
+            if puts % 3 == 0 { Write::Put(key, value) } else { Write::Merge(key, value) }
+        }
+        other => other,
+    };
+    let step = |step| match step {
+        Step::Write(one) => Step::Write(write(one)),
+        Step::Batch(writes) => Step::Batch(writes.into_iter().map(&mut write).collect()),
         others => others,
     };
     steps.into_iter().map(step).collect()
@@ -122,7 +150,8 @@ fn step(random: &mut impl Rng) -> Step {
             };
             Step::Batch((0..count).map(write).collect())
         }
-        600..820 => Step::Get(key(random)),
+        600..640 => Step::PutIfAbsent(key(random), value(random)),
+        640..820 => Step::Get(key(random)),
         820..850 => {
             let count = random.random_range(0..12);
             Step::MultiGet((0..count).map(|_| key(random)).collect())
@@ -242,11 +271,17 @@ impl<'a> Replay<'a> {
                     Write::Put(key, value) => self.tree().put(key, value),
                     Write::Delete(key) => self.tree().delete(key),
                     Write::DeleteRange(low, high) => self.tree().delete_range(low, high),
+                    Write::Merge(key, operand) => self.tree().merge(key, operand),
                 }
                 .map_err(text)?;
-                write.apply(&mut self.model);
+                write.apply(&mut self.model, self.design.options.merge_operator);
             }
             Step::Batch(operations) => self.batch(operations).map_err(text)?,
+            Step::PutIfAbsent(key, value) => {
+                let is_absent = !self.model.contains_key(key);
+                expect(&self.tree().put_if_absent(key, value).map_err(text)?, &is_absent)?;
+                self.model.entry(key.clone()).or_insert_with(|| value.clone());
+            }
             Step::Get(key) => {
                 let got = self.tree().get(key).map_err(text)?;
                 expect(&got, &self.model.get(key).cloned())?;
@@ -284,7 +319,8 @@ impl<'a> Replay<'a> {
         let mut batch = WriteBatch::new();
         writes.iter().try_for_each(|write| write.add_to(&mut batch))?;
         self.tree().write(&batch)?;
-        writes.iter().for_each(|write| write.apply(&mut self.model));
+        let operator = self.design.options.merge_operator;
+        writes.iter().for_each(|write| write.apply(&mut self.model, operator));
         Ok(())
     }
 

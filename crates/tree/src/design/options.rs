@@ -4,6 +4,7 @@ use catalog::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
+use types::MergeOperator;
 
 use crate::checksum::Checksum;
 
@@ -27,6 +28,37 @@ pub struct Options {
     /// leave. Without `memory`, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
+    /// The merge operator: `add` adds 64-bit little-endian numbers, `append` appends the operand to the value, and `max`
+    /// keeps the larger of value and operand in byte order. A missing value equals an empty value. A store keeps the
+    /// operator of its creation. Without an operator, a store accepts no merges.
+    #[serde(skip_serializing_if = "Option::is_none", with = "operator_name")]
+    #[schemars(with = "Option<String>")]
+    pub merge_operator: Option<MergeOperator>,
+}
+
+/// Merge operators by their names.
+mod operator_name {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use types::MergeOperator;
+
+    pub(super) fn serialize<S: Serializer>(
+        operator: &Option<MergeOperator>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        operator.map(MergeOperator::name).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<MergeOperator>, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let unknown = || {
+            let valid = MergeOperator::ALL.map(MergeOperator::name).join(", ");
+            D::Error::custom(format!("unknown merge operator \"{name}\". Valid: {valid}"))
+        };
+        MergeOperator::from_name(&name).map(Some).ok_or_else(unknown)
+    }
 }
 
 /// Options of data blocks.

@@ -10,7 +10,8 @@ use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
 
 /// The names of the groups of plain options in TOML.
-const GROUPS: [&str; 7] = ["block", "table", "range", "merge", "stall", "threads", "memory"];
+const GROUPS: [&str; 8] =
+    ["block", "table", "range", "merge", "stall", "threads", "memory", "merge_operator"];
 
 /// The axes with a second name, which is a key in the table of this group or axis.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];

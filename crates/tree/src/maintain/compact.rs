@@ -8,17 +8,20 @@ use std::thread::Builder;
 
 use bloom::LevelLoad;
 use compaction::{Action, Job};
-use types::Direction;
+use types::{Direction, Entry};
 
+use super::combine::combine_inputs;
 use super::input_deletes::InputDeletes;
 use super::install::Change;
 use super::run_writer::{NewTables, RunWriter};
 use super::separation::SeparationPlan;
 use super::subcompaction::{Input, separators};
+use crate::blob::{References, Stored};
 use crate::design::MergeKernel;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 use crate::merge::{HeapMerge, Kernel, Merge, Source};
+use crate::merge_operands::{is_operand, unmarked};
 use crate::stats::AllCounters;
 use crate::table::RunCursor;
 use crate::version::{SortedRun, TableRef, Version};
@@ -269,7 +272,7 @@ impl PartMerge<'_> {
         mut merge: impl Kernel<RankedRun<'t>>,
         (low, high): KeyRange<'_>,
     ) -> Result<Option<NewTables>> {
-        let inner = self.inner;
+        let (inner, operator) = (self.inner, self.inner.merge_operator());
         let deletes = self.deletes.kept.between(low, high);
         let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes, &self.plan);
         let mut cuts = self.cuts.iter().peekable();
@@ -283,8 +286,17 @@ impl PartMerge<'_> {
             }
             if (entry.value.is_some() || !self.drops_tombstones) && !self.deletes.hide(&entry, rank) {
                 let source = if self.plan.reads_marks() { run.cursor.references() } else { None };
-                if !writer.add_stored(entry, source)? {
-                    return Err(run.cursor.damaged_value());
+                match operator {
+                    Some(operator) if inline_value(&entry, source).is_some_and(is_operand) => {
+                        let older = self.older_versions(&merge)?;
+                        let older = older.iter().map(|(value, rank)| (value.as_deref(), *rank));
+                        let newest = (entry.key, inline_value(&entry, source), rank);
+                        let value = combine_inputs(operator, newest, older, &self.deletes, self.drops_tombstones)
+                            .ok_or_else(|| unmarked(&inner.directory))?;
+                        writer.add(Entry { key: entry.key, value: Some(&value) })?;
+                    }
+                    _ if writer.add_stored(entry, source)? => {}
+                    _ => return Err(run.cursor.damaged_value()),
                 }
             }
             merge.advance(&inner.counters)?;
@@ -300,6 +312,37 @@ impl PartMerge<'_> {
             cuts.try_for_each(|cut| writer.cut(cut))?;
         }
         writer.finish().map(Some)
+    }
+
+    /// Returns the older versions of the current key of a merge among the inputs, newest first and down to the first
+    /// version that is no operand. Each has the number of its input run.
+    fn older_versions<'t>(
+        &self,
+        merge: &impl Kernel<RankedRun<'t>>,
+    ) -> Result<Vec<(Option<Vec<u8>>, usize)>> {
+        let mut versions = Vec::new();
+        for run in merge.superseded() {
+            let mut value = Vec::new();
+            let found = run.cursor.resolved(&mut value, &self.inner.counters)?.map(|(_, value)| value.to_vec());
+            let is_last = !found.as_deref().is_some_and(is_operand);
+            versions.push((found, run.rank));
+            if is_last {
+                break;
+            }
+        }
+        Ok(versions)
+    }
+}
+
+/// Returns the value of an entry if it is in its SSTable. `source` are the blob files of the SSTable, if its values are
+/// marked.
+fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
+    match (source, entry.value?) {
+        (None, value) => Some(value),
+        (Some(_), stored) => match Stored::decode(stored)? {
+            Stored::Inline(value) => Some(value),
+            Stored::Apart(_) => None,
+        },
     }
 }
 

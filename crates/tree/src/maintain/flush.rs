@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use compaction::OutputRun;
-use types::SequenceNumber;
+use types::{Entry, SequenceNumber};
 
+use super::combine::combine_in_memtable;
 use super::install::Change;
 use super::run_writer::RunWriter;
 use super::workers::PanicWatch;
@@ -13,6 +14,7 @@ use crate::design::InlineWork;
 use crate::error::Result;
 use crate::inner::{Inner, Mode};
 use crate::memory::Slot;
+use crate::merge_operands::{is_operand, unmarked};
 use crate::version::TableRef;
 use crate::wal::log_path;
 
@@ -38,7 +40,7 @@ impl Inner {
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
-        let deletes = slot.range_deletes.union();
+        let (deletes, operator) = (slot.range_deletes.union(), self.merge_operator());
         let plan = self.plan_of_flush();
         let mut writer = RunWriter::new(self, 0, &loads, deletes.ranges().to_vec(), &plan);
         let mut outcome = Ok(());
@@ -46,7 +48,14 @@ impl Inner {
             let is_hidden = deletes.cover(entry.key)
                 && (entry.value.is_none() || slot.hides_own(self.hashed(entry.key), SequenceNumber::MAX));
             if outcome.is_ok() && !is_hidden {
-                outcome = writer.add(entry);
+                outcome = match operator {
+                    Some(operator) if entry.value.is_some_and(is_operand) => {
+                        combine_in_memtable(operator, slot, self.hashed(entry.key))
+                            .ok_or_else(|| unmarked(&self.directory))
+                            .and_then(|value| writer.add(Entry { key: entry.key, value: Some(&value) }))
+                    }
+                    _ => writer.add(entry),
+                };
             }
         });
         outcome?;

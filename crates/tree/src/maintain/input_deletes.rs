@@ -1,5 +1,7 @@
 //! The range tombstones of a compaction's inputs.
 
+use std::ops::Range;
+
 use types::Entry;
 
 use super::subcompaction::Input;
@@ -37,6 +39,11 @@ impl InputDeletes {
     #[inline]
     pub(super) fn hide(&self, entry: &Entry<'_>, rank: usize) -> bool {
         !self.of_runs.is_empty() && self.search(entry, rank)
+    }
+
+    /// Whether one of the input runs with numbers in `ranks` deletes the key in older runs.
+    pub(super) fn delete_below(&self, key: &[u8], ranks: Range<usize>) -> bool {
+        self.of_runs.iter().take(ranks.end).skip(ranks.start).any(|run| run.cover(key))
     }
 
     #[inline(never)]

@@ -1,6 +1,7 @@
 //! Background work: flushes, compactions, and their threads.
 
 mod collect;
+mod combine;
 mod compact;
 mod flush;
 mod input_deletes;

@@ -9,6 +9,7 @@ use super::subcompaction::Input;
 use crate::blob::{BlobFile, BlobWriter, Pointer, References, Stored, record_bytes};
 use crate::error::Result;
 use crate::inner::Inner;
+use crate::merge_operands::is_operand;
 use crate::values::Writing;
 use crate::version::Version;
 
@@ -130,7 +131,9 @@ impl<'a> Separation<'a> {
 
     /// Puts a value into a blob file or into `stored`.
     fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
-        if self.plan.threshold.is_none_or(|threshold| (value.len() as u64) < threshold) {
+        // A compaction combines operands, so operands stay with their keys.
+        let is_operand = self.inner.merge_operator().is_some() && is_operand(value);
+        if is_operand || self.plan.threshold.is_none_or(|threshold| (value.len() as u64) < threshold) {
             match self.plan.writes_marks {
                 true => Stored::Inline(value).encode(&mut self.stored),
                 false => self.stored.extend_from_slice(value),

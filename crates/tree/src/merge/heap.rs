@@ -98,6 +98,18 @@ impl<S: Source> Kernel<S> for HeapMerge<S> {
         self.sources.get(self.heap.first()?.source as usize)
     }
 
+    fn superseded<'m>(&'m self) -> impl Iterator<Item = &'m S>
+    where
+        S: 'm,
+    {
+        let (root, others) = self.heap.split_first().unzip();
+        let is_equal = |other: &&Contender| root.is_some_and(|root| self.compare_keys(*root, **other).is_eq());
+        let mut older: Vec<u32> =
+            others.unwrap_or_default().iter().filter(is_equal).map(|other| other.source).collect();
+        older.sort_unstable();
+        older.into_iter().map(|source| &self.sources[source as usize])
+    }
+
     #[inline]
     fn advance(&mut self, context: &S::Context) -> Result<(), S::Error> {
         while let Some(next) = self.first_child(0)

@@ -6,6 +6,7 @@ use super::block_cursor::BlockCursor;
 use super::reader::Table;
 use crate::blob::{References, Stored, record_bytes};
 use crate::error::{Error, Result};
+use crate::merge_operands::is_marked;
 use crate::stats::Counters;
 
 /// The totals over the entries of a table.
@@ -21,13 +22,13 @@ struct Seen {
 }
 
 impl Table {
-    /// Reads the whole table and reports every corruption to `report`.
-    pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
+    /// Reads the whole table and reports every corruption to `report`. With `has_operator`, each value ends with a mark.
+    pub(crate) fn check(&self, has_operator: bool, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
         let mut is_whole = true;
         for index in 0..self.block_count() {
-            if let Err(error) = self.check_block(index, &mut seen, &mut last_key, report) {
+            if let Err(error) = self.check_block(index, has_operator, &mut seen, &mut last_key, report) {
                 is_whole = false;
                 report(error);
             }
@@ -43,6 +44,7 @@ impl Table {
     fn check_block(
         &self,
         index: u32,
+        has_operator: bool,
         seen: &mut Seen,
         last_key: &mut Option<Vec<u8>>,
         report: &mut dyn FnMut(Error),
@@ -55,7 +57,7 @@ impl Table {
             if last_key.as_deref().is_some_and(|last| last >= key) {
                 report(self.damage_in_block(index, "keys are out of order"));
             }
-            self.check_key(index, key, report);
+            self.check_key(index, key, has_operator, report);
             seen.entries += 1;
             seen.tombstones += u64::from(cursor.is_tombstone());
             seen.key_bytes += key.len() as u64;
@@ -73,8 +75,9 @@ impl Table {
         Ok(())
     }
 
-    /// Checks one key of the table: the filter accepts the key, the fence finds its block, and a lookup finds the key.
-    fn check_key(&self, index: u32, key: &[u8], report: &mut dyn FnMut(Error)) {
+    /// Checks one key of the table: the filter accepts the key, the fence finds its block, and a lookup finds the key. With
+    /// `has_operator`, its value ends with a mark.
+    fn check_key(&self, index: u32, key: &[u8], has_operator: bool, report: &mut dyn FnMut(Error)) {
         let counters = Counters::default();
         let hashed = HashedKey { bytes: key, hash: self.hash(key) };
         if !self.passes_filter(hashed, &counters) {
@@ -83,9 +86,13 @@ impl Table {
         if !self.covers(key) {
             report(self.damage_in_block(index, "a key is outside of the table's bounds"));
         }
-        match self.find(hashed, &mut Vec::new(), &counters) {
+        let mut value = Vec::new();
+        match self.find(hashed, &mut value, &counters) {
             Ok(types::Lookup::Absent) => {
                 report(self.damage_in_block(index, "a lookup does not find a key of the block"));
+            }
+            Ok(types::Lookup::Found) if has_operator && !is_marked(&value) => {
+                report(self.damage_in_block(index, "a value has no mark of the merge operator"));
             }
             Ok(_) => {}
             Err(error) => report(error),

@@ -7,7 +7,7 @@ use lsmbench_tree::{AXES, Design, Mode, OpenOptions, Tree};
 use storage::{Memory, Storage};
 
 use lsmbench_tree::conformance::small;
-pub(crate) use lsmbench_tree::conformance::{Model, Replay, Step, Write, in_pairs, steps};
+pub(crate) use lsmbench_tree::conformance::{Model, Replay, Step, Write, in_pairs, steps, with_merges};
 
 /// A design from TOML over [`small`].
 pub(crate) fn small_design(toml: &str) -> Design {

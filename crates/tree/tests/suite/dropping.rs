@@ -56,6 +56,7 @@ impl Dropping {
                     self.newest.insert(key.clone(), (self.writes, Some(value.clone())));
                 }
                 Write::Delete(key) => drop(self.newest.insert(key.clone(), (self.writes, None))),
+                Write::Merge(..) => unreachable!("the design has no merge operator"),
                 Write::DeleteRange(low, high) => {
                     let inside = self.newest.range_mut(low.clone()..high.clone());
                     inside.for_each(|(_, newest)| *newest = (self.writes, None));
@@ -96,6 +97,8 @@ impl Dropping {
         match step {
             Step::Write(write) => self.write(std::slice::from_ref(write)),
             Step::Batch(writes) => self.write(writes),
+            // Whether the key was dropped is unknown.
+            Step::PutIfAbsent(key, value) => self.write(&[Write::Put(key.clone(), value.clone())]),
             Step::Get(key) => self.check(key, self.tree().get(key).unwrap().as_ref()),
             Step::MultiGet(keys) => {
                 let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();

@@ -6,6 +6,7 @@ mod background;
 mod blobs;
 mod common;
 mod concurrent;
+mod conditional;
 mod counters;
 mod crash;
 mod damage;

@@ -4,8 +4,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{Model, Replay, all_designs, in_pairs, mapped_memory, memory, open, small_design, steps};
-use lsmbench_tree::{AXES, Design, Mode, conformance};
+use crate::common::{
+    Model, Replay, all_designs, in_pairs, mapped_memory, memory, open, small_design, steps, with_merges,
+};
+use lsmbench_tree::{AXES, Design, Mode, OpenOptions, WriteBatch, conformance};
 use storage::{Purpose, Storage, StorageError};
 
 /// Steps per design and seed.
@@ -71,6 +73,49 @@ fn every_design_answers_like_the_model_in_counted_mode() {
 #[test]
 fn every_design_answers_like_the_model_in_timed_mode() {
     replay_all(Mode::Timed);
+}
+
+/// Tests that every design resolves merges at reads, flushes and compactions.
+#[test]
+fn merges_are_answered_like_the_model() {
+    let designs = [
+        "merge_operator = \"add\"",
+        "merge_operator = \"append\"",
+        "merge_operator = \"max\"",
+        "merge_operator = \"append\"\nmerge = { kernel = \"heap\" }\nthreads = { max_subcompactions = 4 }\ncompaction = \"tiered\"",
+        "merge_operator = \"append\"\ncompaction = \"leveled\"\nmemtable = \"vector\"\nwal = \"none\"",
+        "merge_operator = \"append\"\ncompression = \"lz4\"\nblock = { index = \"hash\" }\nbloom = \"none\"",
+    ];
+    for text in designs {
+        let design = small_design(text);
+        for mode in [Mode::Counted, Mode::Timed] {
+            for seed in 0..2 {
+                let storage = if seed == 0 { mapped_memory() } else { memory() };
+                let mut replay = Replay::new(&design, mode, storage, Path::new("tree")).unwrap();
+                let outcome = replay.run(&with_merges(steps(seed, STEPS)));
+                outcome.unwrap_or_else(|difference| panic!("{text}, {mode:?}, seed {seed}: {difference}"));
+            }
+        }
+    }
+}
+
+/// Tests that a design with another merge operator does not open a store, and that merges need an operator.
+#[test]
+fn a_store_keeps_its_merge_operator() {
+    let (storage, path) = (memory(), Path::new("tree"));
+    let plain = open(&small_design(""), Mode::Counted, &storage, path);
+    let refused = plain.merge(b"key", b"1").unwrap_err().to_string();
+    assert!(refused.contains("the design has no merge operator; set merge_operator"), "{refused}");
+    let mut batch = WriteBatch::new();
+    batch.merge(b"key", b"1").unwrap();
+    assert!(plain.write(&batch).is_err() && plain.get(b"key").unwrap().is_none());
+    plain.put(b"key", b"value").unwrap();
+    plain.close().unwrap();
+    let options = OpenOptions::new(small_design("merge_operator = \"add\"")).storage(Arc::clone(&storage));
+    let refused = options.open(path).err().unwrap().to_string();
+    assert!(refused.contains("created with no merge operator, but the design has the merge"), "{refused}");
+    let unknown = Design::default().with(&"merge_operator = \"sum\"".parse().unwrap()).unwrap_err();
+    assert!(unknown.to_string().contains("unknown merge operator \"sum\". Valid: add, append, max"), "{unknown}");
 }
 
 /// A layout that is optimized for entries of equal size gives the same tree.

@@ -33,13 +33,17 @@ impl Command {
             b"p" => Self::Put { key: cursor.token("p KEY VALUE")?, value: cursor.token("p KEY VALUE")? },
             b"g" => Self::Get { key: cursor.token("g KEY")? },
             b"d" => Self::Delete { key: cursor.token("d KEY")? },
+            b"m" => {
+                Self::Merge { key: cursor.token("m KEY OPERAND")?, operand: cursor.token("m KEY OPERAND")? }
+            }
             b"x" => Self::DeleteRange { low: cursor.token("x LOW HIGH")?, high: cursor.token("x LOW HIGH")? },
             b"r" => Self::Range { low: cursor.token("r LOW HIGH")?, high: cursor.token("r LOW HIGH")? },
             b"l" => Self::Load { file: cursor.token("l \"FILE\"")? },
             b"s" => Self::Statistics,
             other => {
                 let message = format!(
-                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, x LOW HIGH, r LOW HIGH, l \"FILE\", s",
+                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, m KEY OPERAND, x LOW HIGH, r LOW HIGH, \
+                     l \"FILE\", s",
                     other.escape_ascii()
                 );
                 return Err(SyntaxError { column: start + 1, message });
@@ -177,6 +181,8 @@ mod tests {
             (bytes(), bytes()).prop_map(|(key, value)| Command::Put { key, value }),
             bytes().prop_map(|key| Command::Get { key }),
             bytes().prop_map(|key| Command::Delete { key }),
+            (bytes(), bytes()).prop_map(|(key, operand)| Command::Merge { key, operand }),
+            (bytes(), bytes()).prop_map(|(low, high)| Command::DeleteRange { low, high }),
             (bytes(), bytes()).prop_map(|(low, high)| Command::Range { low, high }),
             bytes().prop_map(|file| Command::Load { file }),
             Just(Command::Statistics),

@@ -9,6 +9,7 @@ use crate::format::KeyFormat;
 use crate::operation::{KeyId, Kind};
 use crate::order::KeyOrder;
 use crate::plan::{Extent, PhasePlan};
+use crate::prefix;
 use crate::stream::Stream;
 
 /// Writes the first `limit` operations of a phase to `out`, alternating between the threads, and returns their number.
@@ -76,7 +77,15 @@ impl Printer<'_> {
                 };
                 Command::Range { low, high }
             }
-            Kind::First | Kind::Last => return writeln!(self.out, "# {}", operation.kind),
+            Kind::Prefix => {
+                let (low, mut high) = (prefix::of(batch.key(at), operation.count).to_vec(), Vec::new());
+                if !prefix::end_of(&low, &mut high) {
+                    high = vec![0xff; self.format.max_bytes() + 1];
+                }
+                Command::Range { low, high }
+            }
+            Kind::Merge => Command::Merge { key: key(), operand: batch.value(at).to_vec() },
+            Kind::First | Kind::Last | Kind::PutIfAbsent => return writeln!(self.out, "# {}", operation.kind),
             // The members are printed on their own lines.
             Kind::Batch | Kind::MultiGet => return Ok(()),
         };

@@ -137,6 +137,11 @@ impl MixedStream {
                     let key = KeyId::new(*key, absent && span > 0);
                     operations.push(Operation::range(key, entries, span, self.backward.toss()));
                 }
+                Kind::Prefix => {
+                    let (bytes, backward) = (mixed.spec.range.prefix, self.backward.toss());
+                    let one = self.single(*kind, *key, false, existing, &phase.values);
+                    operations.push(Operation { count: bytes, backward, ..one });
+                }
                 Kind::DeleteRange => {
                     let keys = mixed.ranges.length(self.length_random.bits());
                     let first = self.single(*kind, *key, false, existing, &phase.values);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use types::Direction;
+use types::{Direction, MergeOperator};
 
 use super::{Scan, Target, TargetError, Write};
 
@@ -34,9 +34,17 @@ impl Entries {
 #[derive(Debug, Default)]
 pub struct Model {
     entries: RwLock<Entries>,
+    /// The operator of merges; `None` for a store without merges.
+    operator: Option<MergeOperator>,
 }
 
 impl Model {
+    /// Sets the merge operator.
+    #[must_use]
+    pub fn merging_by(self, operator: Option<MergeOperator>) -> Self {
+        Self { operator, ..self }
+    }
+
     /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.read().map.len()
@@ -78,6 +86,24 @@ impl Target for Model {
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
         self.write_lock().remove(key);
         Ok(())
+    }
+
+    fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
+        let mut entries = self.write_lock();
+        let is_absent = !entries.map.contains_key(key);
+        if is_absent {
+            entries.insert(key, value);
+        }
+        Some(Ok(is_absent))
+    }
+
+    fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
+        let operator = self.operator?;
+        let mut entries = self.write_lock();
+        let mut value = entries.map.get(key).cloned().unwrap_or_default();
+        operator.combine(&mut value, operand);
+        entries.insert(key, &value);
+        Some(Ok(()))
     }
 
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {

@@ -19,6 +19,14 @@ impl Target for NoOp {
         Ok(())
     }
 
+    fn put_if_absent(&self, _: &[u8], _: &[u8]) -> Option<Result<bool, TargetError>> {
+        Some(Ok(true))
+    }
+
+    fn merge(&self, _: &[u8], _: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(Ok(()))
+    }
+
     fn delete_range(&self, _: &[u8], _: &[u8]) -> Option<Result<(), TargetError>> {
         Some(Ok(()))
     }

@@ -236,7 +236,12 @@ impl Csv {
         if is_in(delete) {
             return Ok(TraceOperation::Delete);
         }
-        let others = [TraceOperation::DeleteRange, TraceOperation::Scan, TraceOperation::ReadModifyWrite];
+        let others = [
+            TraceOperation::DeleteRange,
+            TraceOperation::Scan,
+            TraceOperation::ReadModifyWrite,
+            TraceOperation::Merge,
+        ];
         others
             .into_iter()
             .find(|operation| operation.name().as_bytes().eq_ignore_ascii_case(name))

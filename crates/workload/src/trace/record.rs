@@ -14,14 +14,23 @@ pub enum TraceOperation {
     DeleteRange,
     /// Reads entries in key order from a key on.
     Scan,
-    /// Reads the value of one key, and then sets it: a merge, an increment or an append.
+    /// Reads the value of one key, and then sets it: an increment or an append.
     ReadModifyWrite,
+    /// Merges an operand into the value of one key.
+    Merge,
 }
 
 impl TraceOperation {
     /// All operations, in the order of tables.
-    pub const ALL: [Self; 6] =
-        [Self::Get, Self::Put, Self::Delete, Self::DeleteRange, Self::Scan, Self::ReadModifyWrite];
+    pub const ALL: [Self; 7] = [
+        Self::Get,
+        Self::Put,
+        Self::Delete,
+        Self::DeleteRange,
+        Self::Scan,
+        Self::ReadModifyWrite,
+        Self::Merge,
+    ];
 
     /// Returns the name in tables and in CSV traces.
     pub fn name(self) -> &'static str {
@@ -32,12 +41,13 @@ impl TraceOperation {
             Self::DeleteRange => "delete_range",
             Self::Scan => "scan",
             Self::ReadModifyWrite => "rmw",
+            Self::Merge => "merge",
         }
     }
 
-    /// Returns whether the operation sets a value.
+    /// Returns whether the operation writes a value or an operand.
     pub fn sets(self) -> bool {
-        matches!(self, Self::Put | Self::ReadModifyWrite)
+        matches!(self, Self::Put | Self::ReadModifyWrite | Self::Merge)
     }
 }
 

@@ -94,7 +94,6 @@ impl TraceReader for RocksDb {
             ready: VecDeque::new(),
             has_ended: false,
             seeks: Seeks::new(&self.0),
-            merges: 0,
             families: 0,
         }))
     }
@@ -109,7 +108,6 @@ struct Queries {
     ready: VecDeque<TraceRecord>,
     has_ended: bool,
     seeks: Seeks,
-    merges: u64,
     families: u64,
 }
 
@@ -176,7 +174,6 @@ impl TraceRecords for Queries {
     fn read(&mut self) -> Result<Option<TraceRecord>, RecordError> {
         loop {
             if let Some(record) = self.ready.pop_front() {
-                self.merges += u64::from(record.operation == TraceOperation::ReadModifyWrite);
                 self.families += u64::from(record.family > 0);
                 return Ok(Some(record));
             }
@@ -203,9 +200,6 @@ impl TraceRecords for Queries {
 
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.seeks.note().into_iter().collect();
-        if self.merges > 0 {
-            notes.push(format!("{} merges are read-modify-writes of their operand", self.merges));
-        }
         if self.families > 0 {
             let count = self.families;
             notes.push(format!("{count} operations are on column families other than the default one"));

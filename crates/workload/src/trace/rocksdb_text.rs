@@ -116,7 +116,7 @@ fn operation(kind: &[u8]) -> Option<TraceOperation> {
         b"1" | b"9" => TraceOperation::Put,
         b"2" | b"3" => TraceOperation::Delete,
         b"4" => TraceOperation::DeleteRange,
-        b"5" => TraceOperation::ReadModifyWrite,
+        b"5" => TraceOperation::Merge,
         b"6" | b"7" => TraceOperation::Scan,
         _ => return None,
     })

@@ -44,7 +44,7 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
     let value = || second.ok_or_else(|| format!("{} has no value", quoted(name)));
     let operation = match name {
         b"I" | b"U" => TraceOperation::Put,
-        b"M" => TraceOperation::ReadModifyWrite,
+        b"M" => TraceOperation::Merge,
         b"P" => TraceOperation::Get,
         b"D" => TraceOperation::Delete,
         b"S" | b"SC" => TraceOperation::Scan,
@@ -59,7 +59,7 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
     let key = first.filter(|key| !key.is_empty()).ok_or_else(|| format!("{} has no key", quoted(name)))?;
     let record = TraceRecord::new(operation, key);
     Ok(Some(match operation {
-        TraceOperation::Put | TraceOperation::ReadModifyWrite => record.with_value(value()?.to_vec()),
+        TraceOperation::Put | TraceOperation::Merge => record.with_value(value()?.to_vec()),
         TraceOperation::Scan if name == b"SC" => record.entries(field("number of entries", value()?)?),
         TraceOperation::Scan | TraceOperation::DeleteRange => {
             record.until(second.ok_or_else(|| format!("{} has no end key", quoted(name)))?)
@@ -67,6 +67,6 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
         TraceOperation::Get | TraceOperation::Delete if second.is_some() => {
             return Err(format!("{} has more than a key", quoted(name)));
         }
-        TraceOperation::Get | TraceOperation::Delete => record,
+        _ => record,
     }))
 }

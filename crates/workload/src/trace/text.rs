@@ -78,6 +78,9 @@ fn record(command: Command) -> Option<TraceRecord> {
         Command::Put { key, value } => Some(TraceRecord::new(TraceOperation::Put, key).with_value(value)),
         Command::Get { key } => Some(TraceRecord::new(TraceOperation::Get, key)),
         Command::Delete { key } => Some(TraceRecord::new(TraceOperation::Delete, key)),
+        Command::Merge { key, operand } => {
+            Some(TraceRecord::new(TraceOperation::Merge, key).with_value(operand))
+        }
         Command::DeleteRange { low, high } => {
             Some(TraceRecord::new(TraceOperation::DeleteRange, low).until(high))
         }

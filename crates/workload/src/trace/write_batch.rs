@@ -52,7 +52,7 @@ fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String
     };
     let operation = match tag {
         VALUE | FAMILY_VALUE | ENTITY | FAMILY_ENTITY => TraceOperation::Put,
-        MERGE | FAMILY_MERGE => TraceOperation::ReadModifyWrite,
+        MERGE | FAMILY_MERGE => TraceOperation::Merge,
         DELETION | FAMILY_DELETION | SINGLE_DELETION | FAMILY_SINGLE_DELETION => TraceOperation::Delete,
         RANGE_DELETION | FAMILY_RANGE_DELETION => TraceOperation::DeleteRange,
         LOG_DATA | END_PREPARE | COMMIT | ROLLBACK => {

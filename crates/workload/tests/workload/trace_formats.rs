@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::workload::{TRACES, TraceFile, TraceOperation, TraceRecord};
-use TraceOperation::{Delete, DeleteRange, Get, Put, ReadModifyWrite, Scan};
+use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, ReadModifyWrite, Scan};
 
 /// Reads a file of these bytes: its kind and its records, or the error.
 fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), String> {
@@ -95,7 +95,7 @@ fn rocksdb_query_traces() {
         record(Put, b"put").with_value(b"value".to_vec()).at(5000),
         record(Delete, b"gone").at(5000),
         record(DeleteRange, b"a").until(b"m").at(5000),
-        record(ReadModifyWrite, b"sum").with_value(b"+1".to_vec()).at(5000),
+        record(Merge, b"sum").with_value(b"+1".to_vec()).at(5000),
         record(Put, b"far").with_value(b"v".to_vec()).in_family(9).at(5000),
         record(Delete, b"single").at(5000),
         record(Get, b"key").in_family(3).at(6000),
@@ -142,7 +142,7 @@ fn human_readable_rocksdb_traces() {
             record(Delete, b"k3").at(12_000),
             record(DeleteRange, b"k4").until(b"k9").at(13_000),
             record(DeleteRange, b"a").until(b"z").at(14_000),
-            record(ReadModifyWrite, b"k5").sized(8).at(15_000),
+            record(Merge, b"k5").sized(8).at(15_000),
             TraceRecord { backward: true, ..record(Scan, b"k6").entries(1).at(16_000) },
         ]
     );
@@ -253,7 +253,7 @@ fn csv(text: &str, columns: &str) -> Result<Vec<TraceRecord>, String> {
 
 #[test]
 fn csv_with_a_map_of_its_columns() {
-    let own = "time_ns,operation,key,end,count,value_bytes\n5,get,a\\x00\\x2c,,,\n6,put,\"b,\"\"c\",,,12\n,scan,d,e,7,\n,delete_range,x,y,,\n";
+    let own = "time_ns,operation,key,end,count,value_bytes\n5,get,a\\x00\\x2c,,,\n6,put,\"b,\"\"c\",,,12\n,scan,d,e,7,\n,delete_range,x,y,,\n,merge,m,,,8\n";
     let records = recognized(own.as_bytes(), "csv");
     assert_eq!(
         records,
@@ -262,6 +262,7 @@ fn csv_with_a_map_of_its_columns() {
             record(Put, b"b,\"c").at(6).sized(12),
             record(Scan, b"d").until(b"e").entries(7),
             record(DeleteRange, b"x").until(b"y"),
+            record(Merge, b"m").sized(8),
         ]
     );
     // MSR Cambridge: 100 ns since 1601, host, disk, type, offset, size, response time.
@@ -322,7 +323,7 @@ fn text_of_ycsb_tectonic_and_our_own() {
         [
             record(Put, b"a").with_value(b"1 2".to_vec()),
             record(Put, b"a").with_value(b"3".to_vec()),
-            record(ReadModifyWrite, b"a").with_value(b"+".to_vec()),
+            record(Merge, b"a").with_value(b"+".to_vec()),
             record(Get, b"a"),
             record(Scan, b"a").entries(4),
             record(Scan, b"a").until(b"c"),
@@ -332,13 +333,14 @@ fn text_of_ycsb_tectonic_and_our_own() {
     );
     let error = read(b"P a\nX b\n", Some("tectonic")).unwrap_err();
     assert!(error.contains(":2: no operation is called \"X\". Valid: I, U, M, P, D, S, SC, R"), "{error}");
-    let own = "# ours\np a \"\\x00\"\ng a\nr a b\nd a\n";
+    let own = "# ours\np a \"\\x00\"\ng a\nr a b\nm a 7\nd a\n";
     assert_eq!(
         recognized(own.as_bytes(), "text"),
         [
             record(Put, b"a").with_value(vec![0]),
             record(Get, b"a"),
             record(Scan, b"a").until(b"b"),
+            record(Merge, b"a").with_value(b"7".to_vec()),
             record(Delete, b"a"),
         ]
     );

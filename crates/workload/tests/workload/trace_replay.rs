@@ -74,10 +74,11 @@ fn scans_range_deletes_and_merges_do_what_they_say() {
     let text = "I a 1\nI b 2\nI c 3\nI d 4\nSC b 2\nS a c\nM a 9\nR b d\nSC a 9\n";
     let (_folder, plan) = plan(text, "", "");
     let (kinds, _, model, record) = run(&plan);
-    assert_eq!(kinds[4..], [Kind::Range, Kind::Range, Kind::ReadModifyWrite, Kind::DeleteRange, Kind::Range]);
+    assert_eq!(kinds[4..], [Kind::Range, Kind::Range, Kind::Merge, Kind::DeleteRange, Kind::Range]);
     assert_eq!((model.len(), record.operations()), (2, 9));
     let assumed = plan.phases()[0].replay().unwrap().check().unwrap().join("\n");
     assert!(assumed.contains("1 range deletes are a scan and a delete per key"), "{assumed}");
+    assert!(assumed.contains("1 merges are a get and a put of the operand"), "{assumed}");
 }
 
 #[test]

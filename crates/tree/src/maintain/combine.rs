@@ -1,0 +1,46 @@
+//! Combines merge operands in flushes and compactions: one version of a key replaces all versions among the inputs.
+
+use types::{HashedKey, MergeOperator, SequenceNumber};
+
+use super::input_deletes::InputDeletes;
+use crate::memory::Slot;
+use crate::merge_operands::OperandStack;
+
+/// Combines the versions of a key in a memtable, of which the newest is an operand. Returns the stored version for the
+/// SSTable; `None` if a version is corrupt.
+pub(super) fn combine_in_memtable(
+    operator: MergeOperator,
+    slot: &Slot,
+    key: HashedKey<'_>,
+) -> Option<Vec<u8>> {
+    let mut stack = OperandStack::default();
+    if slot.collect(key, SequenceNumber::MAX, &mut stack) { stack.stored(operator) } else { None }
+}
+
+/// Combines the operand `newest` of a key in a compaction with the `older` versions among the inputs, newest first. Each
+/// version has the number of its input run. With `is_bottom`, no older version exists outside the inputs. Returns the stored
+/// version for the output; `None` if a version is corrupt.
+pub(super) fn combine_inputs<'v>(
+    operator: MergeOperator,
+    (key, newest, rank): (&[u8], Option<&[u8]>, usize),
+    older: impl Iterator<Item = (Option<&'v [u8]>, usize)>,
+    deletes: &InputDeletes,
+    is_bottom: bool,
+) -> Option<Vec<u8>> {
+    let (mut stack, mut above) = (OperandStack::default(), rank);
+    let mut is_sound = stack.add(newest);
+    for (value, rank) in older {
+        if deletes.delete_below(key, above..rank) {
+            stack.end();
+        }
+        if stack.is_complete() {
+            break;
+        }
+        is_sound &= stack.add(value);
+        above = rank;
+    }
+    if is_bottom || deletes.delete_below(key, above..usize::MAX) {
+        stack.end();
+    }
+    if is_sound { stack.stored(operator) } else { None }
+}

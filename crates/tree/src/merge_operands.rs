@@ -1,0 +1,143 @@
+//! Stored values of trees with a merge operator: values and operands, which differ in their last byte.
+//!
+//! A put stores a value, and a merge stores an operand. The value of a key is the combination of its operands with its
+//! newest value. Reads combine the operands down to the first value or tombstone. Flushes and compactions combine the
+//! versions among their inputs.
+
+use std::path::Path;
+
+use types::MergeOperator;
+
+use crate::error::Error;
+
+/// The last byte of a stored value.
+const VALUE: u8 = 0;
+
+/// The last byte of a stored operand.
+const OPERAND: u8 = 1;
+
+/// Returns the stored form of a value.
+pub(crate) fn stored_value(value: &[u8]) -> Vec<u8> {
+    [value, &[VALUE]].concat()
+}
+
+/// Returns the stored form of an operand.
+pub(crate) fn stored_operand(operand: &[u8]) -> Vec<u8> {
+    [operand, &[OPERAND]].concat()
+}
+
+/// Whether stored bytes are an operand.
+#[inline]
+pub(crate) fn is_operand(stored: &[u8]) -> bool {
+    stored.last() == Some(&OPERAND)
+}
+
+/// Returns the value in stored bytes. `None` if the bytes are an operand or corrupt.
+#[inline]
+pub(crate) fn value_in(stored: &[u8]) -> Option<&[u8]> {
+    stored.strip_suffix(&[VALUE])
+}
+
+/// Whether stored bytes are a value or an operand.
+pub(crate) fn is_marked(stored: &[u8]) -> bool {
+    matches!(stored.last(), Some(&(VALUE | OPERAND)))
+}
+
+/// Returns the error of stored bytes that are neither a value nor an operand.
+pub(crate) fn unmarked(directory: &Path) -> Error {
+    Error::damaged(directory, 0, "a stored value has no mark of the merge operator")
+}
+
+/// Returns the error of a WAL with merges in a store without a merge operator.
+pub(crate) fn unexpected_merge(log: &Path) -> Error {
+    Error::damaged(log, 0, "the WAL has merges, but the manifest names no merge operator")
+}
+
+/// The versions of one key, from the newest version down to the first version that is no operand.
+#[derive(Debug, Default)]
+pub(crate) struct OperandStack {
+    /// The operands, newest first.
+    operands: Vec<Vec<u8>>,
+    base: Option<Base>,
+}
+
+/// The version below all operands.
+#[derive(Debug)]
+enum Base {
+    Value(Vec<u8>),
+    /// A tombstone, or no older version.
+    Absent,
+}
+
+impl OperandStack {
+    /// Adds the next older version: stored bytes, or `None` for a tombstone. Returns `false` if the bytes are corrupt.
+    #[must_use]
+    pub(crate) fn add(&mut self, stored: Option<&[u8]>) -> bool {
+        match stored.map(<[u8]>::split_last) {
+            None => self.base = Some(Base::Absent),
+            Some(Some((&VALUE, value))) => self.base = Some(Base::Value(value.to_vec())),
+            Some(Some((&OPERAND, operand))) => self.operands.push(operand.to_vec()),
+            Some(_) => return false,
+        }
+        true
+    }
+
+    /// Records that the key has no older version, unless the base is known.
+    pub(crate) fn end(&mut self) {
+        self.base.get_or_insert(Base::Absent);
+    }
+
+    /// Whether the base is known, so that older versions have no effect.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.base.is_some()
+    }
+
+    /// Returns the value of the key, as if no older version existed. `None` if the key is deleted or absent.
+    pub(crate) fn value(self, operator: MergeOperator) -> Option<Vec<u8>> {
+        let mut value = match self.base {
+            Some(Base::Value(value)) => value,
+            _ if self.operands.is_empty() => return None,
+            _ => Vec::new(),
+        };
+        self.operands.iter().rev().for_each(|operand| operator.combine(&mut value, operand));
+        Some(value)
+    }
+
+    /// Returns one stored version that replaces all versions: a value if the base is known, else an operand. `None` for a
+    /// tombstone, and without versions.
+    pub(crate) fn stored(self, operator: MergeOperator) -> Option<Vec<u8>> {
+        if self.is_complete() {
+            return self.value(operator).map(|value| stored_value(&value));
+        }
+        let mut operands = self.operands.into_iter().rev();
+        let mut combined = operands.next()?;
+        operands.for_each(|operand| operator.combine(&mut combined, &operand));
+        Some(stored_operand(&combined))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_end_at_the_first_value_or_tombstone() {
+        let stack = |stored: &[Option<Vec<u8>>]| {
+            let mut stack = OperandStack::default();
+            assert!(stored.iter().all(|stored| stack.add(stored.as_deref())));
+            stack
+        };
+        let (append, operand) = (MergeOperator::Append, |text: &str| Some(stored_operand(text.as_bytes())));
+        let value = Some(stored_value(b"a"));
+        let open = [operand("c"), operand("b")];
+        assert_eq!(stack(&open).value(append).as_deref(), Some(&b"bc"[..]));
+        assert_eq!(stack(&open).stored(append), operand("bc"));
+        let based = [operand("c"), operand("b"), value.clone()];
+        assert_eq!(stack(&based).value(append).as_deref(), Some(&b"abc"[..]));
+        assert_eq!(stack(&based).stored(append), Some(stored_value(b"abc")));
+        assert_eq!(stack(&[operand("b"), None]).stored(append), Some(stored_value(b"b")));
+        assert_eq!(stack(&[None]).stored(append), None);
+        assert!(!OperandStack::default().add(Some(b"")) && !OperandStack::default().add(Some(&[7])));
+        assert_eq!((value_in(&value.unwrap()), value_in(&[OPERAND])), (Some(&b"a"[..]), None));
+    }
+}

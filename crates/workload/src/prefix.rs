@@ -1,0 +1,30 @@
+//! The bounds of a prefix scan: the keys that begin with given bytes.
+
+/// Writes the exclusive end of all keys with a prefix to `end`: the smallest key above all of them. Returns false if the
+/// keys with the prefix have no end, because the prefix consists of bytes 0xff.
+pub(crate) fn end_of(prefix: &[u8], end: &mut Vec<u8>) -> bool {
+    end.clear();
+    let Some(last) = prefix.iter().rposition(|byte| *byte != 0xff) else { return false };
+    end.extend_from_slice(&prefix[..=last]);
+    end[last] += 1;
+    true
+}
+
+/// Returns the first `bytes` bytes of a key, or the whole key if the key is shorter.
+pub(crate) fn of(key: &[u8], bytes: u32) -> &[u8] {
+    &key[..key.len().min(bytes as usize)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_above_all_keys_with_the_prefix() {
+        let mut end = Vec::new();
+        for (prefix, expected) in [(&b"ab"[..], Some(&b"ac"[..])), (b"a\xff\xff", Some(b"b")), (b"\xff", None), (b"", None)] {
+            assert_eq!(end_of(prefix, &mut end).then_some(&end[..]), expected, "{prefix:?}");
+        }
+        assert_eq!((of(b"abc", 2), of(b"abc", 9)), (&b"ab"[..], &b"abc"[..]));
+    }
+}

@@ -247,7 +247,8 @@ impl<'t> Range<'t> {
             let met = other.and_then(Merge::current).map(Cursor::key);
             let has_plain_entries = deletes.is_none() && !*has_blobs;
             loop {
-                let entry = if *has_blobs { resolved(merge, buffer, &inner.counters)? } else { current(merge) };
+                let entry =
+                    if *has_blobs { resolved(merge, buffer, &inner.counters)? } else { current(merge) };
                 let Some((key, value)) = entry else { break };
                 visit(key, value);
                 visited += 1;

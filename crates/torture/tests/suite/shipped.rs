@@ -17,7 +17,8 @@ const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
 const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
 
 /// Places of values: every value policy.
-const VALUES: [&str; 5] = ["hash-partitioned", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
+const VALUES: [&str; 5] =
+    ["hash-partitioned", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
 
 /// A design for each WAL mode, with another compaction and another place of values.
 fn designs() -> impl Iterator<Item = String> {

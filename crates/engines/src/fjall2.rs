@@ -8,7 +8,9 @@ use catalog::{Limit, Variant};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, memtable, unequal, without_blob_files, without_maps, without_ribbons};
+use crate::bundled::{
+    self, cache, log, memtable, unequal, without_blob_files, without_maps, without_ribbons,
+};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{Codec, EngineOptions, Log, Reads};

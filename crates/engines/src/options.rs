@@ -151,7 +151,9 @@ impl EngineOptions {
             value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
         };
         let text = |choice: &Choice, key: &str| choice.params().get(key)?.as_str().map(str::to_owned);
-        let bytes = |choice: &Choice, key: &str| text(choice, key).and_then(|text| parse_bytes(&text).ok()).unwrap_or(0);
+        let bytes = |choice: &Choice, key: &str| {
+            text(choice, key).and_then(|text| parse_bytes(&text).ok()).unwrap_or(0)
+        };
         let options = &design.options;
         Self {
             memtable_bytes: design.memtable_capacity.0,

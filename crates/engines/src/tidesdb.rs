@@ -64,7 +64,9 @@ impl Engine for TidesDb {
         lines.extend(without_ribbons(settings, "TidesDB"));
         if settings.values != ValuePlace::Inline {
             let values = &settings.values;
-            lines.push(unequal(format_args!("values {values}: TidesDB keeps large values in a log of its own limits")));
+            lines.push(unequal(format_args!(
+                "values {values}: TidesDB keeps large values in a log of its own limits"
+            )));
         }
         match settings.log {
             Log::None => lines.push(unequal("log none: TidesDB always writes its log, in the process")),

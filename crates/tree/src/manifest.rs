@@ -168,7 +168,10 @@ impl State {
         let mut last = None;
         let are_blobs_apart = self.blobs.iter().all(|blob| {
             let is_above = last.replace(blob.id) < Some(blob.id);
-            is_above && blob.id < self.next_file && blob.live_bytes <= blob.bytes && !tables.contains(&blob.id)
+            is_above
+                && blob.id < self.next_file
+                && blob.live_bytes <= blob.bytes
+                && !tables.contains(&blob.id)
         });
         are_tables_apart
             && are_runs_apart

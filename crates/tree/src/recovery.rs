@@ -245,7 +245,11 @@ fn open_run(
 
 /// Opens the blob files that a table refers to. A missing blob file is detected here and not at the first read.
 fn with_blobs(table: Table) -> Result<Table> {
-    table.references().into_iter().flat_map(References::iter).try_for_each(|reference| reference.file.open())?;
+    table
+        .references()
+        .into_iter()
+        .flat_map(References::iter)
+        .try_for_each(|reference| reference.file.open())?;
     Ok(table)
 }
 

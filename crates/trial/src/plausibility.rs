@@ -113,7 +113,13 @@ impl Facts {
             keep_locality: policy.as_ref().is_ok_and(|policy| policy.needs_keys()),
             assume_similar_keys: policy.is_ok_and(|policy| policy.assumes_similar_keys()),
         };
-        Self { limits, keeps_bytes: is_first("compression") && is_first("values") && !drops, is_oracle, filters, ..Self::default() }
+        Self {
+            limits,
+            keeps_bytes: is_first("compression") && is_first("values") && !drops,
+            is_oracle,
+            filters,
+            ..Self::default()
+        }
     }
 
     /// Updates the facts for a row of a phase. `hottest` is the fraction of accesses to the most popular key. Earlier

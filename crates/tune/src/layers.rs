@@ -66,7 +66,8 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
         return Err(Problem::at(&experiment.file, None, "tune searches designs of engine \"lsmbench\" only"));
     }
     if experiment.cells.iter().any(|cell| !cell.design.keeps_values_inline()) {
-        let message = "tune has no model of blob files; set design.values = \"inline\", or use `lsmbench run`";
+        let message =
+            "tune has no model of blob files; set design.values = \"inline\", or use `lsmbench run`";
         return Err(Problem::at(&experiment.file, None, message));
     }
     let candidates =

@@ -103,7 +103,8 @@ impl BlobFile {
             && let Some(mapped) = file.mapped()
         {
             let record = mapped.get(pointer.offset as usize..).and_then(|rest| rest.get(..len));
-            let record = record.ok_or_else(|| self.damaged(pointer.offset, "the record is outside of the file"))?;
+            let record =
+                record.ok_or_else(|| self.damaged(pointer.offset, "the record is outside of the file"))?;
             value.extend_from_slice(&record[self.verify(record, pointer, key)?]);
             counters.blob_values_in_place.bump();
             return Ok(());

@@ -94,7 +94,8 @@ impl Footer {
             return Err("the file is not a blob file, or is truncated");
         };
         let mut reader = Reader::new(rest);
-        let mut read = || Some(Self { records: reader.u64()?, bytes: reader.u64()?, partition: reader.u32()? });
+        let mut read =
+            || Some(Self { records: reader.u64()?, bytes: reader.u64()?, partition: reader.u32()? });
         let (footer, sum) = (read(), reader.u32());
         match footer {
             Some(footer)
@@ -180,7 +181,10 @@ mod tests {
         reseal(&mut bytes, 9);
         let first = record_bytes(1, 5) as usize;
         assert!(Record::decode(&bytes[..first], 9, 0).is_ok());
-        assert_eq!(Footer::decode(&bytes[data..], 9, data as u64), Ok(Footer { records: 10, bytes: data as u64, partition: 0 }));
+        assert_eq!(
+            Footer::decode(&bytes[data..], 9, data as u64),
+            Ok(Footer { records: 10, bytes: data as u64, partition: 0 })
+        );
         reseal(&mut whole.clone(), 9);
         (0..whole.len()).for_each(|len| reseal(&mut whole[..len].to_vec(), 9));
     }

@@ -63,7 +63,9 @@ impl Table {
             seen.key_bytes += key.len() as u64;
             let value = cursor.entry().value;
             seen.value_bytes += value.map_or(0, <[u8]>::len) as u64;
-            if let (Some(_), Some(Stored::Apart(pointer))) = (self.references(), value.and_then(Stored::decode)) {
+            if let (Some(_), Some(Stored::Apart(pointer))) =
+                (self.references(), value.and_then(Stored::decode))
+            {
                 seen.blob_records += 1;
                 let bytes = record_bytes(key.len(), pointer.value_bytes);
                 seen.blob_bytes = seen.blob_bytes.saturating_add(bytes);

@@ -396,7 +396,10 @@ impl Table {
 
     /// Returns the error of a value in a data block that is neither an inline value nor a pointer of this table.
     pub(crate) fn damaged_value(&self, index: u32) -> Error {
-        self.damage_in_block(index, "a value is neither stored in the SSTable nor in a blob file that it lists")
+        self.damage_in_block(
+            index,
+            "a value is neither stored in the SSTable nor in a blob file that it lists",
+        )
     }
 
     /// Returns the block in which a scan from `key` starts.

@@ -17,8 +17,8 @@ use catalog::laws::{self, Invariant, ensure};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::policy::{BlobFileShape, ValuePolicy, Writing};
 use super::CATALOG;
+use super::policy::{BlobFileShape, ValuePolicy, Writing};
 use crate::conformance::check_in_tree;
 
 /// A value policy under test.
@@ -114,7 +114,11 @@ fn collecting_ends(subject: &Subject) -> Result<(), String> {
             let (gone, mut stays): (Vec<_>, Vec<_>) =
                 files.into_iter().partition(|file| collected.contains(&file.id));
             let live = gone.into_iter().filter(|file| file.live_bytes > 0);
-            stays.extend(live.zip(next..).map(|(file, id)| BlobFileShape { id, bytes: file.live_bytes, ..file }));
+            stays.extend(live.zip(next..).map(|(file, id)| BlobFileShape {
+                id,
+                bytes: file.live_bytes,
+                ..file
+            }));
             files = stays;
         }
     }

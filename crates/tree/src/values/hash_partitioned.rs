@@ -91,7 +91,8 @@ impl ValuePolicy for HashPartitioned {
             return Vec::new();
         }
         let most = stale.into_iter().max_by_key(|(partition, bytes)| (*bytes, *partition));
-        let of_most = files.iter().filter(|file| most.is_some_and(|(partition, _)| file.partition == partition));
+        let of_most =
+            files.iter().filter(|file| most.is_some_and(|(partition, _)| file.partition == partition));
         of_most.map(|file| file.id).collect()
     }
 }

@@ -201,7 +201,9 @@ fn open_run(
     let mut tables: Vec<TableRef> = Vec::new();
     let has_operator = context.options.merge_operator.is_some();
     for id in &run.tables {
-        match Table::open(context, *id).and_then(|table| if quarantine { whole(table, has_operator) } else { Ok(table) }) {
+        match Table::open(context, *id)
+            .and_then(|table| if quarantine { whole(table, has_operator) } else { Ok(table) })
+        {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine && is_lost(&error) => {
                 set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;

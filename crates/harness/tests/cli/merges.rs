@@ -150,7 +150,7 @@ fn text_and_traces_have_merges() {
         let all = of(&rows, "replay", "all")[0];
         assert!(count(all, &c::CHECKED_ANSWERS) > 500 && count(all, &c::WRONG_ANSWERS) == 0, "{name}");
     }
-    bench.write("append.toml", "merge_operator = \"append\"\n");
+    bench.write("append.toml", "[design]\nmerge_operator = \"append\"\n");
     let shell = ["shell", "db", "--design", "append.toml"];
     assert_eq!(bench.run_with(&shell, "p a 1\nm a 2\nm b 3\nr a z\n").expect(0).out, "a:12 b:3\n");
     let refused = bench.run_with(&["shell", "plain"], "m a 2\ng a\n").expect(2);

@@ -103,7 +103,7 @@ insert = 500
 [[phase]]
 name       = "both"
 operations = 2_000
-mix        = { merge = 1, get = 1, delete = 0.1 }
+mix        = { merge = 10, get = 10, delete = 1 }
 threads    = 2
 value      = { kind = "fixed", bytes = 10 }
 [[phase]]
@@ -182,7 +182,7 @@ check = 1
 #[test]
 fn conditional_puts_write_absent_keys_only() {
     let bench = Bench::new();
-    bench.write("x.toml", format!("{CONDITIONAL}[sweep]\nengine = [\"lsmbench\", \"redb\"]\n"));
+    bench.write("x.toml", CONDITIONAL);
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     for phase in ["one", "two"] {

@@ -56,7 +56,8 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     let limits = cell.design.limits();
     let (axis, choice, _) = limits.into_iter().find(|(.., limit)| *limit == Limit::DropsData)?;
     let conditional = phases.iter().find(|phase| mixes(phase, Kind::PutIfAbsent));
-    let (phase, kind) = merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
+    let (phase, kind) =
+        merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
     Some(format!(
         "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are unknown; remove \
          the phase, or use another {axis}",

@@ -338,7 +338,10 @@ mod tests {
                 Operation::Merge { key: b"c", operand: b"" },
             ]
         );
-        assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, range_deletes: 1, merges: 1, user_bytes: 5 });
+        assert_eq!(
+            batch.counts(),
+            BatchCounts { puts: 2, deletes: 1, range_deletes: 1, merges: 1, user_bytes: 5 }
+        );
         assert_eq!(operations(&batch.encoded()[..2]).last(), Some(None));
         let mut conditional = Vec::new();
         encode_put_if_absent(&mut conditional, b"k", b"v");

@@ -55,7 +55,9 @@ impl Inner {
         match replayed.get(key, SequenceNumber::MAX, &mut Vec::new()) {
             Lookup::Found => Ok(false),
             Lookup::Deleted => Ok(true),
-            Lookup::Absent => exists_in_runs(&self.view.load(), key, self.counters.local()).map(|found| !found),
+            Lookup::Absent => {
+                exists_in_runs(&self.view.load(), key, self.counters.local()).map(|found| !found)
+            }
         }
     }
 }

@@ -61,7 +61,9 @@ impl Slot {
     ) -> bool {
         let deleted = self.range_deletes.newest(key.bytes, snapshot);
         let (mut at, mut stored) = (snapshot, Vec::new());
-        while let Some(written) = self.memtable.sequence_of(key, at).filter(|written| Some(*written) > deleted) {
+        while let Some(written) =
+            self.memtable.sequence_of(key, at).filter(|written| Some(*written) > deleted)
+        {
             stored.clear();
             let found = self.memtable.get(key, written, &mut stored) == Lookup::Found;
             if !stack.add(found.then_some(&stored)) {

@@ -64,13 +64,12 @@ impl Inner {
         value: &mut Vec<u8>,
         start: usize,
     ) -> Result<()> {
-        match value_in(&value[start..]).map(<[u8]>::len) {
-            Some(len) => value.truncate(start + len),
-            None => {
-                value.truncate(start);
-                value.extend_from_slice(&self.combined(operator, view, snapshot, key)?);
-            }
+        if let Some(len) = value_in(&value[start..]).map(<[u8]>::len) {
+            value.truncate(start + len);
+            return Ok(());
         }
+        value.truncate(start);
+        value.extend_from_slice(&self.combined(operator, view, snapshot, key)?);
         Ok(())
     }
 

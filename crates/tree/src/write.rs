@@ -9,8 +9,8 @@ use parking_lot::{Mutex, MutexGuard};
 use types::{Entry, SequenceNumber};
 
 use crate::batch::{
-    self, BatchCounts, Operation, WriteBatch, check_limits, encode_merge, encode_operation, encode_range_delete,
-    is_empty_range,
+    self, BatchCounts, Operation, WriteBatch, check_limits, encode_merge, encode_operation,
+    encode_range_delete, is_empty_range,
 };
 use crate::error::{Error, Result};
 use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};
@@ -91,7 +91,8 @@ impl Inner {
         match self.merge_operator() {
             Some(_) => Ok(()),
             None => Err(Error::Misuse(
-                "the design has no merge operator; set merge_operator = \"add\", \"append\" or \"max\"".to_owned(),
+                "the design has no merge operator; set merge_operator = \"add\", \"append\" or \"max\""
+                    .to_owned(),
             )),
         }
     }
@@ -136,10 +137,12 @@ impl Inner {
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
         let (key, stored) = match operation {
             Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),
-            Operation::Write(entry) | Operation::PutIfAbsent(entry) => match (entry.value, self.merge_operator()) {
-                (Some(value), Some(_)) => (entry.key, stored_value(value)),
-                (value, _) => return slot.memtable.insert(self.hashed(entry.key), sequence, value),
-            },
+            Operation::Write(entry) | Operation::PutIfAbsent(entry) => {
+                match (entry.value, self.merge_operator()) {
+                    (Some(value), Some(_)) => (entry.key, stored_value(value)),
+                    (value, _) => return slot.memtable.insert(self.hashed(entry.key), sequence, value),
+                }
+            }
             Operation::Merge { key, operand } => (key, stored_operand(operand)),
         };
         slot.memtable.insert(self.hashed(key), sequence, Some(&stored));

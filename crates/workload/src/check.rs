@@ -266,12 +266,7 @@ impl Checker<'_> {
             }
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
-            Kind::Put
-            | Kind::Insert
-            | Kind::Delete
-            | Kind::Batch
-            | Kind::DeleteRange
-            | Kind::Merge => {
+            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch | Kind::DeleteRange | Kind::Merge => {
                 unreachable!("a write has no answer to check")
             }
         }

@@ -95,7 +95,8 @@ impl Mixed {
             return Err(ChoiceError::at("absent", message));
         }
         if mix.has(Kind::Prefix) && range.prefix == 0 {
-            let message = "a prefix scan needs the length of its prefixes in bytes, as range = { prefix = 7 }";
+            let message =
+                "a prefix scan needs the length of its prefixes in bytes, as range = { prefix = 7 }";
             return Err(ChoiceError::at("range.prefix", message));
         }
         let batch = batch.unwrap_or(DEFAULT_MEMBERS);

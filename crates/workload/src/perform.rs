@@ -126,13 +126,11 @@ impl<'a> Performer<'a> {
 
     /// Merges an operand. On a store without merges, reads the value and puts the operand in its place.
     fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<(), TargetError> {
-        match self.target.merge(key, operand) {
-            Some(merged) => merged,
-            None => {
-                self.get(key)?;
-                self.target.put(key, operand)
-            }
+        if let Some(merged) = self.target.merge(key, operand) {
+            return merged;
         }
+        self.get(key)?;
+        self.target.put(key, operand)
     }
 
     /// Deletes all keys of a range, each by itself if the store has no range delete. An end that is not above the start

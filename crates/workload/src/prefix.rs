@@ -22,7 +22,9 @@ mod tests {
     #[test]
     fn an_end_is_above_all_keys_with_the_prefix() {
         let mut end = Vec::new();
-        for (prefix, expected) in [(&b"ab"[..], Some(&b"ac"[..])), (b"a\xff\xff", Some(b"b")), (b"\xff", None), (b"", None)] {
+        for (prefix, expected) in
+            [(&b"ab"[..], Some(&b"ac"[..])), (b"a\xff\xff", Some(b"b")), (b"\xff", None), (b"", None)]
+        {
             assert_eq!(end_of(prefix, &mut end).then_some(&end[..]), expected, "{prefix:?}");
         }
         assert_eq!((of(b"abc", 2), of(b"abc", 9)), (&b"ab"[..], &b"abc"[..]));

@@ -83,7 +83,8 @@ impl RangeSpec {
 
 /// Adds a hint to the error of a length, if a key common to all scans may have been meant.
 fn hint_at_common(error: ChoiceError) -> ChoiceError {
-    let hint = suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward", "prefix"].into_iter());
+    let hint =
+        suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward", "prefix"].into_iter());
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 

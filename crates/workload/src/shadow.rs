@@ -123,7 +123,13 @@ impl Shadow {
             Kind::Merge => self.merge(operation.key.index(), operation.version),
             Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
             Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),
-            Kind::Get | Kind::Range | Kind::Prefix | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
+            Kind::Get
+            | Kind::Range
+            | Kind::Prefix
+            | Kind::Batch
+            | Kind::MultiGet
+            | Kind::First
+            | Kind::Last => {}
         }
     }
 
@@ -307,8 +313,8 @@ impl Shadow {
         let merged = self.merged.remove(&index);
         if old != ABSENT {
             self.live_keys -= 1;
-            let value_bytes =
-                merged.map_or_else(|| u64::from(self.values(old).bytes(index, old)), |value| value.len() as u64);
+            let value_bytes = merged
+                .map_or_else(|| u64::from(self.values(old).bytes(index, old)), |value| value.len() as u64);
             self.live_bytes -= key_bytes + value_bytes;
         }
         if version != ABSENT {

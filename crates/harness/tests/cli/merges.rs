@@ -39,7 +39,10 @@ mode  = "counted"
 #[test]
 fn every_operator_gives_the_answers_of_the_model() {
     let bench = Bench::new();
-    bench.write("x.toml", format!("{MERGES}[sweep]\n\"design.merge_operator\" = [\"add\", \"append\", \"max\"]\n"));
+    bench.write(
+        "x.toml",
+        format!("{MERGES}[sweep]\n\"design.merge_operator\" = [\"add\", \"append\", \"max\"]\n"),
+    );
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     for phase in ["churn", "read"] {
@@ -62,7 +65,11 @@ fn experiments_that_cannot_merge_are_rejected_before_they_run() {
         bench.run(&[&["describe", "x.toml"], options].concat()).refusal()
     };
     for (old, new, said) in [
-        ("merge_operator = \"add\"", "", "phase \"churn\" has merges, but the design has no merge operator; set design."),
+        (
+            "merge_operator = \"add\"",
+            "",
+            "phase \"churn\" has merges, but the design has no merge operator; set design.",
+        ),
         ("\"add\"", "\"sum\"", "unknown merge operator \"sum\". Valid: add, append, max"),
         (
             "{ kind = \"leveled\", size_ratio = 4 }",
@@ -75,7 +82,10 @@ fn experiments_that_cannot_merge_are_rejected_before_they_run() {
     }
     let peer = MERGES.replace("step = \"compact\"", "step = \"settle\"").replace(", delete_range = 2", "");
     let error = refused(&format!("engine = \"redb\"\n{peer}"), &["--set", "trials.mode=timed"]);
-    assert!(error.contains("engine \"redb\" has no call for merge in the mix of phase \"churn\"; remove"), "{error}");
+    assert!(
+        error.contains("engine \"redb\" has no call for merge in the mix of phase \"churn\"; remove"),
+        "{error}"
+    );
 }
 
 /// Several writers, and readers next to them: each answer is one of the values that its key had.
@@ -93,7 +103,7 @@ insert = 500
 [[phase]]
 name       = "both"
 operations = 2_000
-mix        = { merge = 1, get = 1, delete = 0.1 }
+mix        = { merge = 10, get = 10, delete = 1 }
 threads    = 2
 value      = { kind = "fixed", bytes = 10 }
 [[phase]]
@@ -140,7 +150,7 @@ fn text_and_traces_have_merges() {
         let all = of(&rows, "replay", "all")[0];
         assert!(count(all, &c::CHECKED_ANSWERS) > 500 && count(all, &c::WRONG_ANSWERS) == 0, "{name}");
     }
-    bench.write("append.toml", "merge_operator = \"append\"\n");
+    bench.write("append.toml", "[design]\nmerge_operator = \"append\"\n");
     let shell = ["shell", "db", "--design", "append.toml"];
     assert_eq!(bench.run_with(&shell, "p a 1\nm a 2\nm b 3\nr a z\n").expect(0).out, "a:12 b:3\n");
     let refused = bench.run_with(&["shell", "plain"], "m a 2\ng a\n").expect(2);
@@ -172,7 +182,7 @@ check = 1
 #[test]
 fn conditional_puts_write_absent_keys_only() {
     let bench = Bench::new();
-    bench.write("x.toml", format!("{CONDITIONAL}[sweep]\nengine = [\"lsmbench\", \"redb\"]\n"));
+    bench.write("x.toml", CONDITIONAL);
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     for phase in ["one", "two"] {
@@ -185,7 +195,10 @@ fn conditional_puts_write_absent_keys_only() {
     }
     for (set, said) in [
         ("engine=leveldb", "has no call for put_if_absent in the mix of phase \"one\""),
-        ("design.compaction=fifo", "phase \"one\" has put_if_absent in its mix, but compaction = \"fifo\" drops data"),
+        (
+            "design.compaction=fifo",
+            "phase \"one\" has put_if_absent in its mix, but compaction = \"fifo\" drops data",
+        ),
     ] {
         bench.write("y.toml", CONDITIONAL);
         let error = bench.run(&["describe", "y.toml", "--set", set]).refusal();

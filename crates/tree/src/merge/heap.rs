@@ -103,7 +103,8 @@ impl<S: Source> Kernel<S> for HeapMerge<S> {
         S: 'm,
     {
         let (root, others) = self.heap.split_first().unzip();
-        let is_equal = |other: &&Contender| root.is_some_and(|root| self.compare_keys(*root, **other).is_eq());
+        let is_equal =
+            |other: &&Contender| root.is_some_and(|root| self.compare_keys(*root, **other).is_eq());
         let mut older: Vec<u32> =
             others.unwrap_or_default().iter().filter(is_equal).map(|other| other.source).collect();
         older.sort_unstable();

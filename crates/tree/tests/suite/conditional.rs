@@ -27,7 +27,11 @@ fn one_of_several_conditional_puts_wins() {
                     for key in 0..KEYS {
                         if tree.put_if_absent(&key.to_be_bytes(), &thread.to_be_bytes()).unwrap() {
                             let before = wins[key as usize].swap(thread, Ordering::Relaxed);
-                            assert_eq!(before, u32::MAX, "threads {before} and {thread} both wrote key {key}");
+                            assert_eq!(
+                                before,
+                                u32::MAX,
+                                "threads {before} and {thread} both wrote key {key}"
+                            );
                         }
                     }
                 });

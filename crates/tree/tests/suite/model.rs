@@ -117,7 +117,10 @@ fn a_store_keeps_its_merge_operator() {
     let refused = options.open(path).err().unwrap().to_string();
     assert!(refused.contains("created with no merge operator, but the design has the merge"), "{refused}");
     let unknown = Design::default().with(&"merge_operator = \"sum\"".parse().unwrap()).unwrap_err();
-    assert!(unknown.to_string().contains("unknown merge operator \"sum\". Valid: add, append, max"), "{unknown}");
+    assert!(
+        unknown.to_string().contains("unknown merge operator \"sum\". Valid: add, append, max"),
+        "{unknown}"
+    );
 }
 
 /// A layout that is optimized for entries of equal size gives the same tree.

@@ -85,7 +85,9 @@ impl Printer<'_> {
                 Command::Range { low, high }
             }
             Kind::Merge => Command::Merge { key: key(), operand: batch.value(at).to_vec() },
-            Kind::First | Kind::Last | Kind::PutIfAbsent => return writeln!(self.out, "# {}", operation.kind),
+            Kind::First | Kind::Last | Kind::PutIfAbsent => {
+                return writeln!(self.out, "# {}", operation.kind);
+            }
             // The members are printed on their own lines.
             Kind::Batch | Kind::MultiGet => return Ok(()),
         };

@@ -262,7 +262,8 @@ impl<'t> Range<'t> {
         if most == 0 || !self.step(direction)? {
             return Ok(0);
         }
-        let Self { inner, walk, bounds, snapshot, has_deletes, has_blobs, value: buffer, combined, .. } = self;
+        let Self { inner, walk, bounds, snapshot, has_deletes, has_blobs, value: buffer, combined, .. } =
+            self;
         let operator = inner.merge_operator();
         let mut visited = 0;
         let moved = walk.with_dependent_mut(|view, ends| {

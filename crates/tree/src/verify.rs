@@ -109,7 +109,9 @@ impl Verification {
                 match Table::open(&context, *id) {
                     Ok(table) => {
                         self.check_table(&table, previous.as_ref(), state.merge_operator.is_some());
-                        for Reference { file, bytes, .. } in table.references().into_iter().flat_map(References::iter) {
+                        for Reference { file, bytes, .. } in
+                            table.references().into_iter().flat_map(References::iter)
+                        {
                             let sum = live.entry(file.number()).or_default();
                             *sum = sum.saturating_add(*bytes);
                         }
@@ -134,7 +136,8 @@ impl Verification {
             let referred = live.get(&blob.id).copied().unwrap_or(0);
             if found.is_empty() && are_tables_readable && referred != blob.live_bytes {
                 let stated = blob.live_bytes;
-                let what = format!("the manifest states {stated} live bytes, the SSTables refer to {referred}");
+                let what =
+                    format!("the manifest states {stated} live bytes, the SSTables refer to {referred}");
                 found.push(file.damaged(0, what));
             }
             // A corrupt value that an SSTable refers to was already reported.

@@ -291,8 +291,9 @@ impl PartMerge<'_> {
                         let older = self.older_versions(&merge)?;
                         let older = older.iter().map(|(value, rank)| (value.as_deref(), *rank));
                         let newest = (entry.key, inline_value(&entry, source), rank);
-                        let value = combine_inputs(operator, newest, older, &self.deletes, self.drops_tombstones)
-                            .ok_or_else(|| unmarked(&inner.directory))?;
+                        let value =
+                            combine_inputs(operator, newest, older, &self.deletes, self.drops_tombstones)
+                                .ok_or_else(|| unmarked(&inner.directory))?;
                         writer.add(Entry { key: entry.key, value: Some(&value) })?;
                     }
                     _ if writer.add_stored(entry, source)? => {}
@@ -323,7 +324,8 @@ impl PartMerge<'_> {
         let mut versions = Vec::new();
         for run in merge.superseded() {
             let mut value = Vec::new();
-            let found = run.cursor.resolved(&mut value, &self.inner.counters)?.map(|(_, value)| value.to_vec());
+            let found =
+                run.cursor.resolved(&mut value, &self.inner.counters)?.map(|(_, value)| value.to_vec());
             let is_last = !found.as_deref().is_some_and(is_operand);
             versions.push((found, run.rank));
             if is_last {

@@ -135,6 +135,7 @@ impl Opening {
             memtables,
             policy,
             values,
+            collected_blobs: Mutex::default(),
             hasher: Arc::clone(&self.context.hash.component),
             wal_mode: self.wal_mode,
             view: ArcSwap::from_pointee(first_view(&active, self.levels, culling)),

@@ -13,17 +13,26 @@ use crate::version::{TableRef, Version};
 impl Inner {
     /// Moves values of the blob files that the value policy collects. Rewrites consecutive SSTables of one run. Returns
     /// `false` if there are no such SSTables.
+    ///
+    /// The policy names the next files after all SSTables that refer to the files before are rewritten. The files that
+    /// the collection itself writes would otherwise be collected again and again.
     pub(super) fn collect_blobs(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
         if !version.has_blobs() {
             return Ok(false);
         }
-        let collected: HashSet<u64> = self.values.collects(&version.blob_files()?).into_iter().collect();
-        match referring(&version, &collected) {
-            Some(job) => self.run_job(&version, &job, &[]),
-            None => Ok(false),
-        }
+        let current = self.collected_blobs.lock().clone();
+        let job = match referring(&version, &current) {
+            Some(job) => Some(job),
+            None => {
+                let next: HashSet<u64> = self.values.collects(&version.blob_files()?).into_iter().collect();
+                let job = referring(&version, &next);
+                *self.collected_blobs.lock() = next;
+                job
+            }
+        };
+        job.map_or(Ok(false), |job| self.run_job(&version, &job, &[]))
     }
 }
 

@@ -56,7 +56,8 @@ impl Inner {
         let relocated: HashSet<u64> = match reads_marks {
             true => {
                 let files = version.blob_files()?;
-                self.values.relocates(&files).into_iter().chain(self.values.collects(&files)).collect()
+                let collected = self.collected_blobs.lock();
+                self.values.relocates(&files).into_iter().chain(collected.iter().copied()).collect()
             }
             false => HashSet::new(),
         };

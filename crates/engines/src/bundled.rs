@@ -3,7 +3,7 @@
 use types::quantity::format_bytes;
 
 use crate::engine::{Identity, Missing, UNEQUAL};
-use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
+use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
 /// The feature that compiles these engines in.
 const FEATURE: &str = "peers";
@@ -97,6 +97,12 @@ pub(crate) fn without_ribbons(settings: &EngineOptions, name: &str) -> Option<St
     (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0).then(|| {
         unequal(format_args!("ribbon filters: {name} has only Bloom filters, here with equal bits per key"))
     })
+}
+
+/// The mapping line of values apart from their keys, for an engine that keeps all values with their keys.
+pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
+    (settings.values != ValuePlace::Inline)
+        .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))
 }
 
 /// The mapping line of a WAL with syncs at intervals, for an engine that syncs either every commit or no commit.

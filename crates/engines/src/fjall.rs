@@ -9,7 +9,7 @@ use workload::TargetError;
 use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps, without_ribbons};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
-use crate::options::{Codec, EngineOptions, Log, Reads};
+use crate::options::{Codec, EngineOptions, Log, Reads, ValuePlace};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
@@ -46,6 +46,15 @@ impl Engine for Fjall {
             format!("{} background threads: worker_threads", settings.background_threads),
         ];
         lines.extend(without_ribbons(settings, "Fjall"));
+        match &settings.values {
+            ValuePlace::Inline => {}
+            values @ ValuePlace::BlobFiles { .. } => lines.push(format!(
+                "values {values}: with_kv_separation, with separation_threshold, file_target_size, staleness_threshold"
+            )),
+            ValuePlace::Other(label) => {
+                lines.push(unequal(format_args!("values {label}: Fjall keeps values with their keys")));
+            }
+        }
         match settings.codec {
             Codec::None => lines.push("compression none: data_block_compression_policy None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: data_block_compression_policy Lz4".to_owned()),

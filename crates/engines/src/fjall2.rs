@@ -8,7 +8,9 @@ use catalog::{Limit, Variant};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, memtable, unequal, without_maps, without_ribbons};
+use crate::bundled::{
+    self, cache, log, memtable, unequal, without_blob_files, without_maps, without_ribbons,
+};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{Codec, EngineOptions, Log, Reads};
@@ -63,6 +65,7 @@ impl Engine for Fjall2 {
             _ => lines.push(unequal(format_args!("{bits}: Fjall rounds to whole bits (bloom_filter_bits)"))),
         }
         lines.extend(without_ribbons(settings, "Fjall"));
+        lines.extend(without_blob_files(settings, "Fjall"));
         match settings.codec {
             Codec::None => lines.push("compression none: compression None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: compression Lz4".to_owned()),

@@ -36,7 +36,7 @@ use catalog::Catalog;
 pub use engine::{Engine, Identity, Missing, UNEQUAL};
 pub use open_store::{ClosedStore, OpenStore, disk_bytes};
 pub use opening::Opening;
-pub use options::{Codec, EngineOptions, Filters, Log, Reads};
+pub use options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 pub use stats::{EngineStats, Readings};
 pub use store::Store;
 

@@ -172,7 +172,8 @@ impl Store for TreeStore {
             let shape = stats.levels.get(level).copied().unwrap_or_default();
             of_level(&shape, &stats.level_counts.get(level).copied().unwrap_or_default())
         };
-        EngineStats { whole: of_tree(&stats, self.mode), levels: (0..levels).map(level).collect() }
+        let has_blobs = !self.tree.design().keeps_values_inline();
+        EngineStats { whole: of_tree(&stats, self.mode, has_blobs), levels: (0..levels).map(level).collect() }
     }
 
     fn compact(&self) -> Option<Result<(), TargetError>> {
@@ -188,8 +189,8 @@ impl Store for TreeStore {
     }
 }
 
-/// The readings of a whole tree. In counted mode they include no times.
-fn of_tree(stats: &Stats, mode: Mode) -> Readings {
+/// The readings of a whole tree. In counted mode they include no times. `has_blobs` adds the readings of blob files.
+fn of_tree(stats: &Stats, mode: Mode, has_blobs: bool) -> Readings {
     let counts = &stats.counts;
     let mut tree = Readings::default();
     tree.counter(&c::USER_BYTES_WRITTEN, counts.user_bytes_written)
@@ -227,13 +228,22 @@ fn of_tree(stats: &Stats, mode: Mode) -> Readings {
     }
     tree.gauge(&c::LEVELS, stats.levels.iter().filter(|level| level.runs > 0).count())
         .gauge(&c::RUNS, stats.runs())
-        .gauge(&c::TABLE_BYTES, stats.table_bytes())
+        .gauge(&c::TABLE_BYTES, stats.table_bytes() + stats.blobs.bytes)
         .gauge(&c::RANGE_TOMBSTONES, Some(stats.range_tombstones()).filter(|count| *count > 0))
         .gauge(&c::MEMTABLE_BYTES, stats.memtable_bytes)
         .gauge(&c::FILTER_BYTES, stats.filter_bytes)
         .gauge(&c::FENCE_BYTES, stats.fence_bytes)
         .gauge(&c::CACHE_BYTES, stats.cache_bytes)
         .gauge(&c::EXPECTED_FPR, stats.expected_fpr);
+    if has_blobs {
+        let (blobs, read) = (&stats.blobs, counts.blob_values_read + counts.blob_values_in_place);
+        let live_share = (blobs.bytes > 0).then(|| blobs.live_bytes as f64 / blobs.bytes as f64);
+        tree.counter(&c::BLOB_BYTES_WRITTEN, counts.blob_bytes_written)
+            .gauge(&c::BLOB_BYTES, blobs.bytes)
+            .gauge(&c::BLOB_LIVE_SHARE, live_share)
+            .counter(&c::BLOB_VALUES_READ, read)
+            .counter(&c::BLOB_VALUES_FROM_CACHE, counts.blob_values_from_cache);
+    }
     tree
 }
 

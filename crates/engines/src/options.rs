@@ -7,7 +7,7 @@ use tree::{Design, MergeOperator};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 
 /// Paths of a design that set a term. A path to a kind covers all of its parameters.
-const TERMS: [&[&str]; 12] = [
+const TERMS: [&[&str]; 13] = [
     &["memtable", "capacity"],
     &["memtable", "filter"],
     &["stall", "frozen_memtables"],
@@ -19,6 +19,7 @@ const TERMS: [&[&str]; 12] = [
     &["wal"],
     &["threads", "max_subcompactions"],
     &["storage"],
+    &["values"],
     &["merge_operator"],
 ];
 
@@ -49,6 +50,8 @@ pub struct EngineOptions {
     pub background_threads: u32,
     /// Read method for files.
     pub reads: Reads,
+    /// The place of values.
+    pub values: ValuePlace,
     /// The merge operator.
     pub merge_operator: Option<MergeOperator>,
 }
@@ -80,6 +83,24 @@ impl Reads {
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
+}
+
+/// The place of values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValuePlace {
+    /// In SSTables, next to their keys.
+    Inline,
+    /// Large values in blob files, which compactions collect.
+    BlobFiles {
+        /// Size in bytes from which a value is in a blob file.
+        threshold: u64,
+        /// Size in bytes at which a blob file is complete.
+        file_bytes: u64,
+        /// Stale part of a file from which its live values are relocated.
+        stale_share: f64,
+    },
+    /// A value policy of our own tree that no other engine has.
+    Other(String),
 }
 
 /// Compression of blocks.
@@ -119,23 +140,27 @@ pub enum Log {
 impl EngineOptions {
     /// Settings of a design.
     pub fn of(design: &Design) -> Self {
-        let (cache, bloom, codec, log) = (
+        let (cache, bloom, codec, log, values) = (
             design.choice("cache"),
             design.choice("bloom"),
             design.choice("compression"),
             design.choice("wal"),
+            design.choice("values"),
         );
         let number = |choice: &Choice, key: &str| {
             let value = choice.params().get(key)?;
             value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
         };
         let text = |choice: &Choice, key: &str| choice.params().get(key)?.as_str().map(str::to_owned);
+        let bytes = |choice: &Choice, key: &str| {
+            text(choice, key).and_then(|text| parse_bytes(&text).ok()).unwrap_or(0)
+        };
         let options = &design.options;
         Self {
             memtable_bytes: design.memtable_capacity.0,
             memtable_filter_bytes: design.memtable_filter.map_or(0, |filter| filter.0),
             frozen_memtables: options.stall.frozen_memtables as u64,
-            cache_bytes: text(cache, "capacity").and_then(|text| parse_bytes(&text).ok()).unwrap_or(0),
+            cache_bytes: bytes(cache, "capacity"),
             filter_bits_per_key: number(bloom, "bits_per_key").unwrap_or(0.0),
             filters: if bloom.kind() == "ribbon" { Filters::Ribbon } else { Filters::Bloom },
             block_bytes: options.block.size.0,
@@ -163,6 +188,15 @@ impl EngineOptions {
                 "direct" => Reads::Direct,
                 _ => Reads::Copied,
             },
+            values: match values.kind() {
+                "inline" => ValuePlace::Inline,
+                "blob-files" => ValuePlace::BlobFiles {
+                    threshold: bytes(values, "threshold"),
+                    file_bytes: bytes(values, "file_size"),
+                    stale_share: number(values, "stale_share").unwrap_or(1.0),
+                },
+                _ => ValuePlace::Other(values.label()),
+            },
             merge_operator: options.merge_operator,
         }
     }
@@ -188,6 +222,7 @@ impl EngineOptions {
             ("merge_operator", self.merge_operator != other.merge_operator),
             ("threads.max_subcompactions", self.background_threads != other.background_threads),
             ("storage", self.reads != other.reads),
+            ("values", self.values != other.values),
         ]
         .into_iter()
         .filter(|(_, differs)| *differs)
@@ -216,6 +251,7 @@ impl Default for EngineOptions {
             log: Log::Buffered,
             background_threads: 2,
             reads: Reads::Mapped,
+            values: ValuePlace::Inline,
             merge_operator: None,
         }
     }
@@ -229,6 +265,18 @@ impl fmt::Display for Codec {
             Self::Snappy => f.write_str("snappy"),
             Self::Zstd { level } => write!(f, "zstd level {level}"),
             Self::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+impl fmt::Display for ValuePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Inline => f.write_str("inline"),
+            Self::BlobFiles { threshold, .. } => {
+                write!(f, "in blob files from {}", types::quantity::format_bytes(*threshold))
+            }
+            Self::Other(label) => f.write_str(label),
         }
     }
 }
@@ -280,6 +328,11 @@ mod tests {
         let ribbon = of("bloom = \"ribbon(bits_per_key=10)\"");
         assert_eq!(ribbon, EngineOptions { filters: Filters::Ribbon, ..EngineOptions::default() });
         assert_eq!(usual.differences(&ribbon), ["bloom.kind"]);
+        let blobs = of("values = \"blob-files(threshold=2KiB, file_size=1MiB, stale_share=0.25)\"");
+        let values = ValuePlace::BlobFiles { threshold: 2048, file_bytes: 1 << 20, stale_share: 0.25 };
+        assert_eq!(blobs, EngineOptions { values, ..EngineOptions::default() });
+        assert_eq!(usual.differences(&blobs), ["values"]);
+        assert!(matches!(of("values = \"value-log\"").values, ValuePlace::Other(_)));
         assert_eq!(usual.differences(&usual), Vec::<String>::new());
         assert_eq!(usual.differences(&other).len(), 9);
     }

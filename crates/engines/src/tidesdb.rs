@@ -10,7 +10,7 @@ use workload::TargetError;
 use crate::bundled::{cache, log, memtable, unequal, without_codec, without_maps, without_ribbons};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
-use crate::options::{EngineOptions, Log, Reads};
+use crate::options::{EngineOptions, Log, Reads, ValuePlace};
 use crate::store::Store;
 use terms::{compaction_threads, false_positives};
 
@@ -62,6 +62,12 @@ impl Engine for TidesDb {
             ),
         ];
         lines.extend(without_ribbons(settings, "TidesDB"));
+        if settings.values != ValuePlace::Inline {
+            let values = &settings.values;
+            lines.push(unequal(format_args!(
+                "values {values}: TidesDB keeps large values in a log of its own limits"
+            )));
+        }
         match settings.log {
             Log::None => {
                 lines.push(unequal("log none: TidesDB cannot disable its log, which stays in the process"))

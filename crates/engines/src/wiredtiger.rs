@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::bundled::{cache, log, memtable, unequal, without_codec, without_interval, without_ribbons};
+use crate::bundled::{
+    cache, log, memtable, unequal, without_blob_files, without_codec, without_interval, without_ribbons,
+};
 use crate::engine::{Engine, Identity, Missing};
 use crate::library::Wanted;
 use crate::opening::Opening;
@@ -132,6 +134,7 @@ impl Engine for WiredTiger {
         if self.is_lsm() {
             lines.push(memtable(settings, "chunk_size"));
             lines.extend(without_ribbons(settings, "WiredTiger"));
+            lines.extend(without_blob_files(settings, "WiredTiger"));
         } else {
             lines.push(unequal(
                 "memtable, filters: a row store has neither, and keeps unwritten changes in its cache",

@@ -72,6 +72,8 @@ axes! {
     wal: dyn tree::wal::WalPolicy => tree::wal::CATALOG;
     /// Adds a hash function for keys.
     hash: dyn tree::hash::KeyHasher => tree::hash::CATALOG;
+    /// Adds a value policy, which decides which values live in blob files.
+    values: dyn tree::values::ValuePolicy => tree::values::CATALOG;
     /// Adds a distribution of keys.
     keys: dyn workload::KeyDistribution => workload::KEYS;
     /// Adds a distribution of value sizes.

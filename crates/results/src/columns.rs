@@ -76,11 +76,11 @@ columns! {
     USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, Exact;
     /// Bytes written to the write-ahead log (WAL).
     WAL_BYTES = "wal_bytes", "bytes written to the WAL", Bytes, Integer, Lower, Exact;
-    /// SSTable bytes written by flushes.
+    /// Bytes of SSTables and blob files written by flushes.
     FLUSH_BYTES = "flush_bytes", "bytes flushed", Bytes, Integer, Lower, Exact;
-    /// SSTable bytes read by compactions.
+    /// Bytes of SSTables and blob files read by compactions.
     COMPACTION_BYTES_READ = "compaction_bytes_read", "bytes read by compaction", Bytes, Integer, Lower, Exact;
-    /// SSTable bytes written by compactions.
+    /// Bytes of SSTables and blob files written by compactions.
     COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, Exact;
     /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
     /// (burst value), without pending compactions.
@@ -112,7 +112,7 @@ columns! {
     LEVELS = "levels", "levels", Count, Integer, Neither, Exact;
     /// Sorted runs on storage at the end of the phase's last operation.
     RUNS = "runs", "sorted runs", Count, Integer, Neither, Exact;
-    /// Bytes of all live SSTables at the end of the phase's last operation.
+    /// Bytes of all live SSTables and blob files at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, Exact;
     /// Key and value bytes of the newest live version of every key. lsmbench computes the exact value from the
     /// operations.
@@ -138,6 +138,17 @@ columns! {
     /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are no range
     /// tombstones.
     RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, Exact;
+    /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include
+    /// them. This column and the next four columns are empty if the design keeps values in SSTables.
+    BLOB_BYTES_WRITTEN = "blob_bytes_written", "bytes written to blob files", Bytes, Integer, Lower, Exact;
+    /// Bytes of the values in blob files, with their keys and checksums, at the end of the phase's last operation.
+    BLOB_BYTES = "blob_bytes", "bytes of values in blob files", Bytes, Integer, Lower, Exact;
+    /// Fraction of `blob_bytes` to which SSTables refer. The rest is stale.
+    BLOB_LIVE_SHARE = "blob_live_share", "live share of blob files", Share, Number, Higher, Exact;
+    /// Values that gets and scans fetched from blob files on storage.
+    BLOB_VALUES_READ = "blob_values_read", "values fetched from blob files", Count, Integer, Lower, Exact;
+    /// Values of blob files that gets and scans found in the block cache.
+    BLOB_VALUES_FROM_CACHE = "blob_values_from_cache", "values of blob files found in the cache", Count, Integer, Neither, Exact;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
     WRITE_AMP_WAL = "write_amp_wal", "write amplification with the WAL", Ratio, Number, Lower, Exact;
     /// `write_amp`, including the bytes written until pending flushes and compactions finished (settled value).

@@ -91,6 +91,7 @@ fn text(shared: &Shared) -> String {
         ("levels", "Levels with SSTables", stats.levels.len() as u64),
         ("runs", "Sorted runs of all levels", stats.levels.iter().map(|level| level.runs).sum()),
         ("table_bytes", "Bytes of all SSTables", stats.levels.iter().map(|level| level.file_bytes).sum()),
+        ("blob_bytes", "Bytes of the values in blob files", stats.blobs.bytes),
     ] {
         add("gauge", &format!("lsmbench_tree_{name}"), help, value);
     }

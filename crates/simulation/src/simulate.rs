@@ -71,6 +71,7 @@ pub struct PhaseRow {
 /// invariant of its axis.
 pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> {
     check_phases(simulation.workload)?;
+    check_design(simulation.design)?;
     let all: f64 = simulation.workload.phases.iter().map(operations).sum();
     let is_exact = match simulation.picture {
         Picture::Automatic => all <= MOST_EXACT_WRITES,
@@ -85,6 +86,18 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
     let rows =
         if is_exact { simulation.exact(&*policy, costs)? } else { simulation.expected(&*policy, costs)? };
     Ok((rows, costs))
+}
+
+/// Rejects designs whose writes are not those of the compaction policy.
+fn check_design(design: &Design) -> Outcome<()> {
+    match design.keeps_values_inline() {
+        true => Ok(()),
+        false => Err(Problem::new(format!(
+            "design.values = \"{}\" cannot be simulated, because blob files are not; run the experiment with \
+             trials.mode = \"counted\"",
+            design.choice("values")
+        ))),
+    }
 }
 
 /// Rejects phases that have no picture.

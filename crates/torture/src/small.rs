@@ -4,7 +4,7 @@ use toml::Table;
 use tree::Design;
 
 /// Options that are reduced if the design has them. The order matters, because an SSTable has at least one block.
-const SMALL: [&str; 10] = [
+const SMALL: [&str; 15] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",
     "table = { capacity = \"1KiB\" }",
@@ -15,6 +15,11 @@ const SMALL: [&str; 10] = [
     "compaction = { num_runs = 3 }",
     "compaction = { tombstone_ttl = 20 }",
     "stall = { level0_runs = 0 }",
+    "values = { threshold = 6 }",
+    "values = { medium = 4, large = 8, medium_level = 1 }",
+    "values = { file_size = \"512B\" }",
+    "values = { stale_share = 0.1 }",
+    "values = { partitions = 3 }",
 ];
 
 /// The design with the same components, in sizes for tests.

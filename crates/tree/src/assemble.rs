@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cache::Cache;
 use storage::Storage;
 
-use crate::design::Design;
+use crate::blob::{BlobFiles, BlobSource};
+use crate::design::{Design, Mapped};
 use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, TableContext};
@@ -29,15 +30,21 @@ pub(crate) fn table_context(
     /// has number 0. The blocks of such a tree are therefore in the same slots of the cache in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
+    let tree = cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed));
+    let cache = match cache {
+        Some(cache) => cache,
+        None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
+    };
+    let reads_in_place = design.options.block.mapped == Mapped::InPlace;
+    let source =
+        BlobSource { storage: Arc::clone(&storage), cache: Arc::clone(&cache), tree, reads_in_place };
     Ok(TableContext {
+        blobs: BlobFiles::new(source, directory, seals.clone()),
         storage,
         directory: directory.to_owned(),
         seals,
-        tree: cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed)),
-        cache: match cache {
-            Some(cache) => cache,
-            None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
-        },
+        tree,
+        cache,
         bloom: Component {
             label: bloom.label(),
             component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?),

@@ -1,7 +1,8 @@
-//! Checkpoints: copies of a tree that share its SSTables.
+//! Checkpoints: copies of a tree that share its SSTables and blob files.
 
 use std::path::Path;
 
+use crate::blob::blob_path;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::maintain::run_states;
@@ -9,7 +10,7 @@ use crate::manifest::{Manifest, State};
 use crate::table::table_path;
 
 impl Inner {
-    /// Creates an independent tree in `target`, which must be new or empty, with hard links to the SSTables.
+    /// Creates an independent tree in `target`, which must be new or empty, with hard links to the SSTables and blob files.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         self.storage.create_directory(target)?;
         if !self.storage.list(target)?.is_empty() {
@@ -25,10 +26,14 @@ impl Inner {
             self.storage
                 .hard_link(&table_path(&self.directory, table.id()), &table_path(target, table.id()))?;
         }
+        let blobs = view.version.blob_files()?;
+        for blob in &blobs {
+            self.storage.hard_link(&blob_path(&self.directory, blob.id), &blob_path(target, blob.id))?;
+        }
         self.storage.sync_directory(target)?;
         let recorded = self.manifest.lock().state.clone();
         let seals = recorded.seals.of_copy(recorded.next_file, target);
-        let state = State { levels: run_states(&view.version.levels), log: None, seals, ..recorded };
+        let state = State { levels: run_states(&view.version.levels), blobs, log: None, seals, ..recorded };
         Manifest::create(&*self.storage, target, state)?;
         Ok(())
     }

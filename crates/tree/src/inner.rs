@@ -1,5 +1,6 @@
 //! The state of an open tree, shared by callers and background threads.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,6 +22,7 @@ use crate::memory::Slot;
 use crate::recovered::Recovery;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
+use crate::values::ValuePolicy;
 use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{HEADER_BYTES, LogFile, WalMode};
@@ -37,7 +39,7 @@ pub enum Mode {
 
 /// The state of an open tree.
 ///
-/// Locks are taken in this order: `flushing`, `compacting`, `merges_for_ranges`, `log`, `pending`, `manifest`, the
+/// Locks are taken in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`, `pending`, `manifest`, the
 /// state of `signals`, `view_lock`. Readers take no locks, except that a scan occasionally checks whether a
 /// read-triggered compaction is due.
 pub(crate) struct Inner {
@@ -51,6 +53,10 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
+    /// Decides which values live in blob files.
+    pub(crate) values: Box<dyn ValuePolicy>,
+    /// The blob files that are being collected: their live values move to other files.
+    pub(crate) collected_blobs: Mutex<HashSet<u64>>,
     pub(crate) hasher: Arc<dyn KeyHasher>,
     pub(crate) wal_mode: WalMode,
     /// The current memtables and SSTables, like RocksDB's superversion. The view is replaced as a whole.

@@ -22,6 +22,7 @@
 
 mod assemble;
 mod batch;
+mod blob;
 pub mod block;
 mod checkpoint;
 mod checksum;
@@ -53,6 +54,7 @@ mod stats;
 mod sync;
 mod table;
 mod tree;
+pub mod values;
 mod verify;
 mod version;
 mod visible;
@@ -73,7 +75,7 @@ pub use range::Range;
 pub use read::MultiGetValues;
 pub use recovered::Recovery;
 pub use snapshot::Snapshot;
-pub use stats::{Counts, LevelCounts, LevelStats, Stats};
+pub use stats::{BlobStats, Counts, LevelCounts, LevelStats, Stats};
 pub use tree::Tree;
 pub use types::MergeOperator;
 pub use verify::{Verification, verify};

@@ -13,6 +13,7 @@ use crate::checksum::checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
 use crate::error::{Error, Result};
 use crate::seals::Seals;
+use crate::values::BlobFileShape;
 
 /// The name of the manifest in the tree's directory.
 pub(crate) const MANIFEST: &str = "manifest";
@@ -34,6 +35,9 @@ pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
 
 /// The code of the merge operator among the optional parts of a state.
 const MERGE_OPERATOR: u8 = 1;
+
+/// The code of the blob files among the optional parts of a state.
+const BLOB_FILES: u8 = 2;
 
 /// The limit of the search for intact records after corrupt records, as a multiple of the manifest's bytes.
 const MOST_PASSES: usize = 64;
@@ -61,6 +65,8 @@ pub(crate) struct State {
     pub(crate) closed_log: Option<(u64, u64)>,
     /// The merge operator of the store. With an operator, the last byte of each stored value is a mark.
     pub(crate) merge_operator: Option<MergeOperator>,
+    /// The blob files with their bytes and live bytes, by number.
+    pub(crate) blobs: Vec<BlobFileShape>,
 }
 
 /// A run by its number.
@@ -103,6 +109,14 @@ impl State {
             out.push(MERGE_OPERATOR);
             put_bytes(&mut out, operator.name().as_bytes());
         }
+        if !self.blobs.is_empty() {
+            out.push(BLOB_FILES);
+            put_varint(&mut out, self.blobs.len() as u64);
+            for BlobFileShape { id, bytes, live_bytes, partition } in &self.blobs {
+                let numbers = [*id, *bytes, *live_bytes, u64::from(*partition)];
+                numbers.into_iter().for_each(|number| put_varint(&mut out, number));
+            }
+        }
         out
     }
 
@@ -135,6 +149,7 @@ impl State {
         while !reader.is_at_end() {
             match reader.byte()? {
                 MERGE_OPERATOR => state.merge_operator = Some(MergeOperator::from_name(&reader.text()?)?),
+                BLOB_FILES => state.blobs = decode_blobs(&mut reader)?,
                 _ => return None,
             }
         }
@@ -150,8 +165,31 @@ impl State {
         let are_runs_apart = runs().all(|run| run.id < self.next_run && run_ids.insert(run.id));
         let ends = [self.next_file, self.next_run, self.flushed_sequence];
         let has_room = ends.into_iter().all(|number| number < MOST_NUMBERS);
-        are_tables_apart && are_runs_apart && has_room && self.log.is_none_or(|log| log < self.next_file)
+        let mut last = None;
+        let are_blobs_apart = self.blobs.iter().all(|blob| {
+            let is_above = last.replace(blob.id) < Some(blob.id);
+            is_above
+                && blob.id < self.next_file
+                && blob.live_bytes <= blob.bytes
+                && !tables.contains(&blob.id)
+        });
+        are_tables_apart
+            && are_runs_apart
+            && are_blobs_apart
+            && has_room
+            && self.log.is_none_or(|log| log < self.next_file)
     }
+}
+
+/// Decodes the blob files of a state. `None` if they are corrupt.
+fn decode_blobs(reader: &mut Reader<'_>) -> Option<Vec<BlobFileShape>> {
+    let mut blobs = Vec::new();
+    for _ in 0..reader.varint()? {
+        let (id, bytes, live_bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
+        let partition = u32::try_from(reader.varint()?).ok()?;
+        blobs.push(BlobFileShape { id, bytes, live_bytes, partition });
+    }
+    Some(blobs)
 }
 
 /// A manifest that is open for appending.
@@ -301,6 +339,10 @@ mod tests {
                 flushed_sequence: 1 << 40,
                 seals: Seals::default().of_copy(600, Path::new("copy")),
                 closed_log: Some((300, 1 << 20)),
+                blobs: vec![
+                    BlobFileShape { id: 6, bytes: 0, live_bytes: 0, partition: 0 },
+                    BlobFileShape { id: 601, bytes: 1 << 30, live_bytes: 1 << 29, partition: 300 },
+                ],
                 merge_operator: Some(MergeOperator::Max),
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
@@ -353,6 +395,10 @@ mod tests {
             change(|state| state.log = Some(700)),
             change(|state| state.flushed_sequence = u64::MAX),
             change(|state| (state.next_file, state.log) = (u64::MAX, None)),
+            change(|state| state.blobs[1].id = 700),
+            change(|state| state.blobs[1].id = 6),
+            change(|state| state.blobs[0].id = 9),
+            change(|state| state.blobs[0].live_bytes = 1),
         ] {
             assert_eq!(State::decode(&bad.encode()), None, "{bad:?}");
         }

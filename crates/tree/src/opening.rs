@@ -25,7 +25,8 @@ use crate::recovery::{Files, Replay, lock, open_tables};
 use crate::seals::new_identity;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
-use crate::version::{TableRef, Version, View};
+use crate::values;
+use crate::version::{TableRef, Version, View, blob_files};
 use crate::visible::Visible;
 use crate::wal::{self, LogFile, WalMode, log_path};
 
@@ -113,8 +114,8 @@ impl Opening {
         let design = &self.options.design;
         let log_seal = self.state.seals.of(self.new_log);
         let last_sequence = self.state.flushed_sequence;
-        let levels = run_states(&self.levels);
-        let state = State { next_file: self.new_log + 1, levels, ..self.state };
+        let (levels, blobs) = (run_states(&self.levels), blob_files(&self.levels)?);
+        let state = State { next_file: self.new_log + 1, levels, blobs, ..self.state };
         // The manifest is created before the first WAL. A directory with a WAL and no manifest has therefore lost a
         // file.
         let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
@@ -124,6 +125,7 @@ impl Opening {
         let active = Arc::new(Slot::new(memtable, self.new_log));
         let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);
         let policy = compaction::CATALOG.build(design.choice("compaction")).map_err(misuse)?;
+        let values = values::CATALOG.build(design.choice("values")).map_err(misuse)?;
         let file = LogFile::create(&*self.storage, &self.directory, self.new_log, log_seal, self.wal_mode)?;
         let synced_offset = wal::synced_when_new(self.wal_mode);
         Ok(Inner {
@@ -132,6 +134,8 @@ impl Opening {
             clock: self.options.clock,
             memtables,
             policy,
+            values,
+            collected_blobs: Mutex::default(),
             hasher: Arc::clone(&self.context.hash.component),
             wal_mode: self.wal_mode,
             view: ArcSwap::from_pointee(first_view(&active, self.levels, culling)),

@@ -34,6 +34,10 @@ pub struct Range<'t> {
     expected: Option<u64>,
     /// Whether the view has range deletes.
     has_deletes: bool,
+    /// Whether the view has values in blob files.
+    has_blobs: bool,
+    /// The current value, if it is in a blob file.
+    value: Vec<u8>,
     /// The value of the current entry, if it is combined from operands.
     combined: Vec<u8>,
 }
@@ -107,6 +111,22 @@ impl Cursor<'_> {
         visited
     }
 
+    /// Returns the current entry, with its value read into `value` if the value is in a blob file. `None` for a
+    /// tombstone.
+    fn resolved<'m>(
+        &'m self,
+        value: &'m mut Vec<u8>,
+        counters: &AllCounters,
+    ) -> Result<Option<(&'m [u8], &'m [u8])>> {
+        match self {
+            Self::Run(cursor, _) => cursor.resolved(value, counters),
+            Self::Memtable(cursor) => {
+                let entry = cursor.entry();
+                Ok(entry.value.map(|value| (entry.key, value)))
+            }
+        }
+    }
+
     /// Whether the current entry is a tombstone.
     #[inline]
     fn is_tombstone(&self) -> bool {
@@ -155,7 +175,7 @@ impl<'t> Range<'t> {
         bounds: &impl RangeBounds<[u8]>,
     ) -> Result<Self> {
         let bounds = Bounds::new(bounds)?;
-        let has_deletes = view.has_range_deletes();
+        let (has_deletes, has_blobs) = (view.has_range_deletes(), view.version.has_blobs());
         let counters = inner.counters.local();
         counters.ranges.bump();
         inner.note_range(counters.ranges.get());
@@ -169,6 +189,8 @@ impl<'t> Range<'t> {
             extra_sources: 0,
             expected: None,
             has_deletes,
+            has_blobs,
+            value: Vec::new(),
             combined: Vec::new(),
         })
     }
@@ -204,21 +226,24 @@ impl<'t> Range<'t> {
         self.current(Direction::Backward)
     }
 
-    /// Returns the current entry of the end that is read in `direction`.
+    /// Returns the current entry of the end that is read in `direction`. If a value of it cannot be read, the range is
+    /// at its end.
     #[inline]
     fn current(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
-        let Self { inner, walk, snapshot, has_deletes, combined, .. } = self;
+        let Self { inner, walk, snapshot, has_deletes, has_blobs, value, combined, is_done, .. } = self;
         walk.with_dependent(|view, ends| {
             let merge = match direction {
                 Direction::Forward => ends.front.as_ref(),
                 Direction::Backward => ends.back.as_ref(),
             };
-            match (merge, inner.merge_operator()) {
-                (Some(merge), Some(operator)) => {
-                    let (snapshot, has_deletes) = (*snapshot, *has_deletes);
-                    MergeView { operator, inner, view, snapshot, has_deletes }.current(merge, combined)
+            let operator = inner.merge_operator();
+            match merge {
+                Some(merge) if *has_blobs || operator.is_some() => {
+                    let (snapshot, has_deletes, has_blobs) = (*snapshot, *has_deletes, *has_blobs);
+                    let view = ValueView { operator, inner, view, snapshot, has_deletes, has_blobs };
+                    view.current(merge, value, combined).inspect_err(|_| *is_done = true)
                 }
-                (merge, _) => Ok(merge.and_then(current)),
+                merge => Ok(merge.and_then(current)),
             }
         })
     }
@@ -237,27 +262,28 @@ impl<'t> Range<'t> {
         if most == 0 || !self.step(direction)? {
             return Ok(0);
         }
-        let Self { inner, walk, bounds, snapshot, has_deletes, combined, .. } = self;
+        let Self { inner, walk, bounds, snapshot, has_deletes, has_blobs, value: buffer, combined, .. } =
+            self;
         let operator = inner.merge_operator();
         let mut visited = 0;
         let moved = walk.with_dependent_mut(|view, ends| {
             let deletes = has_deletes.then_some(ViewDeletes { inner, view, snapshot: *snapshot });
             let (Some(merge), other) = ends.of(direction) else { return Ok(false) };
             let met = other.and_then(Merge::current).map(Cursor::key);
-            let operands = operator.map(|operator| {
-                let (snapshot, has_deletes) = (*snapshot, *has_deletes);
-                MergeView { operator, inner, view, snapshot, has_deletes }
+            let values = (*has_blobs || operator.is_some()).then(|| {
+                let (snapshot, has_deletes, has_blobs) = (*snapshot, *has_deletes, *has_blobs);
+                ValueView { operator, inner, view, snapshot, has_deletes, has_blobs }
             });
             loop {
-                let entry = match &operands {
+                let entry = match &values {
                     None => current(merge),
-                    Some(operands) => operands.current(merge, combined)?,
+                    Some(values) => values.current(merge, buffer, combined)?,
                 };
                 let Some((key, value)) = entry else { return Ok(false) };
                 visit(key, value);
                 visited += 1;
                 if let (Direction::Forward, Some(source), None, None) =
-                    (direction, merge.only_source(), &deletes, &operands)
+                    (direction, merge.only_source(), &deletes, &values)
                 {
                     let is_inside =
                         |key: &[u8]| is_below(|| key, &bounds.high) && met.is_none_or(|met| key < met);
@@ -506,47 +532,57 @@ fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     Some((entry.key, entry.value?))
 }
 
-/// A view of which a scan combines operands.
-struct MergeView<'v> {
-    operator: MergeOperator,
+/// A view of which a scan reads values in blob files and combines operands.
+struct ValueView<'v> {
+    operator: Option<MergeOperator>,
     inner: &'v Inner,
     view: &'v View,
     snapshot: SequenceNumber,
     has_deletes: bool,
+    has_blobs: bool,
 }
 
-impl MergeView<'_> {
-    /// Returns the current entry of a merge with its value. The operands of the entry are combined in `combined`.
+impl ValueView<'_> {
+    /// Returns the current entry of a merge with its value. A value in a blob file is read into `value`. The operands of
+    /// the entry are combined in `combined`.
     fn current<'m>(
         &self,
         merge: &'m Merge<Cursor<'_>>,
+        value: &'m mut Vec<u8>,
         combined: &'m mut Vec<u8>,
     ) -> Result<Option<(&'m [u8], &'m [u8])>> {
-        let Some((key, stored)) = current(merge) else { return Ok(None) };
+        let entry = match merge.current() {
+            Some(source) if self.has_blobs => source.resolved(value, &self.inner.counters)?,
+            _ => current(merge),
+        };
+        let (Some((key, stored)), Some(operator)) = (entry, self.operator) else { return Ok(entry) };
         if let Some(value) = value_in(stored) {
             return Ok(Some((key, value)));
         }
-        *combined = self.combine(key, merge)?;
+        *combined = self.combine(operator, key, merge)?;
         Ok(Some((key, combined)))
     }
 
     /// Combines the operands of the current key of a merge.
-    fn combine(&self, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
+    fn combine(&self, operator: MergeOperator, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
         let key = self.inner.hashed(key);
         if self.has_deletes {
-            return self.inner.combined(self.operator, self.view, self.snapshot, key);
+            return self.inner.combined(operator, self.view, self.snapshot, key);
         }
-        let (mut stack, mut is_sound) = (OperandStack::default(), true);
+        let (mut stack, mut is_sound, mut buffer) = (OperandStack::default(), true, Vec::new());
         for source in merge.current().into_iter().chain(merge.superseded()) {
             is_sound &= match source {
                 Cursor::Memtable(cursor) => cursor.slot().collect(key, self.snapshot, &mut stack),
-                Cursor::Run(cursor, _) => stack.add(cursor.entry().value),
+                Cursor::Run(..) => {
+                    let found = source.resolved(&mut buffer, &self.inner.counters)?;
+                    stack.add(found.map(|(_, stored)| stored))
+                }
             };
             if stack.is_complete() || !is_sound {
                 break;
             }
         }
-        let value = if is_sound { stack.value(self.operator) } else { None };
+        let value = if is_sound { stack.value(operator) } else { None };
         value.ok_or_else(|| unmarked(&self.inner.directory))
     }
 }

@@ -11,6 +11,7 @@ use storage::{Held, Storage, StorageError};
 use types::SequenceNumber;
 
 use crate::batch::Operation;
+use crate::blob::References;
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
 use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
@@ -18,7 +19,7 @@ use crate::memory::Slot;
 use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
-use crate::version::TableRef;
+use crate::version::{TableRef, references};
 use crate::wal;
 
 /// The name of the file whose lock keeps other processes out.
@@ -52,6 +53,7 @@ fn refused(directory: &Path, error: StorageError) -> Error {
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
     logs: BTreeMap<u64, String>,
+    blobs: BTreeMap<u64, String>,
     has_manifest: bool,
     has_temporary: bool,
     has_lock: bool,
@@ -68,8 +70,14 @@ impl Files {
                 (QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
                 (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
-                (_, Some((number, kind @ ("table" | "wal")))) if let Some(number) = file_number(number) => {
-                    let files = if kind == "table" { &mut files.tables } else { &mut files.logs };
+                (_, Some((number, kind @ ("table" | "wal" | "blob"))))
+                    if let Some(number) = file_number(number) =>
+                {
+                    let files = match kind {
+                        "table" => &mut files.tables,
+                        "wal" => &mut files.logs,
+                        _ => &mut files.blobs,
+                    };
                     files.insert(number, name);
                 }
                 _ => files.foreign.push(name),
@@ -80,8 +88,7 @@ impl Files {
 
     /// Rejects a directory that has files, but none of a tree.
     fn check_ours(&self, directory: &Path) -> Result<()> {
-        let has_some = self.has_manifest || !self.tables.is_empty() || !self.logs.is_empty();
-        match has_some || self.foreign.is_empty() {
+        match self.has_manifest || self.has_data() || self.foreign.is_empty() {
             true => Ok(()),
             false => Err(Error::NotATree(directory.to_owned())),
         }
@@ -92,11 +99,11 @@ impl Files {
         if self.has_manifest {
             return manifest::read(storage, directory);
         }
-        if !self.tables.is_empty() || !self.logs.is_empty() {
+        if self.has_data() {
             return Err(Error::damaged(
                 &directory.join(MANIFEST),
                 0,
-                "the manifest is missing, but there are SSTables or WALs",
+                "the manifest is missing, but there are SSTables, blob files or WALs",
             ));
         }
         self.check_ours(directory)?;
@@ -129,9 +136,13 @@ impl Files {
     /// Whether a tree was at least begun in the directory. A crash may leave its first files without a manifest.
     pub(crate) fn are_of_a_tree(&self) -> bool {
         self.has_manifest
-            || !self.tables.is_empty()
-            || !self.logs.is_empty()
+            || self.has_data()
             || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
+    }
+
+    /// Whether the directory has any numbered file.
+    fn has_data(&self) -> bool {
+        [&self.tables, &self.logs, &self.blobs].into_iter().any(|files| !files.is_empty())
     }
 
     /// Whether the directory has a manifest.
@@ -141,8 +152,8 @@ impl Files {
 
     /// Returns a number above the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
-        let last = self.tables.last_key_value().max(self.logs.last_key_value());
-        last.map_or(1, |(number, _)| number + 1)
+        let last = [&self.tables, &self.logs, &self.blobs].into_iter().filter_map(BTreeMap::last_key_value);
+        last.map(|(number, _)| number + 1).max().unwrap_or(1)
     }
 
     /// Returns the WAL numbers from `first` on, in order.
@@ -155,8 +166,10 @@ impl Files {
         let needed: HashSet<u64> = state.tables().collect();
         let tables = self.tables.iter().filter(|(number, _)| !needed.contains(number));
         let logs = self.logs.iter().filter(|(number, _)| state.log.is_none_or(|first| **number < first));
+        let named: HashSet<u64> = state.blobs.iter().map(|blob| blob.id).collect();
+        let blobs = self.blobs.iter().filter(|(number, _)| !named.contains(number));
         let temporary = self.has_temporary.then(|| MANIFEST_TEMPORARY.to_owned());
-        tables.chain(logs).map(|(_, name)| name.clone()).chain(temporary).collect()
+        tables.chain(blobs).chain(logs).map(|(_, name)| name.clone()).chain(temporary).collect()
     }
 }
 
@@ -175,11 +188,12 @@ pub(crate) fn open_tables(
     quarantine: bool,
     recovery: &mut Recovery,
 ) -> Result<Levels<TableRef>> {
+    let corrupt_blobs = if quarantine { corrupt_blobs(context, state)? } else { BTreeMap::new() };
     let mut levels = Levels::default();
     for runs in &state.levels {
         let mut level = Level::default();
         for run in runs {
-            let tables = open_run(context, run, quarantine, recovery)?;
+            let tables = open_run(context, run, quarantine.then_some(&corrupt_blobs), recovery)?;
             if !tables.is_empty() {
                 level.runs.push(Run { id: run.id, tables });
             }
@@ -189,23 +203,29 @@ pub(crate) fn open_tables(
     while levels.levels.last().is_some_and(|level: &Level<TableRef>| level.runs.is_empty()) {
         levels.levels.pop();
     }
+    if quarantine {
+        set_blobs_aside(context, state, &levels, recovery)?;
+    }
     Ok(levels)
 }
 
 fn open_run(
     context: &Arc<TableContext>,
     run: &RunState,
-    quarantine: bool,
+    quarantine: Option<&BTreeMap<u64, Error>>,
     recovery: &mut Recovery,
 ) -> Result<Vec<TableRef>> {
     let mut tables: Vec<TableRef> = Vec::new();
     let has_operator = context.options.merge_operator.is_some();
     for id in &run.tables {
-        match Table::open(context, *id)
-            .and_then(|table| if quarantine { whole(table, has_operator) } else { Ok(table) })
-        {
+        let opened = Table::open(context, *id).and_then(with_blobs);
+        let opened = opened.and_then(|table| match quarantine {
+            Some(corrupt_blobs) => whole(table, has_operator, corrupt_blobs),
+            None => Ok(table),
+        });
+        match opened {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
-            Err(error) if quarantine && is_lost(&error) => {
+            Err(error) if quarantine.is_some() && is_lost(&error) => {
                 set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
                 recovery.quarantined_files.push(format!("{id:08}.table: {error}"));
             }
@@ -223,10 +243,57 @@ fn open_run(
     }
 }
 
-/// Returns the table if no part of it is corrupt. Otherwise returns the first corruption, and the range of keys from
-/// there to the end of the table.
-fn whole(table: Table, has_operator: bool) -> Result<Table> {
-    let mut first = None;
+/// Opens the blob files that a table refers to. A missing blob file is detected here and not at the first read.
+fn with_blobs(table: Table) -> Result<Table> {
+    table
+        .references()
+        .into_iter()
+        .flat_map(References::iter)
+        .try_for_each(|reference| reference.file.open())?;
+    Ok(table)
+}
+
+/// Moves blob files without any table into the quarantine, because their tables are there.
+fn set_blobs_aside(
+    context: &TableContext,
+    state: &State,
+    levels: &Levels<TableRef>,
+    recovery: &mut Recovery,
+) -> Result<()> {
+    let used: HashSet<u64> =
+        references(levels).flat_map(References::iter).map(|reference| reference.file.number()).collect();
+    for blob in state.blobs.iter().filter(|blob| !used.contains(&blob.id)) {
+        let name = format!("{:08}.blob", blob.id);
+        set_aside(&*context.storage, &context.directory, &name)?;
+        recovery.quarantined_files.push(format!("{name}: the SSTables with its keys are in the quarantine"));
+    }
+    Ok(())
+}
+
+/// Returns the corrupt and missing blob files, each with its first corruption.
+fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, Error>> {
+    let mut corrupt = BTreeMap::new();
+    for blob in &state.blobs {
+        let mut errors = Vec::new();
+        context.blobs.file(blob.id).check(&mut |error| errors.push(error));
+        for error in errors {
+            if !is_lost(&error) {
+                return Err(error);
+            }
+            corrupt.entry(blob.id).or_insert(error);
+        }
+    }
+    Ok(corrupt)
+}
+
+/// Returns the table if no part of it is corrupt and none of its blob files is. Otherwise returns the first corruption,
+/// and the range of keys of the table.
+fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
+    let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
+        let error = corrupt_blobs.get(&reference.file.number())?;
+        let what = format!("the table refers to values in a corrupt blob file: {error}");
+        Some(table.damage_in_block(0, what))
+    });
     table.check(has_operator, &mut |error| first = first.take().or(Some(error)));
     match first {
         None => Ok(table),

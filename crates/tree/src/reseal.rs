@@ -9,7 +9,7 @@ use storage::Storage;
 
 use crate::error::Result;
 use crate::recovery::Files;
-use crate::{manifest, table, wal};
+use crate::{blob, manifest, table, wal};
 
 /// Returns the seal of the table or WAL with this number, for the store in `directory`. All checksums of the file begin
 /// with the seal.
@@ -29,6 +29,11 @@ pub fn table(bytes: &mut [u8], seal: u64) {
 /// Corrects the checksums of a WAL with `seal`.
 pub fn log(bytes: &mut [u8], seal: u64) {
     wal::reseal(bytes, seal);
+}
+
+/// Corrects the checksums of a blob file with `seal`.
+pub fn blob(bytes: &mut [u8], seal: u64) {
+    blob::reseal(bytes, seal);
 }
 
 /// Corrects the checksums of a manifest.

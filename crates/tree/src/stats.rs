@@ -52,9 +52,9 @@ counters! {
     LevelCounters, [],
     /// The counts of one level, over all threads.
     LevelCounts,
-    /// Bytes of SSTables read by the compactions that wrote to the level.
+    /// Bytes of SSTables and blob files read by the compactions that wrote to the level.
     bytes_read,
-    /// Bytes of SSTables written to the level, by flushes and compactions.
+    /// Bytes of SSTables and blob files written to the level, by flushes and compactions.
     bytes_written,
     /// Filters of the level probed by gets.
     filter_probes,
@@ -105,7 +105,7 @@ counters! {
     wal_syncs,
     /// Memtables flushed.
     flushes,
-    /// Bytes of SSTables written by flushes.
+    /// Bytes of SSTables and blob files written by flushes.
     flush_bytes,
     /// Compactions that merged tables.
     compactions,
@@ -116,9 +116,9 @@ counters! {
     moves,
     /// Compactions that dropped whole tables because the policy discards old data.
     drops,
-    /// Bytes of SSTables read by compactions.
+    /// Bytes of SSTables and blob files read by compactions.
     compaction_bytes_read,
-    /// Bytes of SSTables written by compactions.
+    /// Bytes of SSTables and blob files written by compactions.
     compaction_bytes_written,
     /// Data blocks searched by gets, cached or not.
     blocks_searched,
@@ -134,6 +134,18 @@ counters! {
     blocks_in_place,
     /// Data blocks that gets and ranges found in the cache.
     blocks_from_cache,
+    /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include them.
+    blob_bytes_written,
+    /// Values of gets, ranges and multi-gets fetched from blob files on storage.
+    blob_values_read,
+    /// Bytes of blob files fetched from storage for these values.
+    blob_read_bytes,
+    /// Values that gets, ranges and multi-gets read in place, in memory-mapped blob files.
+    blob_values_in_place,
+    /// Values of blob files that gets, ranges and multi-gets found in the cache.
+    blob_values_from_cache,
+    /// Values that compactions moved from one blob file to another, or back into SSTables.
+    blob_values_relocated,
     /// Fence pages fetched from storage.
     fence_pages_read,
     /// Fence pages found in the cache.
@@ -269,9 +281,22 @@ pub struct Stats {
     pub cache_bytes: u64,
     /// The expected false-positive rate of the filters as built, the mean over runs; `None` without runs.
     pub expected_fpr: Option<f64>,
+    /// The blob files.
+    pub blobs: BlobStats,
     /// The modelled time of the device so far, including the opening of the tree. `None` if the storage has no device
     /// model.
     pub device: Option<DeviceTime>,
+}
+
+/// The blob files of a tree, which have the values that are not in SSTables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlobStats {
+    /// The number of files.
+    pub files: u64,
+    /// The bytes of the values, with their keys and checksums.
+    pub bytes: u64,
+    /// The part of `bytes` that SSTables refer to.
+    pub live_bytes: u64,
 }
 
 /// The contents of one level.

@@ -197,6 +197,7 @@ impl Tree {
             fence_bytes,
             cache_bytes: self.inner.context.cache.weight_bytes(),
             expected_fpr: view.version.expected_fpr(),
+            blobs: view.version.blob_stats(),
             device: self.inner.storage.device_time(),
         }
     }

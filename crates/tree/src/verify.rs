@@ -1,5 +1,6 @@
 //! Checks a whole store without changing it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,13 +9,14 @@ use toml::Table as Toml;
 
 use crate::assemble::table_context;
 use crate::batch::Operation;
+use crate::blob::{Reference, References};
 use crate::checksum::Checksum;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::manifest::{Found, State};
 use crate::merge_operands::unexpected_merge;
 use crate::recovery::{Files, QUARANTINE, lock_existing};
-use crate::table::Table;
+use crate::table::{Table, TableContext};
 use crate::wal;
 
 /// The report of checking a store.
@@ -29,6 +31,8 @@ pub struct Verification {
     pub blocks: u64,
     /// The number of blocks without a checksum (`block.checksum = "none"`), in which no flipped bit can be found.
     pub unchecked_blocks: u64,
+    /// The number of blob files that the manifest names.
+    pub blobs: u64,
     /// The number of WAL files that would be replayed.
     pub logs: u64,
     /// The number of operations in those WAL files.
@@ -97,6 +101,7 @@ impl Verification {
         let design = Design::default().with(&no_cache)?;
         let context = table_context(&design, Arc::clone(storage), None, directory, state.seals.clone())?;
         let context = Arc::new(context);
+        let mut live: BTreeMap<u64, u64> = BTreeMap::new();
         for run in state.levels.iter().flatten() {
             let mut previous: Option<Table> = None;
             for id in &run.tables {
@@ -104,13 +109,41 @@ impl Verification {
                 match Table::open(&context, *id) {
                     Ok(table) => {
                         self.check_table(&table, previous.as_ref(), state.merge_operator.is_some());
+                        for Reference { file, bytes, .. } in
+                            table.references().into_iter().flat_map(References::iter)
+                        {
+                            let sum = live.entry(file.number()).or_default();
+                            *sum = sum.saturating_add(*bytes);
+                        }
                         previous = Some(table);
                     }
                     Err(error) => self.damage.push(error),
                 }
             }
         }
+        self.check_blobs(&context, state, &live);
         Ok(())
+    }
+
+    /// Checks every blob file that the manifest names. `live` is the bytes of each file that tables refer to.
+    fn check_blobs(&mut self, context: &TableContext, state: &State, live: &BTreeMap<u64, u64>) {
+        let are_tables_readable = self.damage.is_empty();
+        for blob in &state.blobs {
+            self.blobs += 1;
+            let file = context.blobs.file(blob.id);
+            let mut found = Vec::new();
+            file.check(&mut |error| found.push(error));
+            let referred = live.get(&blob.id).copied().unwrap_or(0);
+            if found.is_empty() && are_tables_readable && referred != blob.live_bytes {
+                let stated = blob.live_bytes;
+                let what =
+                    format!("the manifest states {stated} live bytes, the SSTables refer to {referred}");
+                found.push(file.damaged(0, what));
+            }
+            // A corrupt value that an SSTable refers to was already reported.
+            found.retain(|error| !self.damage.iter().any(|known| known.to_string() == error.to_string()));
+            self.damage.append(&mut found);
+        }
     }
 
     fn check_table(&mut self, table: &Table, previous: Option<&Table>, has_operator: bool) {

@@ -8,9 +8,12 @@ use bloom::LevelLoad;
 use compaction::{Levels, Placed, RangeWork, Shape, TableShape};
 use fence::culling::{Culling, FileRanges, LevelForm, RunIndex};
 
+use crate::blob::{References, shapes};
+use crate::error::Result;
 use crate::memory::Slot;
-use crate::stats::LevelStats;
+use crate::stats::{BlobStats, LevelStats};
 use crate::table::Table;
+use crate::values::BlobFileShape;
 
 /// A table in a level.
 #[derive(Clone)]
@@ -80,6 +83,8 @@ pub(crate) struct Version {
     pub(crate) runs: Vec<SortedRun>,
     /// The work of ranges before this version was created.
     pub(crate) ranges_before: RangeWork,
+    /// Whether any table has values in blob files, or marked values.
+    has_blobs: bool,
     /// Whether any table has range tombstones.
     has_range_tombstones: bool,
     culling: Arc<dyn Culling>,
@@ -95,7 +100,8 @@ impl Version {
         let run = |(level, run)| SortedRun::new(level, form(level), run, &*culling);
         let runs: Vec<SortedRun> = levels.runs().map(run).collect();
         let has_range_tombstones = runs.iter().any(|run| run.has_range_tombstones);
-        Self { levels, runs, ranges_before, has_range_tombstones, culling }
+        let has_blobs = levels.tables().any(|(_, table)| table.0.references().is_some());
+        Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, culling }
     }
 
     /// Returns a version of this tree with these levels.
@@ -106,6 +112,28 @@ impl Version {
     /// Returns all tables, from the newest run to the oldest.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.runs.iter().flat_map(|run| run.tables.iter())
+    }
+
+    /// Whether any table has values in blob files.
+    #[inline]
+    pub(crate) fn has_blobs(&self) -> bool {
+        self.has_blobs
+    }
+
+    /// Returns the blob files, oldest first.
+    pub(crate) fn blob_files(&self) -> Result<Vec<BlobFileShape>> {
+        blob_files(&self.levels)
+    }
+
+    /// Returns the blob files in numbers.
+    pub(crate) fn blob_stats(&self) -> BlobStats {
+        // The files were opened when the version was installed.
+        let files = if self.has_blobs { self.blob_files().unwrap_or_default() } else { Vec::new() };
+        BlobStats {
+            files: files.len() as u64,
+            bytes: files.iter().map(|file| file.bytes).sum(),
+            live_bytes: files.iter().map(|file| file.live_bytes).sum(),
+        }
     }
 
     /// Returns the shape of the tree, from which a compaction policy decides.
@@ -192,6 +220,16 @@ impl Version {
         });
         (!self.runs.is_empty()).then(|| rates.sum::<f64>() / self.runs.len() as f64)
     }
+}
+
+/// Returns the blob files that the tables of levels refer to, oldest first.
+pub(crate) fn blob_files(levels: &Levels<TableRef>) -> Result<Vec<BlobFileShape>> {
+    shapes(references(levels))
+}
+
+/// Returns the blob files of each table that has any.
+pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &References> {
+    levels.tables().filter_map(|(_, table)| table.0.references())
 }
 
 /// All memtables and SSTables that a reader needs, like RocksDB's superversion. The holder of a view sees one

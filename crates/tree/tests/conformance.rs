@@ -1,8 +1,8 @@
-//! Every block format, WAL mode and hash function of the catalogs keeps the invariants of its axis, in isolation and
+//! Every block format, WAL mode, hash function and value policy of the catalogs keeps the invariants of its axis, in isolation and
 //! in a tree.
 
 use catalog::laws;
-use lsmbench_tree::{block, hash, wal};
+use lsmbench_tree::{block, hash, values, wal};
 
 #[test]
 fn every_block_format_keeps_every_invariant() {
@@ -17,4 +17,9 @@ fn every_wal_mode_keeps_every_invariant() {
 #[test]
 fn every_hash_function_keeps_every_invariant() {
     laws::check_each(&hash::CATALOG, hash::conformance::check).unwrap();
+}
+
+#[test]
+fn every_value_policy_keeps_every_invariant() {
+    laws::check_each(&values::CATALOG, values::conformance::check).unwrap();
 }

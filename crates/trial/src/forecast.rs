@@ -98,7 +98,8 @@ impl Forecast {
             before.whole.count(&c::USER_BYTES_WRITTEN)? == 0 && before.whole.reading(&c::RUNS)? == 0;
         let (flushes, puts, user_bytes) =
             (done(&c::FLUSHES)?, done(&n::PUTS)?, done(&c::USER_BYTES_WRITTEN)?);
-        if !is_first || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
+        let is_inline = self.design.keeps_values_inline();
+        if !is_first || !is_inline || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
             return None;
         }
         // If the codec compresses more at deeper levels, the number of bytes changes after the flush.

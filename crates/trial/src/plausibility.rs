@@ -24,7 +24,7 @@ const SLACK: f64 = 0.02;
 struct Facts {
     /// The limits of the machine.
     limits: Limits,
-    /// Whether blocks are stored without compression, and no data expires by rule.
+    /// Whether blocks are stored without compression, values with their keys, and no data expires by rule.
     keeps_bytes: bool,
     /// Whether a component of the design is an ideal bound. The limits of real components do not apply to ideal bounds.
     is_oracle: bool,
@@ -113,7 +113,13 @@ impl Facts {
             keep_locality: policy.as_ref().is_ok_and(|policy| policy.needs_keys()),
             assume_similar_keys: policy.is_ok_and(|policy| policy.assumes_similar_keys()),
         };
-        Self { limits, keeps_bytes: is_first("compression") && !drops, is_oracle, filters, ..Self::default() }
+        Self {
+            limits,
+            keeps_bytes: is_first("compression") && is_first("values") && !drops,
+            is_oracle,
+            filters,
+            ..Self::default()
+        }
     }
 
     /// Updates the facts for a row of a phase. `hottest` is the fraction of accesses to the most popular key. Earlier

@@ -6,8 +6,11 @@ use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
 /// The bounds of `space_amp_settled` for a store with `live` bytes of live data. `None` if tombstones take
-/// additional space, and for an engine that does not report the content of its levels.
+/// additional space, if values are in blob files, and for an engine that does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
+    if !design.keeps_values_inline() {
+        return None;
+    }
     let stored = settled.sum_of_levels(&n::ENTRY_BYTES)?;
     let range_tombstones = settled.whole.reading(&c::RANGE_TOMBSTONES).unwrap_or(0);
     if live == 0 || stored == 0 || range_tombstones > 0 || settled.sum_of_levels(&n::TOMBSTONES)? > 0 {

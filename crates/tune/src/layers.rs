@@ -65,6 +65,11 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
     if experiment.cells.iter().any(|cell| !engine(&cell.engine).reads_whole_design()) {
         return Err(Problem::at(&experiment.file, None, "tune searches only designs of engine \"lsmbench\""));
     }
+    if experiment.cells.iter().any(|cell| !cell.design.keeps_values_inline()) {
+        let message =
+            "tune has no model of blob files; set design.values = \"inline\", or use `lsmbench run`";
+        return Err(Problem::at(&experiment.file, None, message));
+    }
     let candidates =
         experiment.cells.iter().map(|cell| Candidate::new(cell.label.clone(), cell.design.clone())).collect();
     let folder = settings.run.out.join(format!("{}-tune", experiment.name));

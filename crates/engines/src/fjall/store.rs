@@ -6,11 +6,13 @@ use fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
     RestartIntervalPolicy,
 };
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
+use fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode, Readable,
+};
 use results::columns as c;
 use workload::{Scan, Target, TargetError, Write};
 
-use crate::options::{Codec, EngineOptions, Log};
+use crate::options::{Codec, EngineOptions, Log, ValuePlace};
 use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::{settle, walk};
@@ -59,6 +61,20 @@ fn options(settings: &EngineOptions) -> KeyspaceCreateOptions {
         .data_block_compression_policy(CompressionPolicy::all(codec))
         .index_block_compression_policy(CompressionPolicy::all(codec))
         .filter_policy(filters)
+        .with_kv_separation(separation(settings, codec))
+}
+
+/// The options of values apart from their keys; `None` if all values are with their keys.
+fn separation(settings: &EngineOptions, codec: CompressionType) -> Option<KvSeparationOptions> {
+    let ValuePlace::BlobFiles { threshold, file_bytes, stale_share } = settings.values else { return None };
+    Some(
+        KvSeparationOptions::default()
+            .separation_threshold(u32::try_from(threshold).unwrap_or(u32::MAX))
+            .file_target_size(file_bytes)
+            .staleness_threshold(stale_share as f32)
+            .age_cutoff(1.0)
+            .compression(codec),
+    )
 }
 
 impl Target for FjallStore {

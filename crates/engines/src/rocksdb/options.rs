@@ -6,7 +6,7 @@
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};
 use crate::engine::UNEQUAL;
-use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
+use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
 /// All options, in the format of `rocksdb_get_options_from_string`.
 pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> String {
@@ -45,6 +45,15 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         lines.push(format!(
             "{UNEQUAL}compression {name}: RocksDB does not have this codec, so it runs without compression"
         ));
+    }
+    match &settings.values {
+        ValuePlace::Inline => {}
+        ValuePlace::BlobFiles { .. } => lines.push(format!(
+            "{UNEQUAL}values: RocksDB's compactions relocate values of the oldest quarter of its blob files only"
+        )),
+        ValuePlace::Other(label) => lines.push(format!(
+            "{UNEQUAL}values {label}: RocksDB does not have it, and keeps values with their keys"
+        )),
     }
     lines.push(format!(
         "{UNEQUAL}memtable size: RocksDB counts the arena, lsmbench counts keys and values, so a memtable of RocksDB has fewer entries"
@@ -105,6 +114,18 @@ fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)
     }
     if params.compaction == Style::Universal {
         terms.push(("levels".to_owned(), vec!["compaction_style=kCompactionStyleUniversal".to_owned()]));
+    }
+    if let ValuePlace::BlobFiles { threshold, file_bytes, stale_share } = settings.values {
+        terms.push((
+            format!("values {}", settings.values),
+            vec![
+                "enable_blob_files=true".to_owned(),
+                format!("min_blob_size={threshold}"),
+                format!("blob_file_size={file_bytes}"),
+                "enable_blob_garbage_collection=true".to_owned(),
+                format!("blob_garbage_collection_force_threshold={stale_share}"),
+            ],
+        ));
     }
     let (reads, options): (&str, &[&str]) = match settings.reads {
         Reads::Copied => ("tables read by system calls", &["allow_mmap_reads=false"]),
@@ -190,6 +211,22 @@ mod tests {
             "memtable 16MiB, at most 2 immutable memtables: write_buffer_size=16777216 max_write_buffer_number=3"
         );
         assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
+    }
+
+    #[test]
+    fn values_apart_become_blob_files() {
+        let values = ValuePlace::BlobFiles { threshold: 512, file_bytes: 1 << 26, stale_share: 0.5 };
+        let settings = EngineOptions { values, ..EngineOptions::default() };
+        let text = text(&Params::default(), &Overrides::default(), &settings);
+        assert!(
+            text.contains(
+                ";enable_blob_files=true;min_blob_size=512;blob_file_size=67108864;\
+                 enable_blob_garbage_collection=true;blob_garbage_collection_force_threshold=0.5;"
+            ),
+            "{text}"
+        );
+        let lines = mapping(&Params::default(), &Overrides::default(), &settings);
+        assert!(lines.iter().any(|line| line.contains("oldest quarter")), "{lines:?}");
     }
 
     #[test]

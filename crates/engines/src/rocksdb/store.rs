@@ -562,7 +562,8 @@ impl Store for RocksDbStore {
         let filled = |levels: &[u64]| levels.iter().filter(|files| **files > 0).count() as u64;
         let table_bytes = self
             .number(c"rocksdb.live-sst-files-size")
-            .or_else(|| self.number(c"rocksdb.total-sst-files-size"));
+            .or_else(|| self.number(c"rocksdb.total-sst-files-size"))
+            .map(|bytes| bytes + self.number(c"rocksdb.live-blob-file-size").unwrap_or(0));
         let mut stats = EngineStats::default();
         stats
             .whole

@@ -80,7 +80,8 @@ fn body(description: &str) -> &str {
 /// The shipped designs, unchanged if they are self-contained, and in resolved form.
 fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for file in shipped("configs/designs").chain(shipped("configs/designs/strategies")) {
+    let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];
+    for file in folders.into_iter().flat_map(shipped) {
         let text = fs::read_to_string(&file).expect("it is read");
         let resolved = hostile::design(&file).expect("shipped files are accepted");
         seeds.extend((!text.contains("extends")).then(|| text.into_bytes()));

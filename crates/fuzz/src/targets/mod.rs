@@ -26,6 +26,7 @@ pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
         codec::TARGET,
         codec::DICTIONARIES,
         store::TABLE,
+        store::BLOB,
         store::LOG,
         store::MANIFEST,
         workload::DSL,

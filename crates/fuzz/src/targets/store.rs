@@ -9,7 +9,7 @@ use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A table of any design. Invariants of all three targets: a store opens or reports the corruption. Each later call
+/// A table of any design, and one with values in a blob file. Invariants of all targets of stores: a store opens or reports the corruption. Each later call
 /// returns a result or an error. If `verify` finds no corruption, scans ascend, are equal in both directions, and agree
 /// with gets. Quarantine and further use also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
@@ -17,7 +17,16 @@ pub(super) const TABLE: FuzzTarget = FuzzTarget {
     about: "a table file in a store that is verified, opened, read and written to",
     form: InputForm::Bytes,
     seeds: table_seeds,
-    run: |input| feed(&[&TABLE_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
+    run: |input| feed(&[&TABLE_HOST, &APART_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
+};
+
+/// A blob file, which has the values of a store.
+pub(super) const BLOB: FuzzTarget = FuzzTarget {
+    name: "blob",
+    about: "a blob file in a store that is verified, opened, read and written to",
+    form: InputForm::Bytes,
+    seeds: || vec![BLOB_HOST.content().to_vec()],
+    run: |input| feed(&[&BLOB_HOST], input, |bytes, host| reseal::blob(bytes, host.seal)),
 };
 
 /// A write-ahead log, of a store that syncs and of one that does not.
@@ -70,7 +79,14 @@ const TABLE_DESIGNS: [&str; 10] = [
 /// The axes that affect the contents of tables.
 const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"];
 
-static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(""));
+static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table("", ".table"));
+
+/// A design with the values of most keys in a blob file: those of two digits.
+const VALUES_APART: &str = "values = { kind = \"blob-files\", threshold = 21 }";
+
+static APART_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".table"));
+
+static BLOB_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".blob"));
 
 static LOG_HOSTS: [LazyLock<Host>; 3] = [
     LazyLock::new(|| Host::with_log("wal = \"sync\"")),
@@ -126,13 +142,13 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
 }
 
 impl Host {
-    /// A store with one table and an empty WAL. The table is replaced.
-    fn with_table(toml: &str) -> Self {
+    /// A store with one table and an empty WAL. The table, or its blob file, is replaced.
+    fn with_table(toml: &str, replaced: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
         tree.flush().expect("storage in memory takes a flush");
         drop(tree);
-        Self::of(design, &*storage, ".table")
+        Self::of(design, &*storage, replaced)
     }
 
     /// A store with writes in its WAL. The fuzz input replaces the WAL.
@@ -209,11 +225,11 @@ fn table_seeds() -> Vec<Vec<u8>> {
     });
     let designs = variants.chain(TABLE_DESIGNS.map(str::to_owned));
     let table = |design: String| {
-        let host = Host::with_table(&design);
+        let host = Host::with_table(&design, ".table");
         assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files differently");
         host.content().to_vec()
     };
-    designs.map(table).collect()
+    designs.map(table).chain([APART_HOST.content().to_vec()]).collect()
 }
 
 /// Feeds an input to every store, unchanged and with corrected checksums. `reseal` corrects the checksums for a host.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod blobs;
 mod budget;
 mod conditions;
 mod counted;

@@ -15,6 +15,9 @@ const SECTION_BYTES: usize = 20;
 /// Size of the end of an SSTable footer in bytes: version, checksum, magic.
 const FOOTER_END_BYTES: usize = 16;
 
+/// Size of the footer of a blob file in bytes: records, bytes, partition, checksum, magic.
+const BLOB_FOOTER_BYTES: usize = 32;
+
 /// Kind of a file, derived from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileKind {
@@ -22,6 +25,8 @@ pub(crate) enum FileKind {
     Table,
     /// A write-ahead log.
     Log,
+    /// A blob file.
+    Blob,
     /// The manifest.
     Manifest,
     /// A file without user data: the lock, or a file that was set aside.
@@ -35,6 +40,7 @@ impl FileKind {
             _ if name.contains('/') => Self::Other,
             Some((_, "table")) => Self::Table,
             Some((_, "wal")) => Self::Log,
+            Some((_, "blob")) => Self::Blob,
             None if name == "manifest" => Self::Manifest,
             _ => Self::Other,
         }
@@ -59,6 +65,7 @@ pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
             let last = last_manifest_record(bytes);
             (vec!["magic", "older records", "last record"], vec![MANIFEST_MAGIC_BYTES.min(last), last])
         }
+        FileKind::Blob => (vec!["records", "footer"], vec![bytes.len().saturating_sub(BLOB_FOOTER_BYTES)]),
         FileKind::Other => (vec!["whole"], Vec::new()),
     };
     let starts = std::iter::once(0).chain(cuts.iter().copied());
@@ -82,6 +89,7 @@ pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
 pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
     match kind {
         FileKind::Table => bytes.len().checked_sub(16),
+        FileKind::Blob => bytes.len().checked_sub(1),
         FileKind::Log => Some(7),
         FileKind::Manifest => Some(11),
         FileKind::Other => None,

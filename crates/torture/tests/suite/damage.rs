@@ -18,9 +18,9 @@ use crate::{maker, subject};
 /// WAL modes with designs whose files differ in content.
 const DESIGNS: [(&str, &str); 5] = [
     ("none", "compaction = \"tiered\"\nbloom = \"ribbon\""),
-    ("buffered", "compaction = \"leveled\"\nfence = \"static-btree\""),
-    ("sync", "compression = \"zstd(dictionary=256)\"\nblock = { index = \"hash\" }"),
-    ("group", "block = { align = true, checksum = \"xxh3\" }\nbloom = \"grafite\""),
+    ("buffered", "compaction = \"leveled\"\nfence = \"static-btree\"\nvalues = \"tiered-by-size\""),
+    ("sync", "compression = \"zstd(dictionary=256)\"\nblock = { index = \"hash\" }\nvalues = \"blob-files\""),
+    ("group", "block = { align = true, checksum = \"xxh3\" }\nbloom = \"grafite\"\nvalues = \"value-log\""),
     (
         "interval",
         "compaction = \"leveled-partial\"\nblock = { format = \"btree-page\" }\nfence = \"page-search\"",

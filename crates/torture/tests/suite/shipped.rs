@@ -16,13 +16,20 @@ const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
 /// Compactions that differ in the data that they rewrite or only move.
 const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
 
-/// A design whose puts are merges.
-const MERGING: &str = "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"";
+/// Places of values: every value policy.
+const VALUES: [&str; 5] =
+    ["hash-partitioned", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
+
+/// A design whose puts are merges, with values in blob files.
+const MERGING: &str =
+    "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"\nvalues = \"blob-files\"";
 
 /// Returns the TOML of the designs under test.
 fn designs() -> impl Iterator<Item = String> {
-    let design = |(mode, compaction)| format!("wal = \"{mode}\"\ncompaction = \"{compaction}\"");
-    MODES.into_iter().zip(COMPACTIONS).map(design).chain([MERGING.to_owned()])
+    let design = |((mode, compaction), values)| {
+        format!("wal = \"{mode}\"\ncompaction = \"{compaction}\"\nvalues = \"{values}\"")
+    };
+    MODES.into_iter().zip(COMPACTIONS).zip(VALUES).map(design).chain([MERGING.to_owned()])
 }
 
 #[test]
@@ -79,10 +86,10 @@ impl Maker for Changing {
 fn log_modes_and_designs_may_change_at_every_opening() {
     let designs = [
         "wal = \"buffered\"\ncompaction = \"leveled\"",
-        "wal = \"none\"\ncompaction = \"tiered\"\nbloom = \"ribbon\"",
+        "wal = \"none\"\ncompaction = \"tiered\"\nbloom = \"ribbon\"\nvalues = \"value-log\"",
         "wal = \"sync\"\ncompaction = \"leveled-partial\"\ncompression = \"lz4\"",
         "wal = \"interval\"\ncompaction = \"universal\"\nfence = \"static-btree\"",
-        "wal = \"group\"\nblock = { align = true }\ncache = \"none\"",
+        "wal = \"group\"\nblock = { align = true }\ncache = \"none\"\nvalues = \"blob-files\"",
     ];
     let makers = designs.iter().map(|toml| maker(toml)).collect();
     // Together they promise only the promises of the weakest.

@@ -56,6 +56,14 @@ impl Design {
         fence::CATALOG.build(self.choice(axes::FENCE)).is_ok_and(|fence| fence.alignment() > 1)
     }
 
+    /// Whether every value is stored in an SSTable, next to its key.
+    pub fn keeps_values_inline(&self) -> bool {
+        crate::values::CATALOG
+            .variants()
+            .first()
+            .is_some_and(|inline| inline.kind == self.choice("values").kind())
+    }
+
     /// Returns the factory of the memtables, with the filter and the key range of the design.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub(super) const BLOCK: &str = "block";
 pub(super) const FORMAT: &str = "format";
 
 /// All axes: first the six axes with their own crates, then the other axes.
-pub static AXES: [&dyn Axis; 12] = [
+pub static AXES: [&dyn Axis; 13] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
     &bloom::ALLOCATIONS,
@@ -37,6 +37,7 @@ pub static AXES: [&dyn Axis; 12] = [
     &storage::CATALOG,
     &crate::wal::CATALOG,
     &crate::hash::CATALOG,
+    &crate::values::CATALOG,
 ];
 
 /// Returns the axis with this name; `None` if there is none.

@@ -1,6 +1,6 @@
 //! Combines merge operands in flushes and compactions: one version of a key replaces all versions among the inputs.
 
-use types::{Entry, HashedKey, MergeOperator, SequenceNumber};
+use types::{HashedKey, MergeOperator, SequenceNumber};
 
 use super::input_deletes::InputDeletes;
 use crate::memory::Slot;
@@ -17,29 +17,29 @@ pub(super) fn combine_in_memtable(
     if slot.collect(key, SequenceNumber::MAX, &mut stack) { stack.stored(operator) } else { None }
 }
 
-/// Combines an operand of a compaction with the `older` versions of its key among the inputs, newest first. Each version
-/// has the number of its input run. With `is_bottom`, no older version exists outside the inputs. Returns the stored
+/// Combines the operand `newest` of a key in a compaction with the `older` versions among the inputs, newest first. Each
+/// version has the number of its input run. With `is_bottom`, no older version exists outside the inputs. Returns the stored
 /// version for the output; `None` if a version is corrupt.
-pub(super) fn combine_inputs<'e>(
+pub(super) fn combine_inputs<'v>(
     operator: MergeOperator,
-    (newest, rank): (&Entry<'_>, usize),
-    older: impl Iterator<Item = (Entry<'e>, usize)>,
+    (key, newest, rank): (&[u8], Option<&[u8]>, usize),
+    older: impl Iterator<Item = (Option<&'v [u8]>, usize)>,
     deletes: &InputDeletes,
     is_bottom: bool,
 ) -> Option<Vec<u8>> {
     let (mut stack, mut above) = (OperandStack::default(), rank);
-    let mut is_sound = stack.add(newest.value);
-    for (entry, rank) in older {
-        if deletes.delete_below(newest.key, above..rank) {
+    let mut is_sound = stack.add(newest);
+    for (value, rank) in older {
+        if deletes.delete_below(key, above..rank) {
             stack.end();
         }
         if stack.is_complete() {
             break;
         }
-        is_sound &= stack.add(entry.value);
+        is_sound &= stack.add(value);
         above = rank;
     }
-    if is_bottom || deletes.delete_below(newest.key, above..usize::MAX) {
+    if is_bottom || deletes.delete_below(key, above..usize::MAX) {
         stack.end();
     }
     if is_sound { stack.stored(operator) } else { None }

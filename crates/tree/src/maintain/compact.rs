@@ -14,7 +14,9 @@ use super::combine::combine_inputs;
 use super::input_deletes::InputDeletes;
 use super::install::Change;
 use super::run_writer::{NewTables, RunWriter};
+use super::separation::SeparationPlan;
 use super::subcompaction::{Input, separators};
+use crate::blob::{References, Stored};
 use crate::design::MergeKernel;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
@@ -31,9 +33,10 @@ type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
-    /// Runs the next job of the policy, or else a read-triggered compaction. Returns `false` if no compaction is due.
+    /// Runs the next job of the policy, or else a read-triggered compaction, or else a collection of blob files. Returns
+    /// `false` if none is due.
     pub(crate) fn compact_next(&self) -> Result<bool> {
-        Ok(self.compact_by_policy()? || self.merge_for_ranges()?)
+        Ok(self.compact_by_policy()? || self.merge_for_ranges()? || self.collect_blobs()?)
     }
 
     fn compact_by_policy(&self) -> Result<bool> {
@@ -134,6 +137,7 @@ impl Inner {
         let merge = PartMerge {
             inner: self,
             deletes: InputDeletes::new(&inputs_of_runs, drops_tombstones),
+            plan: self.plan_of_compaction(version, &inputs_of_runs, job.level)?,
             inputs: inputs_of_runs,
             level: job.level,
             loads: version.loads_with(inputs, job.level, job.run.is_none(), 0),
@@ -196,6 +200,7 @@ struct PartMerge<'a> {
     /// The input tables of each run, newest run first.
     inputs: Vec<Input>,
     deletes: InputDeletes,
+    plan: SeparationPlan,
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
@@ -269,10 +274,10 @@ impl PartMerge<'_> {
     ) -> Result<Option<NewTables>> {
         let (inner, operator) = (self.inner, self.inner.merge_operator());
         let deletes = self.deletes.kept.between(low, high);
-        let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes);
+        let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes, &self.plan);
         let mut cuts = self.cuts.iter().peekable();
         let mut entries = 0u64;
-        while let Some((entry, rank)) = merge.current().map(|run| (run.cursor.entry(), run.rank)) {
+        while let Some((run, entry, rank)) = merge.current().map(|run| (run, run.cursor.entry(), run.rank)) {
             if high.is_some_and(|high| entry.key >= high) {
                 break;
             }
@@ -280,15 +285,19 @@ impl PartMerge<'_> {
                 writer.cut(cut)?;
             }
             if (entry.value.is_some() || !self.drops_tombstones) && !self.deletes.hide(&entry, rank) {
+                let source = if self.plan.reads_marks() { run.cursor.references() } else { None };
                 match operator {
-                    Some(operator) if entry.value.is_some_and(is_operand) => {
-                        let older = merge.superseded().map(|run| (run.cursor.entry(), run.rank));
-                        let (newest, is_bottom) = ((&entry, rank), self.drops_tombstones);
-                        let value = combine_inputs(operator, newest, older, &self.deletes, is_bottom)
-                            .ok_or_else(|| unmarked(&inner.directory))?;
+                    Some(operator) if inline_value(&entry, source).is_some_and(is_operand) => {
+                        let older = self.older_versions(&merge)?;
+                        let older = older.iter().map(|(value, rank)| (value.as_deref(), *rank));
+                        let newest = (entry.key, inline_value(&entry, source), rank);
+                        let value =
+                            combine_inputs(operator, newest, older, &self.deletes, self.drops_tombstones)
+                                .ok_or_else(|| unmarked(&inner.directory))?;
                         writer.add(Entry { key: entry.key, value: Some(&value) })?;
                     }
-                    _ => writer.add(entry)?,
+                    _ if writer.add_stored(entry, source)? => {}
+                    _ => return Err(run.cursor.damaged_value()),
                 }
             }
             merge.advance(&inner.counters)?;
@@ -304,6 +313,38 @@ impl PartMerge<'_> {
             cuts.try_for_each(|cut| writer.cut(cut))?;
         }
         writer.finish().map(Some)
+    }
+
+    /// Returns the older versions of the current key of a merge among the inputs, newest first and down to the first
+    /// version that is no operand. Each has the number of its input run.
+    fn older_versions<'t>(
+        &self,
+        merge: &impl Kernel<RankedRun<'t>>,
+    ) -> Result<Vec<(Option<Vec<u8>>, usize)>> {
+        let mut versions = Vec::new();
+        for run in merge.superseded() {
+            let mut value = Vec::new();
+            let found =
+                run.cursor.resolved(&mut value, &self.inner.counters)?.map(|(_, value)| value.to_vec());
+            let is_last = !found.as_deref().is_some_and(is_operand);
+            versions.push((found, run.rank));
+            if is_last {
+                break;
+            }
+        }
+        Ok(versions)
+    }
+}
+
+/// Returns the value of an entry if it is in its SSTable. `source` are the blob files of the SSTable, if its values are
+/// marked.
+fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
+    match (source, entry.value?) {
+        (None, value) => Some(value),
+        (Some(_), stored) => match Stored::decode(stored)? {
+            Stored::Inline(value) => Some(value),
+            Stored::Apart(_) => None,
+        },
     }
 }
 

@@ -41,7 +41,8 @@ impl Inner {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
         let (deletes, operator) = (slot.range_deletes.union(), self.merge_operator());
-        let mut writer = RunWriter::new(self, 0, &loads, deletes.ranges().to_vec());
+        let plan = self.plan_of_flush();
+        let mut writer = RunWriter::new(self, 0, &loads, deletes.ranges().to_vec(), &plan);
         let mut outcome = Ok(());
         slot.memtable.drain(&mut |entry| {
             let is_hidden = deletes.cover(entry.key)

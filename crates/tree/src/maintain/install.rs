@@ -1,16 +1,18 @@
 //! Installs a change of the tree's SSTables. The change first becomes durable in the manifest, and then visible, each
 //! in one step.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use compaction::{Levels, OutputRun, TableId};
 
+use crate::blob::References;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
-use crate::version::{TableRef, View};
+use crate::version::{TableRef, View, blob_files, references};
 
 /// A change of the tree's tables.
 pub(super) struct Change<'a> {
@@ -35,6 +37,7 @@ impl Inner {
             levels.map_err(|error| Error::Failed(format!("the tree rejected its own change: {error}")))?;
         let state = State {
             levels: run_states(&levels),
+            blobs: blob_files(&levels)?,
             log: change.flushed.map_or(manifest.state.log, |slot| self.oldest_log_without(&view, slot)),
             next_file: self.next_file.load(Ordering::Relaxed),
             next_run: self.next_run.load(Ordering::Relaxed),
@@ -65,6 +68,14 @@ impl Inner {
         let gone =
             view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
         gone.for_each(|table| table.set_obsolete());
+        if view.version.has_blobs() {
+            let kept: HashSet<u64> = references(&version.levels)
+                .flat_map(|references| references.iter().map(|reference| reference.file.number()))
+                .collect();
+            let files = references(&view.version.levels).flat_map(References::iter);
+            let gone = files.filter(|reference| !kept.contains(&reference.file.number()));
+            gone.for_each(|reference| reference.file.set_obsolete(true));
+        }
         self.balance_memory();
         self.signals.notify();
         Ok(())

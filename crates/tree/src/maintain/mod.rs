@@ -1,5 +1,6 @@
 //! Background work: flushes, compactions, and their threads.
 
+mod collect;
 mod combine;
 mod compact;
 mod flush;
@@ -7,6 +8,7 @@ mod input_deletes;
 mod install;
 mod run_writer;
 mod seek;
+mod separation;
 mod subcompaction;
 mod workers;
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use bloom::LevelLoad;
 use types::Entry;
 
+use super::separation::{Separation, SeparationPlan};
+use crate::blob::References;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::range_tombstones::{KeyRange, end_below, successor};
@@ -23,32 +25,75 @@ pub(super) struct RunWriter<'a> {
     tables: Vec<TableRef>,
     /// The range tombstones of the run that are not in a table yet, in key order.
     deletes: VecDeque<KeyRange>,
+    /// Writes the values that live in blob files, if the run or its sources have any.
+    separation: Option<Separation<'a>>,
+    /// Whether the tables have marked values.
+    marks_values: bool,
 }
 
 impl<'a> RunWriter<'a> {
     /// Begins a run for `level` with the range tombstones `deletes`, which are disjoint and in key order. `loads` are the
     /// entries of each level after the run is installed.
-    pub(super) fn new(inner: &'a Inner, level: usize, loads: &[LevelLoad], deletes: Vec<KeyRange>) -> Self {
+    pub(super) fn new(
+        inner: &'a Inner,
+        level: usize,
+        loads: &[LevelLoad],
+        deletes: Vec<KeyRange>,
+        plan: &'a SeparationPlan,
+    ) -> Self {
         let context = &inner.context;
         let own = context.bloom.component.bits_per_key();
         let filter_budget = own.map(|own| match context.allocation.table_bits() {
             Some(bits) => FilterBudget::PerTable(bits),
             None => FilterBudget::PerKey(context.allocation.bits_per_key(own, loads, level)),
         });
-        Self { inner, level, filter_budget, current: None, tables: Vec::new(), deletes: deletes.into() }
+        let separation = Separation::begin(inner, plan);
+        let marks_values = separation.as_ref().is_some_and(Separation::writes_marks);
+        Self {
+            inner,
+            level,
+            filter_budget,
+            current: None,
+            tables: Vec::new(),
+            deletes: deletes.into(),
+            separation,
+            marks_values,
+        }
     }
 
-    /// Appends an entry. The key must be above the previous key.
+    /// Appends an entry with its value. The key must be above the previous key.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
+        self.add_stored(entry, None).map(|_| ())
+    }
+
+    /// Appends an entry of a table with marked values, whose blob files are `source`. Without a source, appends an entry
+    /// with its value. The key must be above the previous key. Returns `false` if the value is corrupt.
+    pub(super) fn add_stored(&mut self, entry: Entry<'_>, source: Option<&References>) -> Result<bool> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *entry.key) {
             self.add_range_tombstone(range)?;
         }
-        self.writer()?.add(entry)?;
+        match (entry.value, self.separation.take()) {
+            (Some(value), Some(mut separation)) => {
+                let Some((stored, reference)) = separation.store(entry.key, value, source)? else {
+                    return Ok(false);
+                };
+                let writer = self.writer()?;
+                writer.add(Entry { key: entry.key, value: Some(stored) })?;
+                if let Some((file, bytes)) = reference {
+                    writer.refer(&file, bytes);
+                }
+                self.separation = Some(separation);
+            }
+            (_, separation) => {
+                self.separation = separation;
+                self.writer()?.add(entry)?;
+            }
+        }
         if self.is_full() {
             self.end_range_tombstone(&successor(entry.key), &successor(entry.key))?;
             self.close_table()?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Ends the current table, if there is one. The next table begins at or above the key `cut`.
@@ -68,6 +113,7 @@ impl<'a> RunWriter<'a> {
             self.add_range_tombstone(range)?;
         }
         self.close_table()?;
+        self.separation.as_mut().map_or(Ok(()), Separation::finish)?;
         Ok(NewTables(std::mem::take(&mut self.tables)))
     }
 
@@ -75,7 +121,10 @@ impl<'a> RunWriter<'a> {
     fn writer(&mut self) -> Result<&mut TableWriter> {
         if self.current.is_none() {
             let id = self.inner.new_file();
-            let writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_budget)?;
+            let mut writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_budget)?;
+            if self.marks_values {
+                writer.mark_values();
+            }
             self.current = Some((id, writer));
         }
         let (_, writer) = self.current.as_mut().expect("a table was begun");
@@ -149,6 +198,8 @@ impl NewTables {
         if !self.0.is_empty() {
             inner.storage.sync_directory(&inner.directory)?;
         }
+        let references = self.0.iter().filter_map(|table| table.0.references()).flat_map(References::iter);
+        references.for_each(|reference| reference.file.set_obsolete(false));
         Ok(std::mem::take(&mut self.0))
     }
 }

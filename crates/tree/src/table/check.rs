@@ -4,6 +4,7 @@ use types::{Direction, HashedKey};
 
 use super::block_cursor::BlockCursor;
 use super::reader::Table;
+use crate::blob::{References, Stored, record_bytes};
 use crate::error::{Error, Result};
 use crate::merge_operands::is_marked;
 use crate::stats::Counters;
@@ -15,6 +16,9 @@ struct Seen {
     tombstones: u64,
     key_bytes: u64,
     value_bytes: u64,
+    /// The records and bytes of blob files to which pointers refer.
+    blob_records: u64,
+    blob_bytes: u64,
 }
 
 impl Table {
@@ -53,14 +57,19 @@ impl Table {
             if last_key.as_deref().is_some_and(|last| last >= key) {
                 report(self.damage_in_block(index, "keys are out of order"));
             }
-            self.check_key(index, key, report);
-            if has_operator && cursor.entry().value.is_some_and(|stored| !is_marked(stored)) {
-                report(self.damage_in_block(index, "a value has no mark of the merge operator"));
-            }
+            self.check_key(index, key, has_operator, report);
             seen.entries += 1;
             seen.tombstones += u64::from(cursor.is_tombstone());
             seen.key_bytes += key.len() as u64;
-            seen.value_bytes += cursor.entry().value.map_or(0, <[u8]>::len) as u64;
+            let value = cursor.entry().value;
+            seen.value_bytes += value.map_or(0, <[u8]>::len) as u64;
+            if let (Some(_), Some(Stored::Apart(pointer))) =
+                (self.references(), value.and_then(Stored::decode))
+            {
+                seen.blob_records += 1;
+                let bytes = record_bytes(key.len(), pointer.value_bytes);
+                seen.blob_bytes = seen.blob_bytes.saturating_add(bytes);
+            }
             let last = last_key.get_or_insert_default();
             last.clear();
             last.extend_from_slice(key);
@@ -68,8 +77,9 @@ impl Table {
         Ok(())
     }
 
-    /// Checks one key of the table: the filter accepts the key, the fence finds its block, and a lookup finds the key.
-    fn check_key(&self, index: u32, key: &[u8], report: &mut dyn FnMut(Error)) {
+    /// Checks one key of the table: the filter accepts the key, the fence finds its block, and a lookup finds the key. With
+    /// `has_operator`, its value ends with a mark.
+    fn check_key(&self, index: u32, key: &[u8], has_operator: bool, report: &mut dyn FnMut(Error)) {
         let counters = Counters::default();
         let hashed = HashedKey { bytes: key, hash: self.hash(key) };
         if !self.passes_filter(hashed, &counters) {
@@ -78,9 +88,13 @@ impl Table {
         if !self.covers(key) {
             report(self.damage_in_block(index, "a key is outside of the table's bounds"));
         }
-        match self.find(hashed, &mut Vec::new(), &counters) {
+        let mut value = Vec::new();
+        match self.find(hashed, &mut value, &counters) {
             Ok(types::Lookup::Absent) => {
                 report(self.damage_in_block(index, "a lookup does not find a key of the block"));
+            }
+            Ok(types::Lookup::Found) if has_operator && !is_marked(&value) => {
+                report(self.damage_in_block(index, "a value has no mark of the merge operator"));
             }
             Ok(_) => {}
             Err(error) => report(error),
@@ -89,11 +103,14 @@ impl Table {
 
     fn check_totals(&self, seen: Seen, last_key: Option<&[u8]>, report: &mut dyn FnMut(Error)) {
         let properties = self.properties();
+        let references = || self.references().into_iter().flat_map(References::iter);
         let stated = Seen {
             entries: properties.entries,
             tombstones: properties.tombstones,
             key_bytes: properties.key_bytes,
             value_bytes: properties.value_bytes,
+            blob_records: references().fold(0, |sum: u64, reference| sum.saturating_add(reference.records)),
+            blob_bytes: references().fold(0, |sum: u64, reference| sum.saturating_add(reference.bytes)),
         };
         if stated != seen {
             report(

@@ -12,6 +12,7 @@ use storage::Storage;
 use toml::Value;
 
 use super::format::BlockFormat;
+use crate::blob::BlobFiles;
 use crate::design::Options;
 use crate::hash::KeyHasher;
 use crate::seals::Seals;
@@ -28,6 +29,8 @@ pub(crate) struct TableContext {
     pub(crate) tree: u64,
     /// The block cache.
     pub(crate) cache: Arc<dyn Cache>,
+    /// The blob files of the tree.
+    pub(crate) blobs: BlobFiles,
     /// The filter of new tables.
     pub(crate) bloom: Component<dyn FilterPolicy>,
     /// The allocation of the filters' memory over the levels.

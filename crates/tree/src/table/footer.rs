@@ -47,7 +47,7 @@ pub(super) struct Footer {
     pub(super) fence: Section,
     /// The range tombstones, if there are any.
     pub(super) range_tombstones: Option<Section>,
-    /// The block directory and the checksums of the fence's chunks.
+    /// The block directory, the checksums of the fence's chunks, and the references to blob files if values are apart.
     pub(super) directory: Section,
     /// The properties.
     pub(super) properties: Section,

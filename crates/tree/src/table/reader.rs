@@ -27,6 +27,7 @@ use super::prefetcher::Prefetcher;
 use super::restart_hints::RestartHints;
 use super::table_file::TableFile;
 use super::trailer::TRAILER_BYTES;
+use crate::blob::References;
 use crate::checksum::checksum;
 use crate::codec::Reader;
 use crate::design::{Mapped, Verify};
@@ -46,6 +47,8 @@ pub(crate) struct Table {
     fence: Box<dyn Fence>,
     /// The hash function with which the table was written, if it differs from the hash function of the tree.
     own_hash: Option<Arc<dyn KeyHasher>>,
+    /// The blob files that the values refer to. `None` if all values are in the table, and are not marked.
+    references: Option<References>,
     /// Set when no version of the tree has the table any more. The last reference then removes the file.
     obsolete: AtomicBool,
 }
@@ -82,7 +85,7 @@ impl Table {
         let decompressor = Decompressor::open(&std::mem::take(&mut properties.dictionaries))
             .map_err(|error| damaged(footer.properties.offset, error.to_string()))?;
         let directory = section(footer.directory, "block directory")?;
-        let (directory, fence_checksums) = decode_directory(&directory, &footer)
+        let (directory, fence_checksums, references) = decode_directory(&directory, &footer, context)
             .ok_or_else(|| damaged(footer.directory.offset, "the block directory is corrupt".to_owned()))?;
         let stored_filter = section(footer.filter, "filter")?;
         let filter = context.bloom.named(&properties.bloom, &bloom::CATALOG);
@@ -126,7 +129,7 @@ impl Table {
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
-        Ok(Self { file, bounds, filter, fence, own_hash, obsolete: AtomicBool::new(false) })
+        Ok(Self { file, bounds, filter, fence, own_hash, references, obsolete: AtomicBool::new(false) })
     }
 
     /// Returns the number of the table.
@@ -348,7 +351,10 @@ impl Table {
         };
         match found {
             Some(Found::Value(range)) => {
-                value.extend_from_slice(&bytes[range]);
+                match &self.references {
+                    None => value.extend_from_slice(&bytes[range]),
+                    Some(_) => self.resolve(index, &bytes[range], key.bytes, value, counters)?,
+                }
                 Ok(Lookup::Found)
             }
             Some(Found::Tombstone) => Ok(Lookup::Deleted),
@@ -358,6 +364,42 @@ impl Table {
             }
             None => Err(self.damaged_block(index)),
         }
+    }
+
+    /// Returns the blob files that the values refer to. `None` if all values are in the table, and are not marked.
+    #[inline]
+    pub(crate) fn references(&self) -> Option<&References> {
+        self.references.as_ref()
+    }
+
+    /// Appends the value that stored bytes in a data block stand for to `value`.
+    ///
+    /// # Errors
+    /// If the bytes are corrupt, or if their blob file cannot be read or is corrupt.
+    pub(crate) fn resolve(
+        &self,
+        index: u32,
+        stored: &[u8],
+        key: &[u8],
+        value: &mut Vec<u8>,
+        counters: &Counters,
+    ) -> Result<()> {
+        let Some(references) = &self.references else {
+            value.extend_from_slice(stored);
+            return Ok(());
+        };
+        match references.resolve(stored, key, value, counters)? {
+            true => Ok(()),
+            false => Err(self.damaged_value(index)),
+        }
+    }
+
+    /// Returns the error of a value in a data block that is neither an inline value nor a pointer of this table.
+    pub(crate) fn damaged_value(&self, index: u32) -> Error {
+        self.damage_in_block(
+            index,
+            "a value is neither stored in the SSTable nor in a blob file that it lists",
+        )
     }
 
     /// Returns the block in which a scan from `key` starts.
@@ -538,8 +580,12 @@ fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Op
     Ok(file.read(place.offset + trailer as u64, 1)?.first().copied())
 }
 
-/// Decodes the block directory and the checksums of the fence's chunks.
-fn decode_directory(bytes: &[u8], footer: &Footer) -> Option<(Directory, Vec<u32>)> {
+/// Decodes the block directory, the checksums of the fence's chunks, and the references to blob files if there are any.
+fn decode_directory(
+    bytes: &[u8],
+    footer: &Footer,
+    context: &TableContext,
+) -> Option<(Directory, Vec<u32>, Option<References>)> {
     let mut reader = Reader::new(bytes);
     let directory = Directory::decode(&mut reader, footer.filter.offset)?;
     let pieces = reader.varint()?;
@@ -550,5 +596,9 @@ fn decode_directory(bytes: &[u8], footer: &Footer) -> Option<(Directory, Vec<u32
     for _ in 0..pieces {
         checksums.push(reader.u32()?);
     }
-    (reader.is_at_end() && directory.len() > 0).then_some((directory, checksums))
+    let references = match reader.is_at_end() {
+        true => None,
+        false => Some(References::decode(&mut reader, &context.blobs)?),
+    };
+    (reader.is_at_end() && directory.len() > 0).then_some((directory, checksums, references))
 }

@@ -12,6 +12,7 @@ use super::layout::Part;
 use super::read_ahead::ReadAhead;
 use super::reader::Table;
 use super::run_readers::{Reader, Readers, RunReaders, first_block};
+use crate::blob::References;
 use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
@@ -218,6 +219,38 @@ impl<'t> RunCursor<'t> {
     #[inline]
     pub(crate) fn entry(&self) -> Entry<'_> {
         self.cursor.entry()
+    }
+
+    /// Returns the blob files that the current table refers to. `None` if the table stores all values, without marks.
+    #[inline]
+    pub(crate) fn references(&self) -> Option<&References> {
+        self.tables.get(self.table?)?.references()
+    }
+
+    /// Returns the current entry with its value, which is put into `value` if it is not in the table in this form.
+    /// `None` for a tombstone.
+    ///
+    /// # Errors
+    /// If the value is in a blob file and cannot be read or is corrupt.
+    pub(crate) fn resolved<'a>(
+        &'a self,
+        value: &'a mut Vec<u8>,
+        counters: &AllCounters,
+    ) -> Result<Option<(&'a [u8], &'a [u8])>> {
+        let entry = self.entry();
+        let Some(stored) = entry.value else { return Ok(None) };
+        let table = &self.tables[self.table.unwrap_or_default()];
+        if table.references().is_none() {
+            return Ok(Some((entry.key, stored)));
+        }
+        value.clear();
+        table.resolve(self.block, stored, entry.key, value, counters.local())?;
+        Ok(Some((entry.key, value)))
+    }
+
+    /// Returns the error of a current value that is neither an inline value nor a pointer.
+    pub(crate) fn damaged_value(&self) -> Error {
+        self.tables[self.table.unwrap_or_default()].damaged_value(self.block)
     }
 
     /// Calls `pass` for the decoded entries after the current entry, in forward direction. Moves to each entry for

@@ -15,6 +15,7 @@ use super::kept_keys::KeptKeys;
 use super::reader::Table;
 use super::store::Store;
 use super::trailer::TRAILER_BYTES;
+use crate::blob::{BlobFile, References};
 use crate::checksum::checksum;
 use crate::codec::put_varint;
 use crate::error::{Error, Result};
@@ -40,6 +41,8 @@ pub(crate) struct TableWriter {
     deletes: Vec<KeyRange>,
     /// The bytes of their keys.
     delete_bytes: u64,
+    /// The blob files that the values refer to. `None` if the values are not marked as inline values and pointers.
+    references: Option<References>,
     properties: Properties,
 }
 
@@ -83,6 +86,7 @@ impl TableWriter {
             first_key: Vec::new(),
             deletes: Vec::new(),
             delete_bytes: 0,
+            references: None,
             properties: Properties {
                 entries: 0,
                 tombstones: 0,
@@ -127,6 +131,16 @@ impl TableWriter {
         self.properties.key_bytes += entry.key.len() as u64;
         self.properties.value_bytes += entry.value.map_or(0, <[u8]>::len) as u64;
         Ok(())
+    }
+
+    /// Declares that every value is in the form of [`Stored`](crate::blob::Stored). Call this before the first entry.
+    pub(crate) fn mark_values(&mut self) {
+        self.references = Some(References::default());
+    }
+
+    /// Adds a reference to a record of a blob file.
+    pub(crate) fn refer(&mut self, file: &Arc<BlobFile>, bytes: u64) {
+        self.references.get_or_insert_default().add(file, bytes);
     }
 
     /// Appends a range tombstone. It must begin after the one before.
@@ -215,6 +229,9 @@ impl TableWriter {
         for (index, chunk) in fence_bytes.chunks(FENCE_CHUNK_BYTES).enumerate() {
             let offset = fence.offset + (index * FENCE_CHUNK_BYTES) as u64;
             directory.extend_from_slice(&checksum(seal, offset, chunk).to_le_bytes());
+        }
+        if let Some(references) = &self.references {
+            references.encode(&mut directory);
         }
         let directory = self.store.append_section(&directory, 1)?;
         self.properties.largest_block_bytes = self.store.largest_block_bytes;

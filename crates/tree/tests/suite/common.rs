@@ -73,6 +73,13 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "fence = \"page-search\"\ncache = \"none\"\nblock = { align = true }",
         "bloom = { kind = \"prefix\", length = 6, whole_keys = false }",
         "bloom = \"none\"\ncache = \"none\"\nwal = \"none\"",
+        "values = { kind = \"blob-files\", threshold = 0, file_size = \"1KiB\", stale_share = 0.3 }",
+        "values = { kind = \"blob-files\", threshold = 20, relocation = \"apart\", stale_share = 0.2 }\n\
+         compaction = \"tiered\"\nblock = { format = \"btree-page\" }",
+        "values = { kind = \"value-log\", file_size = \"2KiB\", stale_share = 0.4 }\nthreads = { max_subcompactions = 3 }",
+        "values = { kind = \"hash-partitioned\", threshold = 5, partitions = 3, stale_share = 0.1 }\ncache = \"none\"",
+        "values = { kind = \"tiered-by-size\", large = 40, medium = 10, medium_level = 1, file_size = \"1KiB\" }\n\
+         compaction = { kind = \"leveled\", size_ratio = 2 }\ncompression = \"lz4\"",
     ];
     designs.extend(options.into_iter().map(|text| (text.to_owned(), small_design(text))));
     designs

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
 
 mod background;
+mod blobs;
 mod common;
 mod concurrent;
 mod conditional;

@@ -109,12 +109,14 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
     by_bytes.min(design.memtable_entries.unwrap_or(u64::MAX)).max(1)
 }
 
-/// The number of sorted runs after `flushes` flushes, according to the compaction simulator.
+/// The number of sorted runs after `flushes` flushes, according to the compaction simulator. `None` for values in blob
+/// files, because the simulator does not know blob files.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);
     }
-    let policy = CATALOG.build(design.choice("compaction")).ok().filter(|_| flushes <= MOST_SIMULATED)?;
+    let is_simulated = flushes <= MOST_SIMULATED && design.keeps_values_inline();
+    let policy = CATALOG.build(design.choice("compaction")).ok().filter(|_| is_simulated)?;
     let entry_bytes = entry_bytes.max(1);
     let entries_per_table = (design.options.table.capacity.0 / entry_bytes).max(1);
     let load = SimulatedLoad { writes_per_flush, entry_bytes, entries_per_table, distinct_keys: None };

@@ -1,0 +1,96 @@
+//! Value policies: values in SSTables, in blob files and in a value log, from an experiment to its columns.
+
+use results::columns as c;
+
+use crate::bench::{Bench, SMALL, count, number, of, text};
+
+/// Overwrites of values of 600 bytes in every kind of tree, then reads of all kinds, with checked answers.
+const OVERWRITES: &str = r#"
+question = "Where should values of 600 bytes live?"
+[design]
+memtable   = { capacity = "32KiB" }
+table      = { capacity = "32KiB" }
+compaction = { kind = "leveled", size_ratio = 3 }
+cache      = { kind = "lru", capacity = "64KiB" }
+storage    = "pread"
+[[phase]]
+name   = "load"
+insert = 600
+order  = "random"
+value  = { kind = "fixed", bytes = 600 }
+[[phase]]
+name       = "churn"
+operations = 3_000
+mix        = { put = 70, delete = 8, delete_range = 2, get = 15, range = 5 }
+keys       = "zipfian"
+value      = { kind = "fixed", bytes = 600 }
+range      = { kind = "uniform", max = 9 }
+[[phase]]
+name = "reopen"
+step = "reopen"
+[[phase]]
+name       = "read"
+operations = 800
+mix        = { get = 5, multi_get = 1, range = 2 }
+keys       = "zipfian"
+range      = { kind = "uniform", max = 9 }
+[sweep]
+"design.values" = [
+    "inline", "blob-files(file_size=64KiB, stale_share=0.3)", "value-log(file_size=64KiB)",
+    "tiered-by-size(large=1KiB, medium=100B, medium_level=1, file_size=64KiB)",
+]
+[trials]
+count = 1
+check = 1
+mode  = "counted"
+"#;
+
+#[test]
+fn every_place_of_values_gives_the_answers_of_the_model_and_blob_files_write_less() {
+    let bench = Bench::new();
+    bench.write("x.toml", OVERWRITES);
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    for phase in ["churn", "read"] {
+        for row in of(&rows, phase, "all") {
+            assert!(count(row, &c::CHECKED_ANSWERS) > 500, "{phase}");
+            assert_eq!(count(row, &c::WRONG_ANSWERS), 0, "{phase}");
+        }
+    }
+    let [inline, apart @ ..] = &of(&rows, "churn", "all")[..] else { panic!("four configurations") };
+    assert!(inline.get(&c::BLOB_BYTES).is_empty() && inline.get(&c::BLOB_VALUES_READ).is_empty());
+    for row in apart {
+        let label = text(row, &c::LABEL);
+        assert!(number(row, &c::WRITE_AMP) < 0.8 * number(inline, &c::WRITE_AMP), "{label}");
+        let (blobs, written) = (count(row, &c::BLOB_BYTES), count(row, &c::BLOB_BYTES_WRITTEN));
+        assert!(blobs > 100_000 && blobs < count(row, &c::TABLE_BYTES), "{label}: {blobs} bytes");
+        let all = count(row, &c::FLUSH_BYTES) + count(row, &c::COMPACTION_BYTES_WRITTEN);
+        assert!(written > 500_000 && written < all, "{label}: {written} of {all} bytes");
+        let live = number(row, &c::BLOB_LIVE_SHARE);
+        assert!(live > 0.4 && live <= 1.0, "{label}: {live}");
+    }
+    for row in &of(&rows, "read", "all")[1..] {
+        let (read, cached) = (count(row, &c::BLOB_VALUES_READ), count(row, &c::BLOB_VALUES_FROM_CACHE));
+        assert!(read > 50 && cached > 50, "{}: {read} read, {cached} from the cache", text(row, &c::LABEL));
+    }
+}
+
+#[test]
+fn impossible_parameters_name_the_valid_values() {
+    let bench = Bench::new();
+    for (values, said) in [
+        ("{ kind = \"blob-files\", stale_share = 0 }", "stale_share is 0; it is above 0 and at most 1"),
+        ("{ kind = \"value-log\", file_size = 10 }", "file_size is 10B; it is at least 256B"),
+        ("{ kind = \"tiered-by-size\", medium = \"1MiB\" }", "medium is 1MiB; it is at most large, 8KiB"),
+        ("\"blobs\"", "blob-files"),
+    ] {
+        let design = format!("[design]\nvalues = {values}\n");
+        let fixed = OVERWRITES.split("[sweep]").next().unwrap_or_default().replace("[design]\n", &design);
+        bench.write("x.toml", fixed);
+        let refusal = bench.run(&["describe", "x.toml"]).refusal();
+        assert!(refusal.contains(said), "{values}: {refusal}");
+    }
+    bench.write("x.toml", SMALL.replace("[design]\n", "[design]\nvalues = \"blob-files\"\n"));
+    let refusal = bench.run(&["simulate", "x.toml"]).refusal();
+    assert!(refusal.contains("cannot be simulated, because blob files are not"), "{refusal}");
+}

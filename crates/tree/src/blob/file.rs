@@ -1,0 +1,198 @@
+//! A blob file of the tree: reads and verifies its values.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use cache::{BlockId, Cache};
+use storage::{Purpose, ReadFile, Storage};
+use types::Bytes;
+
+use super::record::{FOOTER_BYTES, Footer, HEAD_BYTES, Record, record_bytes};
+use super::stored::Pointer;
+use crate::error::{Error, Result};
+use crate::stats::Counters;
+use crate::values::BlobFileShape;
+
+/// A blob file. The file is opened at the first read, because SSTables are opened while the file is still written.
+pub(crate) struct BlobFile {
+    pub(super) number: u64,
+    pub(super) seal: u64,
+    pub(super) path: PathBuf,
+    pub(super) source: Arc<BlobSource>,
+    opened: OnceLock<Opened>,
+    /// Set while no version of the tree has the file: before it is kept, and after the last SSTable that refers to it is
+    /// gone. The last reference then removes the file.
+    obsolete: AtomicBool,
+}
+
+/// The parts of a tree that all of its blob files use.
+pub(crate) struct BlobSource {
+    /// The storage of the files.
+    pub(crate) storage: Arc<dyn Storage>,
+    /// The block cache, which also has values of blob files.
+    pub(crate) cache: Arc<dyn Cache>,
+    /// The number of the tree in the cache.
+    pub(crate) tree: u64,
+    /// Whether values of memory-mapped files are read in place and stay out of the cache.
+    pub(crate) reads_in_place: bool,
+}
+
+/// An open file and its footer.
+struct Opened {
+    file: Arc<dyn ReadFile>,
+    footer: Footer,
+}
+
+impl BlobFile {
+    /// Creates the handle of a file.
+    pub(super) fn new(number: u64, seal: u64, path: PathBuf, source: Arc<BlobSource>) -> Self {
+        Self { number, seal, path, source, opened: OnceLock::new(), obsolete: AtomicBool::new(false) }
+    }
+
+    /// Returns the number of the file.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Opens the file and verifies its footer, unless it is open.
+    pub(crate) fn open(&self) -> Result<()> {
+        self.opened().map(|_| ())
+    }
+
+    /// Returns the shape of the file, of which `live_bytes` are live.
+    pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
+        let Footer { bytes, partition, .. } = self.opened()?.footer;
+        Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
+    }
+
+    /// Marks the file as part of a version, or as part of no version.
+    pub(crate) fn set_obsolete(&self, obsolete: bool) {
+        self.obsolete.store(obsolete, Ordering::Release);
+    }
+
+    fn opened(&self) -> Result<&Opened> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let file = self.source.storage.open(&self.path, Purpose::Table)?;
+        let footer_at = file.len().checked_sub(FOOTER_BYTES as u64);
+        let footer_at = footer_at.ok_or_else(|| self.damaged(0, "the file is shorter than a footer"))?;
+        let footer = file.read(footer_at, FOOTER_BYTES)?;
+        let footer = Footer::decode(&footer, self.seal, footer_at);
+        let footer = footer.map_err(|what| self.damaged(footer_at, what))?;
+        Ok(self.opened.get_or_init(|| Opened { file, footer }))
+    }
+
+    /// Returns the error of a corruption at an offset of the file.
+    pub(crate) fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
+        Error::damaged(&self.path, offset, what)
+    }
+
+    /// Appends the value of a key to `value`. The value comes from the mapped file, from the cache, or from storage.
+    pub(crate) fn read_into(
+        &self,
+        pointer: &Pointer,
+        key: &[u8],
+        value: &mut Vec<u8>,
+        counters: &Counters,
+    ) -> Result<()> {
+        let Opened { file, footer } = self.opened()?;
+        let len = self.record_len(pointer, key, footer)?;
+        if self.source.reads_in_place
+            && let Some(mapped) = file.mapped()
+        {
+            let record = mapped.get(pointer.offset as usize..).and_then(|rest| rest.get(..len));
+            let record =
+                record.ok_or_else(|| self.damaged(pointer.offset, "the record is outside of the file"))?;
+            value.extend_from_slice(&record[self.verify(record, pointer, key)?]);
+            counters.blob_values_in_place.bump();
+            return Ok(());
+        }
+        let name = BlockId { tree: self.source.tree, table: self.number, offset: pointer.offset };
+        let take = &mut |cached: &[u8]| value.extend_from_slice(cached);
+        if self.source.cache.read(&name, take) {
+            counters.blob_values_from_cache.bump();
+            return Ok(());
+        }
+        let record = file.read(pointer.offset, len)?;
+        let found = record.slice(self.verify(&record, pointer, key)?);
+        counters.blob_values_read.bump();
+        counters.blob_read_bytes.add(len as u64);
+        value.extend_from_slice(&found);
+        self.source.cache.insert(name, found);
+        Ok(())
+    }
+
+    /// Returns the value of a key and the bytes that were read, without the cache. For compactions.
+    pub(crate) fn read_apart(&self, pointer: &Pointer, key: &[u8]) -> Result<(Bytes, u64)> {
+        let Opened { file, footer } = self.opened()?;
+        let record = file.read(pointer.offset, self.record_len(pointer, key, footer)?)?;
+        Ok((record.slice(self.verify(&record, pointer, key)?), record.len() as u64))
+    }
+
+    /// Returns the length of the record that a pointer names.
+    fn record_len(&self, pointer: &Pointer, key: &[u8], footer: &Footer) -> Result<usize> {
+        let len = pointer.value_bytes.checked_add(record_bytes(key.len(), 0));
+        let end = len.and_then(|len| len.checked_add(pointer.offset));
+        match (len, end) {
+            (Some(len), Some(end)) if end <= footer.bytes => Ok(len as usize),
+            _ => Err(self.damaged(pointer.offset, "an SSTable refers to a record outside of the file")),
+        }
+    }
+
+    /// Verifies the record of a key, and returns the place of its value in the record.
+    fn verify(&self, record: &[u8], pointer: &Pointer, key: &[u8]) -> Result<std::ops::Range<usize>> {
+        let decoded = Record::decode(record, self.seal, pointer.offset);
+        let Record { key: found, value } = decoded.map_err(|what| self.damaged(pointer.offset, what))?;
+        match record[found] == *key {
+            true => Ok(value),
+            false => Err(self.damaged(pointer.offset, "the record is of another key than its pointer")),
+        }
+    }
+
+    /// Reads the whole file and reports every corruption to `report`. After a record with impossible lengths, no record
+    /// can be found.
+    pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
+        let Opened { file, footer } = match self.opened() {
+            Ok(opened) => opened,
+            Err(error) => return report(error),
+        };
+        let (mut at, mut records) = (0, 0);
+        while at < footer.bytes {
+            match self.check_record(&**file, at, footer.bytes) {
+                Ok((end, damage)) => {
+                    damage.into_iter().for_each(&mut *report);
+                    at = end;
+                    records += 1;
+                }
+                Err(error) => return report(error),
+            }
+        }
+        if records != footer.records {
+            let what = format!("the footer states {} records, the file has {records}", footer.records);
+            report(self.damaged(footer.bytes, what));
+        }
+    }
+
+    /// Checks the record at an offset. Returns its end and its corruption.
+    fn check_record(&self, file: &dyn ReadFile, at: u64, data_end: u64) -> Result<(u64, Option<Error>)> {
+        let head = file.read(at, HEAD_BYTES.min((data_end - at) as usize))?;
+        let end = Record::of_head(&head).map(|record| at + record.value.end as u64);
+        let end = end.filter(|end| *end <= data_end);
+        let end = end.ok_or_else(|| self.damaged(at, "the record does not match its checksum"))?;
+        let record = file.read(at, (end - at) as usize)?;
+        let damage = Record::decode(&record, self.seal, at).err();
+        Ok((end, damage.map(|what| self.damaged(at, what))))
+    }
+}
+
+impl Drop for BlobFile {
+    fn drop(&mut self) {
+        if self.obsolete.load(Ordering::Acquire) {
+            self.source.cache.remove_table(self.source.tree, self.number);
+            // A file that cannot be removed now is an orphan, and the next open removes it.
+            let _ = self.source.storage.remove(&self.path);
+        }
+    }
+}

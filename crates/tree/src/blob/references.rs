@@ -1,0 +1,112 @@
+//! The blob files that an SSTable refers to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::file::BlobFile;
+use super::registry::BlobFiles;
+use super::stored::{Pointer, Stored};
+use crate::codec::{Reader, put_varint};
+use crate::error::Result;
+use crate::stats::Counters;
+use crate::values::BlobFileShape;
+
+/// The blob files that the pointers of an SSTable refer to, by number.
+#[derive(Default)]
+pub(crate) struct References(Vec<Reference>);
+
+/// A blob file and the records to which one SSTable refers.
+pub(crate) struct Reference {
+    /// The file.
+    pub(crate) file: Arc<BlobFile>,
+    /// The number of records.
+    pub(crate) records: u64,
+    /// The bytes of the records.
+    pub(crate) bytes: u64,
+}
+
+impl References {
+    /// Adds one record of a file.
+    pub(crate) fn add(&mut self, file: &Arc<BlobFile>, bytes: u64) {
+        let at = self.0.binary_search_by_key(&file.number(), |reference| reference.file.number());
+        let at = at.unwrap_or_else(|at| {
+            self.0.insert(at, Reference { file: Arc::clone(file), records: 0, bytes: 0 });
+            at
+        });
+        self.0[at].records += 1;
+        self.0[at].bytes = self.0[at].bytes.saturating_add(bytes);
+    }
+
+    /// Returns the references, by file number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Reference> {
+        self.0.iter()
+    }
+
+    /// Returns the file that a pointer names. `None` if the SSTable does not list the file.
+    #[inline]
+    pub(crate) fn file(&self, pointer: &Pointer) -> Option<&Arc<BlobFile>> {
+        let at = self.0.binary_search_by_key(&pointer.file, |reference| reference.file.number()).ok()?;
+        Some(&self.0[at].file)
+    }
+
+    /// Appends the value that stored bytes of a key stand for to `value`. Returns `false` if the bytes are corrupt.
+    ///
+    /// # Errors
+    /// If the blob file cannot be read or is corrupt.
+    #[inline]
+    pub(crate) fn resolve(
+        &self,
+        stored: &[u8],
+        key: &[u8],
+        value: &mut Vec<u8>,
+        counters: &Counters,
+    ) -> Result<bool> {
+        match Stored::decode(stored) {
+            Some(Stored::Inline(inline)) => value.extend_from_slice(inline),
+            Some(Stored::Apart(pointer)) => match self.file(&pointer) {
+                Some(file) => file.read_into(&pointer, key, value, counters)?,
+                None => return Ok(false),
+            },
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Whether the SSTable refers to one of these files.
+    pub(crate) fn any(&self, is_wanted: impl Fn(u64) -> bool) -> bool {
+        self.0.iter().any(|reference| is_wanted(reference.file.number()))
+    }
+
+    /// Appends the encoded references to `out`.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.0.len() as u64);
+        for Reference { file, records, bytes } in &self.0 {
+            [file.number(), *records, *bytes].into_iter().for_each(|number| put_varint(out, number));
+        }
+    }
+
+    /// Decodes references. `None` if they are corrupt.
+    pub(crate) fn decode(reader: &mut Reader<'_>, files: &BlobFiles) -> Option<Self> {
+        let mut references: Vec<Reference> = Vec::new();
+        for _ in 0..reader.varint()? {
+            let (number, records, bytes) = (reader.varint()?, reader.varint()?, reader.varint()?);
+            let is_above = references.last().is_none_or(|last| last.file.number() < number);
+            is_above.then_some(())?;
+            references.push(Reference { file: files.file(number), records, bytes });
+        }
+        Some(Self(references))
+    }
+}
+
+/// Returns the blob files that SSTables refer to, oldest first, with their live bytes.
+///
+/// # Errors
+/// If a file cannot be opened.
+pub(crate) fn shapes<'a>(tables: impl Iterator<Item = &'a References>) -> Result<Vec<BlobFileShape>> {
+    let mut live: BTreeMap<u64, (&Arc<BlobFile>, u64)> = BTreeMap::new();
+    for Reference { file, bytes, .. } in tables.flat_map(References::iter) {
+        let (_, live_bytes) = live.entry(file.number()).or_insert((file, 0));
+        *live_bytes = live_bytes.saturating_add(*bytes);
+    }
+    live.into_values().map(|(file, live_bytes)| file.shape(live_bytes)).collect()
+}

@@ -1,0 +1,51 @@
+//! Collects blob files: rewrites the SSTables that refer to a file, so that its live values move to new files.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use compaction::{Action, Job, RunId};
+
+use crate::error::Result;
+use crate::inner::Inner;
+use crate::table::Table;
+use crate::version::{TableRef, Version};
+
+impl Inner {
+    /// Moves values of the blob files that the value policy collects. Rewrites consecutive SSTables of one run. Returns
+    /// `false` if there are no such SSTables.
+    ///
+    /// The policy names the next files after all SSTables that refer to the files before are rewritten. The files that
+    /// the collection itself writes would otherwise be collected again and again.
+    pub(super) fn collect_blobs(&self) -> Result<bool> {
+        let _guard = self.compacting.lock();
+        let version = Arc::clone(&self.view.load().version);
+        if !version.has_blobs() {
+            return Ok(false);
+        }
+        let current = self.collected_blobs.lock().clone();
+        let job = match referring(&version, &current) {
+            Some(job) => Some(job),
+            None => {
+                let next: HashSet<u64> = self.values.collects(&version.blob_files()?).into_iter().collect();
+                let job = referring(&version, &next);
+                *self.collected_blobs.lock() = next;
+                job
+            }
+        };
+        job.map_or(Ok(false), |job| self.run_job(&version, &job, &[]))
+    }
+}
+
+/// Returns the job that rewrites the first consecutive tables of a run that refer to blob files of `collected`, in place.
+fn referring(version: &Version, collected: &HashSet<u64>) -> Option<Job> {
+    let refers = |table: &Table| {
+        table.references().is_some_and(|references| references.any(|file| collected.contains(&file)))
+    };
+    let job = |level: usize, run: RunId, tables: &[TableRef]| {
+        let tables = tables.iter().skip_while(|table| !refers(&table.0)).take_while(|table| refers(&table.0));
+        let inputs: Vec<u64> = tables.map(|table| table.0.id()).collect();
+        let job = Job { inputs, level, run: Some(run), action: Action::Merge };
+        Some(job).filter(|job| !job.inputs.is_empty())
+    };
+    version.levels.runs().find_map(|(level, run)| job(level, run.id, &run.tables))
+}

@@ -1,0 +1,184 @@
+//! Separates values from keys while a sorted run is written, and relocates values of blob files.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use types::avalanche;
+
+use super::subcompaction::Input;
+use crate::blob::{BlobFile, BlobWriter, Pointer, References, Stored, record_bytes};
+use crate::error::Result;
+use crate::inner::Inner;
+use crate::merge_operands::is_operand;
+use crate::values::Writing;
+use crate::version::Version;
+
+/// What happens to the values of one flush or compaction.
+pub(super) struct SeparationPlan {
+    writing: Writing,
+    /// The size from which values go to blob files.
+    threshold: Option<u64>,
+    /// The blob files whose values move.
+    relocated: HashSet<u64>,
+    /// Whether the inputs have marked values.
+    reads_marks: bool,
+    /// Whether the output has marked values.
+    writes_marks: bool,
+}
+
+impl SeparationPlan {
+    /// Whether the inputs have marked values.
+    #[inline]
+    pub(super) fn reads_marks(&self) -> bool {
+        self.reads_marks
+    }
+}
+
+impl Inner {
+    /// Returns the plan of a flush.
+    pub(super) fn plan_of_flush(&self) -> SeparationPlan {
+        let threshold = self.values.separates_from(Writing::Flush);
+        let (relocated, writes_marks) = (HashSet::new(), threshold.is_some());
+        SeparationPlan { writing: Writing::Flush, threshold, relocated, reads_marks: false, writes_marks }
+    }
+
+    /// Returns the plan of a compaction of `inputs` to `level`.
+    pub(super) fn plan_of_compaction(
+        &self,
+        version: &Version,
+        inputs: &[Input],
+        level: usize,
+    ) -> Result<SeparationPlan> {
+        let writing = Writing::Compaction { level };
+        let threshold = self.values.separates_from(writing);
+        let references = || inputs.iter().flatten().filter_map(|table| table.references());
+        let reads_marks = references().next().is_some();
+        let relocated: HashSet<u64> = match reads_marks {
+            true => {
+                let files = version.blob_files()?;
+                let collected = self.collected_blobs.lock();
+                self.values.relocates(&files).into_iter().chain(collected.iter().copied()).collect()
+            }
+            false => HashSet::new(),
+        };
+        let keeps_pointers = references().any(|references| references.any(|file| !relocated.contains(&file)));
+        let writes_marks = threshold.is_some() || keeps_pointers;
+        Ok(SeparationPlan { writing, threshold, relocated, reads_marks, writes_marks })
+    }
+}
+
+/// Writes the values of one run that live in blob files.
+pub(super) struct Separation<'a> {
+    inner: &'a Inner,
+    plan: &'a SeparationPlan,
+    /// The current blob file of each partition, if it has one.
+    writers: Vec<Option<BlobWriter>>,
+    /// The stored form of the current value.
+    stored: Vec<u8>,
+}
+
+/// The reference of a stored value to a record of a blob file.
+pub(super) type RecordReference = (Arc<BlobFile>, u64);
+
+impl<'a> Separation<'a> {
+    /// Begins a run. `None` if all of its values are stored as they come.
+    pub(super) fn begin(inner: &'a Inner, plan: &'a SeparationPlan) -> Option<Self> {
+        let is_needed = plan.reads_marks || plan.writes_marks;
+        let writers = || (0..inner.values.partitions().max(1)).map(|_| None).collect();
+        is_needed.then(|| Self { inner, plan, writers: writers(), stored: Vec::new() })
+    }
+
+    /// Whether the tables of the run have marked values.
+    pub(super) fn writes_marks(&self) -> bool {
+        self.plan.writes_marks
+    }
+
+    /// Returns the form in which the table stores a value, and its reference to a blob file. `source` are the blob files
+    /// of the table that the value comes from, if its values are marked. Without a source, `value` is the value itself.
+    /// Returns `None` if `value` is corrupt.
+    ///
+    /// # Errors
+    /// If a blob file cannot be read or written.
+    pub(super) fn store(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        source: Option<&References>,
+    ) -> Result<Option<(&[u8], Option<RecordReference>)>> {
+        self.stored.clear();
+        let Some(source) = source else {
+            let reference = self.place(key, value)?;
+            return Ok(Some((&self.stored, reference)));
+        };
+        let reference = match Stored::decode(value) {
+            Some(Stored::Inline(value)) => self.place(key, value)?,
+            Some(stored @ Stored::Apart(pointer)) => {
+                let Some(file) = source.file(&pointer) else { return Ok(None) };
+                if self.plan.relocated.contains(&pointer.file) {
+                    let (value, bytes) = file.read_apart(&pointer, key)?;
+                    let counters = self.inner.counters.local();
+                    counters.compaction_bytes_read.add(bytes);
+                    counters.blob_values_relocated.bump();
+                    self.place(key, &value)?
+                } else {
+                    stored.encode(&mut self.stored);
+                    Some((Arc::clone(file), record_bytes(key.len(), pointer.value_bytes)))
+                }
+            }
+            None => return Ok(None),
+        };
+        Ok(Some((&self.stored, reference)))
+    }
+
+    /// Puts a value into a blob file or into `stored`.
+    fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
+        // A compaction combines operands, so operands stay with their keys.
+        let is_operand = self.inner.merge_operator().is_some() && is_operand(value);
+        if is_operand || self.plan.threshold.is_none_or(|threshold| (value.len() as u64) < threshold) {
+            match self.plan.writes_marks {
+                true => Stored::Inline(value).encode(&mut self.stored),
+                false => self.stored.extend_from_slice(value),
+            }
+            return Ok(None);
+        }
+        let partition = match self.writers.len() as u64 {
+            1 => 0,
+            partitions => avalanche(self.inner.hashed(key).hash.0) % partitions,
+        };
+        let writer = match &mut self.writers[partition as usize] {
+            Some(writer) => writer,
+            none => {
+                let number = self.inner.new_file();
+                none.insert(BlobWriter::new(&self.inner.context.blobs, number, partition as u32)?)
+            }
+        };
+        let pointer @ Pointer { value_bytes, .. } = writer.add(key, value)?;
+        let reference = (Arc::clone(writer.handle()), record_bytes(key.len(), value_bytes));
+        let is_full = writer.bytes() >= self.inner.values.file_bytes();
+        Stored::Apart(pointer).encode(&mut self.stored);
+        if is_full {
+            self.finish_file(partition as usize)?;
+        }
+        Ok(Some(reference))
+    }
+
+    /// Completes all blob files.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        (0..self.writers.len()).try_for_each(|partition| self.finish_file(partition))
+    }
+
+    /// Completes the current blob file of a partition, if it has one.
+    fn finish_file(&mut self, partition: usize) -> Result<()> {
+        let Some(writer) = self.writers[partition].take() else { return Ok(()) };
+        let bytes = writer.finish()?;
+        let counters = self.inner.counters.local();
+        counters.blob_bytes_written.add(bytes);
+        let (level, all) = match self.plan.writing {
+            Writing::Flush => (0, &counters.flush_bytes),
+            Writing::Compaction { level } => (level, &counters.compaction_bytes_written),
+        };
+        all.add(bytes);
+        counters.level(level).bytes_written.add(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Large values in blob files. Each flush and each compaction writes its own files, and compactions collect stale ones.
+//!
+//! Sources: `RocksDB`'s integrated `BlobDB` (2021), Titan (`PingCAP`), and Fjall's key-value separation. A flush writes
+//! large values to a blob file, and SSTables have pointers. A compaction copies pointers and leaves values in place. A
+//! compaction that meets a pointer to a file with many stale values writes the value to a new file.
+
+use catalog::{Build, ByteSize, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::params::{check_share, file_bytes, stale_files};
+use super::policy::{BlobFileShape, ValuePolicy, Writing};
+
+pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<BlobFiles>(
+    "blob-files",
+    "large values in blob files of each flush and compaction; compactions relocate values of stale files",
+    "# Size from which a value goes to a blob file. With a smaller size, compactions write less, but scans\n\
+     # read more scattered values.\n\
+     threshold = \"512B\"\n\
+     # Size at which a blob file is complete. One flush or compaction can write several files.\n\
+     file_size = \"64MiB\"\n\
+     # Stale part of a file, above 0 and at most 1, from which its live values are relocated. With a smaller\n\
+     # part, the store takes less space, but relocation writes more.\n\
+     stale_share = 0.5\n\
+     # When values are relocated: \"compaction\", when a compaction reads their keys, or \"apart\", as soon as\n\
+     # the file has the stale part.\n\
+     relocation = \"compaction\"\n",
+);
+
+/// The policy with its parameters.
+struct BlobFiles(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    threshold: ByteSize,
+    file_size: ByteSize,
+    stale_share: f64,
+    relocation: Relocation,
+}
+
+/// When live values of a stale file are relocated.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Relocation {
+    /// When a compaction reads their keys.
+    Compaction,
+    /// As soon as the file has the stale part.
+    Apart,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            threshold: ByteSize(512),
+            file_size: ByteSize(64 << 20),
+            stale_share: 0.5,
+            relocation: Relocation::Compaction,
+        }
+    }
+}
+
+impl Build<dyn ValuePolicy> for BlobFiles {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn ValuePolicy>, String> {
+        file_bytes(params.file_size)?;
+        check_share(params.stale_share)?;
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl ValuePolicy for BlobFiles {
+    fn separates_from(&self, _: Writing) -> Option<u64> {
+        Some(self.0.threshold.0)
+    }
+
+    fn file_bytes(&self) -> u64 {
+        self.0.file_size.0
+    }
+
+    fn relocates(&self, files: &[BlobFileShape]) -> Vec<u64> {
+        stale_files(files, self.0.stale_share)
+    }
+
+    fn collects(&self, files: &[BlobFileShape]) -> Vec<u64> {
+        match self.0.relocation {
+            Relocation::Compaction => Vec::new(),
+            Relocation::Apart => stale_files(files, self.0.stale_share),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_from_the_stale_share_on_are_relocated() {
+        let policy = |relocation| BlobFiles(Params { relocation, ..Params::default() });
+        let file = |id, live_bytes| BlobFileShape { id, bytes: 100, live_bytes, partition: 0 };
+        let files = [file(1, 100), file(4, 51), file(7, 50), file(9, 1)];
+        assert_eq!(policy(Relocation::Compaction).relocates(&files), [7, 9]);
+        assert!(policy(Relocation::Compaction).collects(&files).is_empty());
+        assert_eq!(policy(Relocation::Apart).collects(&files), [7, 9]);
+    }
+}

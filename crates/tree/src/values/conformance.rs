@@ -1,0 +1,126 @@
+//! The invariants of value policies as a check that any crate's tests can call.
+//!
+//! ```
+//! use lsmbench_tree::values;
+//!
+//! values::conformance::check(values::CATALOG.variant("blob-files")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use catalog::Variant;
+use catalog::laws::{self, Invariant, ensure};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::CATALOG;
+use super::policy::{BlobFileShape, ValuePolicy, Writing};
+use crate::conformance::check_in_tree;
+
+/// A value policy under test.
+struct Subject(Box<dyn ValuePolicy>);
+
+/// All invariants, by name.
+const INVARIANTS: &[Invariant<Subject>] = &[
+    ("equal questions get equal answers", equal_answers),
+    ("a blob file has room and a partition", |subject| {
+        let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
+        ensure(bytes > 0 && partitions > 0, || format!("{bytes} bytes, {partitions} partitions"))
+    }),
+    ("only files that exist are named, each once", only_given_files),
+    ("collecting ends", collecting_ends),
+];
+
+/// The number of seeded sets of blob files.
+const PICTURES: u64 = 200;
+
+/// The number of rounds after which collecting must have ended, for each file at the start.
+const MOST_ROUNDS: usize = 20;
+
+/// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with this
+/// policy answers like a `BTreeMap`, including after it was closed and opened.
+///
+/// The policy is added to the catalog unless it is there already, because a design refers to it by name.
+///
+/// # Errors
+/// The policy cannot be added to the catalog; or one line per broken invariant, in the form
+/// `kind: "invariant": failure`.
+pub fn check(variant: &'static Variant<dyn ValuePolicy>) -> Result<(), String> {
+    CATALOG.add_once(variant).map_err(|error| error.to_string())?;
+    let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);
+    let broken = [by_itself.err(), check_in_tree(CATALOG.axis, variant.kind).err()];
+    laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// Returns seeded sets of blob files, oldest first, with and without stale values.
+fn pictures() -> impl Iterator<Item = Vec<BlobFileShape>> {
+    (0..PICTURES).map(|seed| {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut id = 0;
+        let file = |_| {
+            id += random.random_range(1..9);
+            let bytes = random.random_range(1..100_000);
+            let live_bytes = match random.random_range(0..4) {
+                0 => bytes,
+                1 => 0,
+                _ => random.random_range(0..=bytes),
+            };
+            BlobFileShape { id, bytes, live_bytes, partition: random.random_range(0..3) }
+        };
+        (0..seed % 12).map(file).collect()
+    })
+}
+
+fn equal_answers(subject: &Subject) -> Result<(), String> {
+    let stages = (0..9).map(|level| Writing::Compaction { level }).chain([Writing::Flush]);
+    for stage in stages {
+        let [once, again] = [(); 2].map(|()| subject.0.separates_from(stage));
+        ensure(once == again, || format!("{stage:?}: values from {once:?} bytes, then from {again:?}"))?;
+    }
+    for files in pictures() {
+        let [once, again] = [(); 2].map(|()| (subject.0.relocates(&files), subject.0.collects(&files)));
+        ensure(once == again, || format!("{files:?}: {once:?}, then {again:?}"))?;
+    }
+    Ok(())
+}
+
+fn only_given_files(subject: &Subject) -> Result<(), String> {
+    for files in pictures() {
+        for named in [subject.0.relocates(&files), subject.0.collects(&files)] {
+            let given: HashSet<u64> = files.iter().map(|file| file.id).collect();
+            let mut seen = HashSet::new();
+            let wrong = named.iter().find(|id| !given.contains(id) || !seen.insert(**id));
+            ensure(wrong.is_none(), || format!("{files:?}: {named:?} names {wrong:?} wrongly"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces collected files by files with their live values, as the tree does, until no file is collected.
+fn collecting_ends(subject: &Subject) -> Result<(), String> {
+    for mut files in pictures() {
+        let most_rounds = MOST_ROUNDS * (files.len() + 1);
+        for round in 0.. {
+            let collected: HashSet<u64> = subject.0.collects(&files).into_iter().collect();
+            if collected.is_empty() {
+                break;
+            }
+            ensure(round < most_rounds, || format!("files are collected after {round} rounds: {files:?}"))?;
+            let next = files.last().map_or(1, |file| file.id + 1);
+            let (gone, mut stays): (Vec<_>, Vec<_>) =
+                files.into_iter().partition(|file| collected.contains(&file.id));
+            let live = gone.into_iter().filter(|file| file.live_bytes > 0);
+            stays.extend(live.zip(next..).map(|(file, id)| BlobFileShape {
+                id,
+                bytes: file.live_bytes,
+                ..file
+            }));
+            files = stays;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Small values inline, large values apart from the flush on, and medium values apart from a deeper level on.
+//!
+//! Source: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX ATC
+//! 2021), which treats values by three classes of size; Xanthakis et al., "Parallax" (SoCC 2021), which separates medium
+//! values late. A medium value stays next to its key while compactions merge the young levels. Many medium values are
+//! overwritten there and never reach a blob file. In the deeper levels, compactions copy a pointer.
+
+use catalog::{Build, ByteSize, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::params::{check_share, file_bytes, stale_files};
+use super::policy::{BlobFileShape, ValuePolicy, Writing};
+
+pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize>(
+    "tiered-by-size",
+    "small values inline, medium values apart from a deeper level on, large values apart from the flush on",
+    "# Size from which a value is large and goes to a blob file at the flush.\n\
+     large = \"8KiB\"\n\
+     # Size from which a value is medium. A medium value goes to a blob file at a compaction to medium_level\n\
+     # or below.\n\
+     medium = \"128B\"\n\
+     # First level without medium values, at least 1.\n\
+     medium_level = 2\n\
+     # Size at which a blob file is complete. One flush or compaction can write several files.\n\
+     file_size = \"64MiB\"\n\
+     # Stale part of a file, above 0 and at most 1, from which compactions relocate its live values.\n\
+     stale_share = 0.3\n",
+);
+
+/// The policy with its parameters.
+struct TieredBySize(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    large: ByteSize,
+    medium: ByteSize,
+    medium_level: usize,
+    file_size: ByteSize,
+    stale_share: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            large: ByteSize(8 << 10),
+            medium: ByteSize(128),
+            medium_level: 2,
+            file_size: ByteSize(64 << 20),
+            stale_share: 0.3,
+        }
+    }
+}
+
+impl Build<dyn ValuePolicy> for TieredBySize {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn ValuePolicy>, String> {
+        file_bytes(params.file_size)?;
+        check_share(params.stale_share)?;
+        if params.medium > params.large {
+            return Err(format!("medium is {}; it is at most large, {}", params.medium, params.large));
+        }
+        if params.medium_level == 0 {
+            return Err("medium_level is 0; it is at least 1, because flushes write level 0".to_owned());
+        }
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl ValuePolicy for TieredBySize {
+    fn separates_from(&self, writing: Writing) -> Option<u64> {
+        match writing {
+            Writing::Compaction { level } if level >= self.0.medium_level => Some(self.0.medium.0),
+            _ => Some(self.0.large.0),
+        }
+    }
+
+    fn file_bytes(&self) -> u64 {
+        self.0.file_size.0
+    }
+
+    fn relocates(&self, files: &[BlobFileShape]) -> Vec<u64> {
+        stale_files(files, self.0.stale_share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medium_values_leave_at_a_deeper_level() {
+        let policy = TieredBySize(Params::default());
+        let from = |writing| policy.separates_from(writing);
+        assert_eq!(from(Writing::Flush), Some(8 << 10));
+        assert_eq!(from(Writing::Compaction { level: 1 }), Some(8 << 10));
+        assert_eq!(from(Writing::Compaction { level: 2 }), Some(128));
+        assert_eq!(from(Writing::Compaction { level: 6 }), Some(128));
+    }
+}

@@ -1,0 +1,99 @@
+//! One log of values with garbage collection at its tail.
+//!
+//! Source: Lu et al., "`WiscKey`: Separating Keys from Values in SSD-conscious Storage" (FAST 2016). The log is a
+//! sequence of blob files. New values go to its head. When too much of the log is stale, its tail is collected: the live
+//! values of the oldest files move to the head. The order is that of the log, so a file is collected even if it has few
+//! stale values. A collection takes as many files as have the bytes of a segment, so small files do not accumulate.
+//!
+//! There are two differences to the paper. Values enter the log at the flush, because the WAL makes writes durable. The
+//! collection finds live values by the SSTables that refer to the file, so it needs no lookup for each value.
+
+use catalog::{Build, ByteSize, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::params::{check_share, file_bytes};
+use super::policy::{BlobFileShape, ValuePolicy, Writing};
+
+pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<ValueLog>(
+    "value-log",
+    "all values in one log; garbage collection moves live values from its tail to its head (WiscKey)",
+    "# Size from which a value goes to the log. WiscKey moves all values to the log.\n\
+     threshold = \"1B\"\n\
+     # Size of a segment of the log, at which a file is complete. A collection takes this much of the tail.\n\
+     file_size = \"64MiB\"\n\
+     # Stale part of the whole log, above 0 and at most 1, from which the tail is collected.\n\
+     stale_share = 0.3\n",
+);
+
+/// The policy with its parameters.
+struct ValueLog(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    threshold: ByteSize,
+    file_size: ByteSize,
+    stale_share: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { threshold: ByteSize(1), file_size: ByteSize(64 << 20), stale_share: 0.3 }
+    }
+}
+
+impl Build<dyn ValuePolicy> for ValueLog {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn ValuePolicy>, String> {
+        file_bytes(params.file_size)?;
+        check_share(params.stale_share)?;
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl ValuePolicy for ValueLog {
+    fn separates_from(&self, _: Writing) -> Option<u64> {
+        Some(self.0.threshold.0)
+    }
+
+    fn file_bytes(&self) -> u64 {
+        self.0.file_size.0
+    }
+
+    fn relocates(&self, _: &[BlobFileShape]) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn collects(&self, files: &[BlobFileShape]) -> Vec<u64> {
+        let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+        let stale_bytes: u64 = files.iter().map(BlobFileShape::stale_bytes).sum();
+        let is_due = stale_bytes > 0 && stale_bytes as f64 >= self.0.stale_share * bytes as f64;
+        if !is_due {
+            return Vec::new();
+        }
+        let mut before = 0;
+        let is_of_tail = |file: &&BlobFileShape| {
+            let starts_in_segment = before < self.0.file_size.0;
+            before += file.bytes;
+            starts_in_segment
+        };
+        files.iter().take_while(is_of_tail).map(|file| file.id).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_is_collected_when_enough_of_the_log_is_stale() {
+        let log = ValueLog(Params { file_size: ByteSize(150), ..Params::default() });
+        let file = |id, live_bytes| BlobFileShape { id, bytes: 100, live_bytes, partition: 0 };
+        assert!(log.collects(&[file(1, 100), file(2, 41)]).is_empty());
+        assert_eq!(log.collects(&[file(1, 100), file(2, 40)]), [1, 2]);
+        assert_eq!(log.collects(&[file(1, 100), file(2, 0), file(3, 100)]), [1, 2]);
+        assert!(log.collects(&[]).is_empty());
+        assert!(log.relocates(&[file(1, 0)]).is_empty());
+    }
+}

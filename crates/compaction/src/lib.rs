@@ -31,6 +31,7 @@ mod shape;
 mod simulate;
 mod size_ratio;
 mod spooky;
+mod steps;
 mod tables;
 #[cfg(test)]
 mod testing;

@@ -40,6 +40,10 @@ columns! {
     WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, true;
     /// Time that writers waited, over all threads.
     STALL_NS = "stall_ns", "time writers stalled", Nanoseconds, Integer, Lower, false;
+    /// Time that writers were delayed before a stall limit, over all threads.
+    DELAY_NS = "delay_ns", "time writers were delayed", Nanoseconds, Integer, Lower, false;
+    /// Time in which writers replaced full memtables, over all threads.
+    ROTATION_NS = "rotation_ns", "time to replace memtables", Nanoseconds, Integer, Lower, false;
     /// Time that compactions took.
     COMPACTION_NS = "compaction_ns", "time of compactions", Nanoseconds, Integer, Lower, false;
     /// Time that a simulated device took for reads.

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::manifest::Manifest;
 use crate::memory::Slot;
+use crate::pacing::{Pacer, Payment};
 use crate::recovered::Recovery;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
@@ -38,7 +39,7 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Locks are taken in this order: `flushing`, `compacting`, `merges_for_ranges`, `log`, `pending`, `manifest`, the
-/// state of `signals`, `view_lock`. Readers take no locks, except that a scan occasionally checks whether a
+/// state of `signals`, `view_lock`, the law of `pacer`. Readers take no locks, except that a scan occasionally checks whether a
 /// read-triggered compaction is due.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
@@ -79,6 +80,8 @@ pub(crate) struct Inner {
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
+    /// The delays of writes, if the design has any.
+    pub(crate) pacer: Option<Pacer>,
     pub(crate) counters: AllCounters,
     /// The report of recovery.
     pub(crate) recovery: Recovery,
@@ -145,6 +148,8 @@ pub(crate) struct WriteQueue {
     pub(crate) charged_bytes: u64,
     /// The sequence number from which the active memtable is full, independent of its bytes.
     pub(crate) full_from: SequenceNumber,
+    /// The next payment of a writer, if the design delays writes.
+    pub(crate) payment: Payment,
     /// Framed records that are not in the WAL yet.
     pub(crate) records: Vec<u8>,
     /// The number of commits in `records`.
@@ -171,6 +176,7 @@ impl WriteQueue {
             log_seal,
             charged_bytes: 0,
             full_from: design.full_from(written + 1),
+            payment: Payment::FREE,
             records: Vec::new(),
             commits: 0,
             log_offset: HEADER_BYTES as u64,

@@ -37,6 +37,7 @@ mod memory;
 pub mod merge;
 mod open_options;
 mod opening;
+mod pacing;
 mod range;
 mod range_deletes;
 mod range_tombstones;
@@ -61,7 +62,7 @@ pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
     AXES, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError, InlineWork, LastKey,
-    Mapped, MergeKernel, MergeOptions, Options, RangeOptions, SECOND_NAMES, StallOptions, TableOptions,
+    Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions, SECOND_NAMES, StallOptions, TableOptions,
     TableReaders, TableReferences, ThreadOptions, Verify, axis, deprecations, own_key_entries, own_keys,
 };
 pub use error::{Error, Result};

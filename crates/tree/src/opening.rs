@@ -20,6 +20,7 @@ use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
 use crate::open_options::OpenOptions;
+use crate::pacing::Pacer;
 use crate::recovered::Recovery;
 use crate::recovery::{Files, Replay, lock, open_tables};
 use crate::seals::new_identity;
@@ -149,6 +150,7 @@ impl Opening {
             merges_for_ranges: Mutex::new(true),
             failure: Failure::default(),
             signals: Signals::default(),
+            pacer: Pacer::of(&self.options.design, self.options.mode),
             counters: AllCounters::default(),
             recovery: Recovery::default(),
             context: self.context,

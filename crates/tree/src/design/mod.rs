@@ -13,7 +13,7 @@ pub use axes::{AXES, axis};
 pub use deprecated::{DEPRECATIONS, Deprecation, deprecations};
 pub use error::DesignError;
 pub use options::{
-    BlockIndex, BlockOptions, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, RangeOptions,
+    BlockIndex, BlockOptions, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions,
     StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;

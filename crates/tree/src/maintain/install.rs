@@ -61,6 +61,7 @@ impl Inner {
         signals.shape_changed = true;
         drop(signals);
         drop(manifest);
+        self.pace_change(&view, version.levels.runs_of(0).len(), change.flushed.is_some());
         let stays = |id: TableId| change.added.iter().any(|table| table.0.id() == id);
         let gone =
             view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));

@@ -16,6 +16,7 @@ use types::{HashedKey, SequenceNumber};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
+use crate::log_shelf::LogShelf;
 use crate::manifest::Manifest;
 use crate::memory::Slot;
 use crate::pacing::{Pacer, Payment};
@@ -38,7 +39,7 @@ pub enum Mode {
 
 /// The state of an open tree.
 ///
-/// Locks are taken in this order: `flushing`, `compacting`, `merges_for_ranges`, `log`, `pending`, `manifest`, the
+/// Locks are taken in this order: `flushing`, `compacting`, `merges_for_ranges`, `log`, `shelf`, `pending`, `manifest`, the
 /// state of `signals`, `view_lock`, the law of `pacer`. Readers take no locks, except that a scan occasionally checks whether a
 /// read-triggered compaction is due.
 pub(crate) struct Inner {
@@ -64,6 +65,8 @@ pub(crate) struct Inner {
     pub(crate) compacting: Mutex<()>,
     /// The WAL that is being written.
     pub(crate) log: CachePadded<Mutex<Log>>,
+    /// The WALs that no memtable writes to.
+    pub(crate) shelf: Mutex<LogShelf>,
     /// The sequence number up to which every record is in the WAL, and is synced if the mode requires it. The holder of
     /// the WAL raises it.
     pub(crate) logged: CachePadded<AtomicU64>,

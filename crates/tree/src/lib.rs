@@ -31,6 +31,7 @@ mod design;
 mod error;
 pub mod hash;
 mod inner;
+mod log_shelf;
 mod maintain;
 mod manifest;
 mod memory;

@@ -16,6 +16,7 @@ use types::SequenceNumber;
 use crate::assemble::{misuse, table_context};
 use crate::error::{Error, Result};
 use crate::inner::{Failure, Inner, Log, Mode, Signals, WriteQueue};
+use crate::log_shelf::LogShelf;
 use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
@@ -135,6 +136,7 @@ impl Opening {
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
             log: CachePadded::new(Mutex::new(Log::new(file))),
+            shelf: Mutex::new(LogShelf::default()),
             logged: CachePadded::new(AtomicU64::new(last_sequence)),
             pending: CachePadded::new(Mutex::new(WriteQueue::new(
                 &self.options.design,

@@ -14,10 +14,11 @@ use crate::batch::{
 };
 use crate::error::Result;
 use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};
+use crate::log_shelf::NewLog;
 use crate::memory::Slot;
 use crate::version::View;
 use crate::visible::Visible;
-use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, frame, synced_when_new};
+use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
 /// The number of times that a writer spins before it yields to other threads.
 const SPINS: u32 = 128;
@@ -365,13 +366,8 @@ impl Inner {
             return Ok(());
         }
         self.failure.check()?;
-        let number = self.new_file();
-        let seal = self.context.seals.of(number);
-        let file = LogFile::create(&*self.storage, &self.directory, number, seal, self.wal_mode);
-        let file = file.map_err(|error| self.fail(error))?;
+        let NewLog { number, seal, file } = self.take_log().map_err(|error| self.fail(error))?;
         let counters = self.counters.local();
-        counters.wal_bytes.add(file.len());
-        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
         let fresh =
             Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
         // Newer writes must not become durable before the records of the old WAL.
@@ -403,7 +399,7 @@ impl Inner {
         drop(log);
         self.pace_frozen();
         // Closing the old WAL takes the kernel a while, so it happens after the locks are released.
-        drop(old);
+        self.retire_log(old);
         self.signals.notify();
         Ok(())
     }

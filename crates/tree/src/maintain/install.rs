@@ -83,6 +83,7 @@ impl Inner {
         self.sync()?;
         // After this wait, the WAL of the active memtable is the only remaining WAL.
         self.wait_until_flushed()?;
+        self.clear_shelf();
         let current = self.log.lock();
         let Some(bytes) = current.file.bytes() else { return Ok(()) };
         let log = self.pending.lock().active.log;

@@ -6,7 +6,8 @@
 //! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; `leveled` has the exact
 //! form, for keys in random order. With `trivial_moves`, tables that share no keys with other tables move down
 //! unchanged, and only tables with overlapping keys are merged. Data written in key order then pass all levels without
-//! being rewritten. With `max_compaction`, full levels are compacted in [`steps`](crate::steps).
+//! being rewritten. With `max_compaction`, full levels are drained by several jobs: see
+//! [`incremental`](crate::incremental).
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -34,9 +35,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      # Whether SSTables without overlapping keys are moved to the next level instead of being rewritten.\n\
      # With these moves, data in key order is written only once.\n\
      trivial_moves = false\n\
-     # Maximum bytes of a compaction below level 1. A full level is then compacted in steps of a few\n\
-     # neighbouring SSTables and the SSTables that they overlap. A step contains at least one SSTable of\n\
-     # the full level. 0 B compacts whole levels at once.\n\
+     # Maximum bytes of a compaction from level 1 on. A full level is then compacted by several jobs. A\n\
+     # job takes a few neighbouring SSTables, at least one, and the SSTables that they overlap in the next\n\
+     # level. 0 B compacts complete levels at once.\n\
      max_compaction = \"0 B\"\n",
 );
 

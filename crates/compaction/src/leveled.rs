@@ -30,10 +30,10 @@ use std::sync::Arc;
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 
+use crate::incremental::{DRAIN_FULLNESS, Incremental};
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
-use crate::steps::{DRAIN_FULLNESS, Steps};
 use crate::{descent, size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled>(
@@ -55,8 +55,8 @@ pub(crate) struct Leveled {
     level0_runs: usize,
     seek_price: ByteSize,
     trivial_moves: bool,
-    /// The steps in which full levels are compacted; `None` compacts whole levels.
-    steps: Option<Steps>,
+    /// The jobs that drain full levels; `None` compacts whole levels.
+    incremental: Option<Incremental>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,7 +89,7 @@ impl Leveled {
             level1_buffers: size_ratio,
             seek_price: ByteSize(0),
             trivial_moves: false,
-            steps: None,
+            incremental: None,
         })
     }
 
@@ -109,9 +109,9 @@ impl Leveled {
         Self { trivial_moves, ..self }
     }
 
-    /// Sets the largest number of bytes of a step in which a full level is compacted. 0 compacts whole levels.
+    /// Sets the largest number of bytes of a job that drains a full level. 0 compacts whole levels.
     pub(crate) fn with_max_compaction(self, bytes: ByteSize) -> Self {
-        Self { steps: (bytes.0 > 0).then_some(Steps { bytes: bytes.0 }), ..self }
+        Self { incremental: (bytes.0 > 0).then_some(Incremental { bytes: bytes.0 }), ..self }
     }
 
     /// Returns the level that needs a job most, if one does.
@@ -128,8 +128,8 @@ impl Leveled {
             _ => {
                 let buffers = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level - 1);
                 let fullness = shape.bytes_of(level) as f64 / (buffers * self.level1_buffers);
-                match self.steps {
-                    Some(_) if Steps::is_draining(shape, level) => fullness.max(DRAIN_FULLNESS),
+                match self.incremental {
+                    Some(_) if Incremental::is_draining(shape, level) => fullness.max(DRAIN_FULLNESS),
                     _ => fullness,
                 }
             }
@@ -144,8 +144,8 @@ impl CompactionPolicy for Leveled {
         if level > 0 && shape.runs_of(level).len() > 1 {
             return Some(whole::merge_within(shape, level));
         }
-        if let Some(step) = self.steps.and_then(|steps| steps.next(shape, level)) {
-            return Some(step);
+        if let Some(job) = self.incremental.and_then(|incremental| incremental.next(shape, level)) {
+            return Some(job);
         }
         Some(match self.trivial_moves {
             false => whole::merge_into_next(shape, level),
@@ -154,7 +154,7 @@ impl CompactionPolicy for Leveled {
     }
 
     fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
-        self.steps.map_or_else(Vec::new, |steps| steps.cuts(shape, job))
+        self.incremental.map_or_else(Vec::new, |incremental| incremental.cuts(shape, job))
     }
 
     fn seek_price(&self) -> u64 {

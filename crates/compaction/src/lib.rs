@@ -13,6 +13,7 @@ mod fluid;
 mod gathered;
 mod golden;
 mod horizontal;
+mod incremental;
 mod job;
 mod l0_tiered;
 mod lazy_leveled;
@@ -31,7 +32,6 @@ mod shape;
 mod simulate;
 mod size_ratio;
 mod spooky;
-mod steps;
 mod tables;
 #[cfg(test)]
 mod testing;

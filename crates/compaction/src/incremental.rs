@@ -1,26 +1,26 @@
-//! Compaction of a full level in steps: each job merges a few neighbouring tables, until the level is drained.
+//! Incremental compaction: a full level is drained by several jobs, each of a few neighbouring tables.
 //!
 //! A compaction of complete levels ([`leveled`](crate::leveled)) grows with the data: its length, and the space that its
 //! output needs before its inputs go. A compaction of one table whenever the level is above its capacity
 //! ([`leveled-partial`](crate::leveled_partial)) is short, but writes more, because levels are then always full. Here, a
-//! full level is drained completely, but in steps in key order. Each step is a job of its own. Flushes, and compactions
-//! of level 0, run between the steps.
+//! full level is drained completely, but by several jobs in key order. Flushes, and compactions of level 0, run between
+//! these jobs.
 //!
 //! * **Begin and end.** A level is drained from its first key when it is full. The drain goes on until it has passed the
 //!   last table of the level, although the level is no longer full.
 //! * **Memory.** A shape has no memory, so a drain in progress is recognized by the table numbers. The newest table of
-//!   the next level is the last output of the last step. If it is not the last table by key, the drain continues after
+//!   the next level is the last output of the last job. If it is not the last table by key, the drain continues after
 //!   its largest key. [`spooky`](crate::spooky) has a similar rule, for the largest level only.
-//! * **Size.** A step takes neighbouring tables as long as they and the tables that they overlap in the next level have
+//! * **Size.** A job takes neighbouring tables as long as they and the tables that they overlap in the next level have
 //!   at most the given bytes, and at least one table. The output of every compaction is cut, so that no table overlaps
 //!   many bytes of the next level (the grandparent limit of `LevelDB`, `kMaxGrandParentOverlapBytes`). The output of a
-//!   step is also cut where the next step begins, so that the next step rewrites only the part that it needs.
-//! * **Order.** Level 0 waits for a drain in progress until it has several times its number of runs. Otherwise every
-//!   compaction of level 0 would meet a full level 1.
+//!   job is also cut where the next job begins, so that the next job rewrites only the part that it needs.
+//! * **Order.** Level 0 waits for a drain in progress until it has more than twice the runs that trigger its
+//!   compaction. Otherwise every compaction of level 0 would meet a full level 1.
 //!
 //! # What it costs
 //! Reads are those of `leveled`: one run per level. Writes are about those of `leveled`, plus the part of a table of the
-//! next level that two steps share.
+//! next level that two jobs share.
 
 use std::sync::Arc;
 
@@ -33,18 +33,18 @@ use crate::tables::overlapping;
 /// trigger its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// The share of a step's bytes that one table of the upper level may overlap, as a divisor.
+/// The share of a job's bytes that one table of the upper level may overlap, as a divisor.
 const OVERLAP_SHARE: u64 = 2;
 
-/// Steps of at most a number of bytes.
+/// Compaction by jobs of at most a number of bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Steps {
-    /// The largest number of input bytes of a step.
+pub(crate) struct Incremental {
+    /// The largest number of input bytes of a job.
     pub(crate) bytes: u64,
 }
 
-impl Steps {
-    /// Returns whether the level is being drained: the last step was not the last one.
+impl Incremental {
+    /// Returns whether the level is being drained: the newest output has tables of the level after it.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {
@@ -53,7 +53,7 @@ impl Steps {
         })
     }
 
-    /// Returns the next step of a level that is full or being drained. `None` if the level or the next level is not one
+    /// Returns the next job of a level that is full or being drained. `None` if the level or the next level is not one
     /// run.
     pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
         let (above, below) = pair(shape, level)?;
@@ -61,7 +61,7 @@ impl Steps {
             Some(output) if Self::is_draining(shape, level) => next_table(above, output),
             _ => 0,
         };
-        let tables = self.tables_of_step(&above.tables[first..], below);
+        let tables = self.tables_of_job(&above.tables[first..], below);
         let overlapped = overlapped_by(tables, below);
         let inputs = tables.iter().chain(overlapped).map(|table| table.id).collect();
         let keeps_tombstones =
@@ -71,8 +71,8 @@ impl Steps {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns the tables of a step, from the first of `tables` on.
-    fn tables_of_step<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
+    /// Returns the tables of a job, from the first of `tables` on.
+    fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();
         let mut taken = 1;
@@ -154,7 +154,7 @@ mod tests {
     use crate::{CATALOG, CompactionPolicy};
 
     fn inputs(bytes: u64, shape: &Shape) -> (Vec<u64>, Action) {
-        let job = Steps { bytes }.next(shape, 1).unwrap();
+        let job = Incremental { bytes }.next(shape, 1).unwrap();
         assert_eq!((job.level, job.validate(&shape.levels)), (2, Ok(())));
         (job.inputs, job.action)
     }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_takes_neighbours_up_to_its_bytes() {
+    fn a_job_takes_neighbours_up_to_its_bytes() {
         let shape = shape([4, 5, 6, 7]);
         let bytes = shape.runs_of(1)[0].tables[0].bytes;
         assert_eq!(inputs(1, &shape), (vec![1, 4, 5], Action::Merge));
@@ -184,11 +184,11 @@ mod tests {
     fn a_drain_goes_on_after_its_last_output_until_the_last_table() {
         // The newest table of level 2 ends at 12, within table 2 of level 1.
         let shape = shape([8, 9, 6, 7]);
-        assert!(Steps::is_draining(&shape, 1));
+        assert!(Incremental::is_draining(&shape, 1));
         assert_eq!(inputs(1, &shape), (vec![2, 3, 9, 6, 7], Action::Merge));
         // The newest table is the last one: the drain is over, and the next begins at the first key.
         let shape = self::shape([4, 5, 6, 9]);
-        assert!(!Steps::is_draining(&shape, 1));
+        assert!(!Incremental::is_draining(&shape, 1));
         assert_eq!(inputs(1, &shape), (vec![1, 4, 5], Action::Merge));
     }
 
@@ -203,17 +203,17 @@ mod tests {
     }
 
     #[test]
-    fn output_is_cut_where_the_next_step_begins_and_by_what_it_overlaps() {
+    fn output_is_cut_where_the_next_job_begins_and_by_what_it_overlaps() {
         let mut shape = shape([4, 5, 6, 7]);
-        let steps = Steps { bytes: 1 };
-        let job = steps.next(&shape, 1).unwrap();
+        let small = Incremental { bytes: 1 };
+        let job = small.next(&shape, 1).unwrap();
         let keys = |cuts: Vec<Arc<[u8]>>| cuts.iter().map(|key| key[0]).collect::<Vec<_>>();
-        assert_eq!(keys(steps.cuts(&shape, &job)), [10]);
+        assert_eq!(keys(small.cuts(&shape, &job)), [10]);
         shape.levels.levels.push(cut_shape(&[(0, 0, &[(0, 3), (8, 9), (60, 69)])]).levels.levels[0].clone());
-        assert_eq!(keys(steps.cuts(&shape, &job)), [8, 10, 60]);
-        assert_eq!(keys(Steps { bytes: u64::MAX }.cuts(&shape, &job)), [10]);
+        assert_eq!(keys(small.cuts(&shape, &job)), [8, 10, 60]);
+        assert_eq!(keys(Incremental { bytes: u64::MAX }.cuts(&shape, &job)), [10]);
         let flushed = Job { inputs: vec![1], level: 0, ..job };
-        assert!(steps.cuts(&shape, &flushed).is_empty());
+        assert!(small.cuts(&shape, &flushed).is_empty());
     }
 
     fn simulated(more: &str, flushes: u64) -> SimulatedWrites {
@@ -230,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn steps_bound_the_longest_merge_and_cost_few_writes() {
+    fn small_jobs_cost_few_writes_more() {
         let whole = simulated("", 400);
-        let steps = simulated(", max_compaction=\"1MB\"", 400);
-        let (a, b) = (whole.write_amp(), steps.write_amp());
+        let parts = simulated(", max_compaction=\"1MB\"", 400);
+        let (a, b) = (whole.write_amp(), parts.write_amp());
         assert!(b < a * 1.15, "{b} and {a} writes");
-        assert_eq!(steps.worst_runs, whole.worst_runs);
+        assert_eq!(parts.worst_runs, whole.worst_runs);
         // Level 0 and level 1 are merged whole: 4 + 6 buffers of 100 kB, and less than as much again above the capacity.
-        assert!(steps.largest_merge_bytes <= 1_500_000, "{}", steps.largest_merge_bytes);
+        assert!(parts.largest_merge_bytes <= 1_500_000, "{}", parts.largest_merge_bytes);
         assert!(whole.largest_merge_bytes > 10_000_000, "{}", whole.largest_merge_bytes);
     }
 }

@@ -194,8 +194,7 @@ mod tests {
 
     #[test]
     fn tables_that_overlap_nothing_are_moved() {
-        let mut shape =
-            cut_shape(&[(1, 0, &[(0, 9), (10, 19), (20, 29)]), (2, 0, &[(25, 26), (90, 99)])]);
+        let mut shape = cut_shape(&[(1, 0, &[(0, 9), (10, 19), (20, 29)]), (2, 0, &[(25, 26), (90, 99)])]);
         assert_eq!(inputs(1, &shape), (vec![1, 2], Action::Move));
         // A merge drops their tombstones.
         shape.levels.levels[1].runs[0].tables[0].tombstones = 1;

@@ -121,7 +121,8 @@ impl Inner {
     ) -> Result<()> {
         let mut held = self.log_at_once();
         self.failure.check()?;
-        let CommitSlot { view, first, is_full, pays, taken } = self.enqueue(counts, held.as_deref_mut(), encode);
+        let CommitSlot { view, first, is_full, pays, taken } =
+            self.enqueue(counts, held.as_deref_mut(), encode);
         let last = first + counts.operations() - 1;
         match (&mut held, taken) {
             (Some(log), Some(taken)) => {

@@ -18,9 +18,10 @@
 //! Writers then use the room as R(t) = R(s) · s / t: a release that takes ten times as long as usual leaves a tenth of
 //! the room. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has taken 1.5 s.
 //!
-//! The law does not lower the sustained rate. If writers are faster than the releases, the room after a release converges
-//! to 4/3 of a step: a third of a step is left when the release comes on time, and the release adds a step. The queue is
-//! never empty, so the background work never idles.
+//! The law does not lower the sustained rate of a queue of two or more steps. If writers are faster than the releases,
+//! the room after a release converges to 4/3 of a step: a third of a step is left when the release comes on time, and
+//! the release adds a step. A further step then waits already, so the background work never idles. A queue of one step
+//! (`frozen_memtables = 1`) is empty until the last third of a step is written, which costs an eighth of the rate.
 //!
 //! # Sources
 //! * `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: delayed writes between a soft
@@ -227,13 +228,13 @@ mod tests {
     fn no_writer_stops_and_the_rate_stays() {
         // Writers fill a memtable in 56 ms. A flush takes 100 ms.
         let duration = |_| 100 * MILLISECOND;
-        for most_frozen in [1, 2, 4] {
+        for (most_frozen, most_cost) in [(1, 1.15), (2, 1.01), (4, 1.01)] {
             let stopped = Tree::new(most_frozen).load(50, false, duration);
             let delayed = Tree::new(most_frozen).load(50, true, duration);
             assert!(stopped.stops > 40 && stopped.longest_ns > 40 * MILLISECOND, "{stopped:?}");
             assert_eq!(delayed.stops, 0, "{delayed:?}");
             assert!(delayed.longest_ns < 2 * MILLISECOND, "{delayed:?}");
-            assert!(delayed.seconds < stopped.seconds * 1.03, "{delayed:?} {stopped:?}");
+            assert!(delayed.seconds < stopped.seconds * most_cost, "{delayed:?} {stopped:?}");
         }
     }
 
@@ -244,8 +245,8 @@ mod tests {
         let delayed = Tree::new(2).load(40, true, duration);
         assert!(stopped.longest_ns > 1000 * MILLISECOND, "{stopped:?}");
         assert_eq!(delayed.stops, 0, "{delayed:?}");
-        assert!(delayed.longest_ns < 10 * MILLISECOND, "{delayed:?}");
-        assert!(delayed.seconds < stopped.seconds * 1.1, "{delayed:?} {stopped:?}");
+        assert!(delayed.longest_ns < 2 * MILLISECOND, "{delayed:?}");
+        assert!(delayed.seconds < stopped.seconds * 1.03, "{delayed:?} {stopped:?}");
     }
 
     #[test]
@@ -258,7 +259,7 @@ mod tests {
     fn the_price_is_the_expected_time_by_the_room() {
         let mut law = DelayLaw::default();
         let room = Room { memory: 1000, level0: 500 };
-        assert_eq!(law.charge(10, 100, room), None);
+        assert_eq!(law.charge(40_000_000, 100, room), None);
         law.memory.arrive(0);
         law.memory.release(40_000_000, false);
         // 40 ms until the next release, for 1000 bytes: 40 µs a byte.

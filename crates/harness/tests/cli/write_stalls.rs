@@ -36,7 +36,7 @@ fn writers_stop_or_are_delayed_and_the_answers_are_right() {
              \"design.compaction.max_compaction\" = [\"0 B\", \"128KiB\"]\n"
         ),
     );
-    bench.ok(&["run", "x.toml"]);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
     let rows = bench.rows("x");
     let loads = of(&rows, "load", "all");
     assert_eq!(loads.len(), 4);

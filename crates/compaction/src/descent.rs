@@ -39,7 +39,7 @@ fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Optio
 }
 
 /// Returns whether tombstones of a table may hide entries in `level` or deeper, so that they have to stay.
-fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
+pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }

@@ -6,7 +6,8 @@
 //! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; `leveled` has the exact
 //! form, for keys in random order. With `trivial_moves`, tables that share no keys with other tables move down
 //! unchanged, and only tables with overlapping keys are merged. Data written in key order then pass all levels without
-//! being rewritten.
+//! being rewritten. With `max_compaction`, full levels are drained by several jobs: see
+//! [`incremental`](crate::incremental).
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,11 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      read_triggered = \"0 B\"\n\
      # Whether SSTables without overlapping keys are moved to the next level instead of being rewritten.\n\
      # With these moves, data in key order is written only once.\n\
-     trivial_moves = false\n",
+     trivial_moves = false\n\
+     # Maximum bytes of a compaction from level 1 on. A full level is then compacted by several jobs. A\n\
+     # job takes a few neighbouring SSTables, at least one, and the SSTables that they overlap in the next\n\
+     # level. 0 B compacts complete levels at once.\n\
+     max_compaction = \"0 B\"\n",
 );
 
 /// Builder of [`Leveled`] with a level 0 of several runs.
@@ -47,6 +52,7 @@ struct Params {
     level1_memtables: u64,
     read_triggered: ByteSize,
     trivial_moves: bool,
+    max_compaction: ByteSize,
 }
 
 impl Default for Params {
@@ -57,6 +63,7 @@ impl Default for Params {
             level1_memtables: 0,
             read_triggered: ByteSize(0),
             trivial_moves: false,
+            max_compaction: ByteSize(0),
         }
     }
 }
@@ -68,6 +75,7 @@ impl Build<dyn CompactionPolicy> for L0Tiered {
         let leveled = Leveled::new(params.size_ratio, params.level0_runs)?;
         let leveled = leveled.with_level1_buffers(params.level1_memtables);
         let leveled = leveled.with_trivial_moves(params.trivial_moves);
+        let leveled = leveled.with_max_compaction(params.max_compaction);
         Ok(Box::new(leveled.with_seek_price(params.read_triggered)))
     }
 }

@@ -25,9 +25,12 @@
 //! assumes at most T − 1 arrivals per level. The last and most expensive merge, right before the level is compacted
 //! down, then never happens. The last level is filled only in part, and data cost less there than any of these terms.
 
+use std::sync::Arc;
+
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 
+use crate::incremental::{DRAIN_FULLNESS, Incremental};
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
@@ -52,6 +55,8 @@ pub(crate) struct Leveled {
     level0_runs: usize,
     seek_price: ByteSize,
     trivial_moves: bool,
+    /// The jobs that drain full levels; `None` compacts whole levels.
+    incremental: Option<Incremental>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -84,6 +89,7 @@ impl Leveled {
             level1_buffers: size_ratio,
             seek_price: ByteSize(0),
             trivial_moves: false,
+            incremental: None,
         })
     }
 
@@ -103,6 +109,11 @@ impl Leveled {
         Self { trivial_moves, ..self }
     }
 
+    /// Sets the largest number of bytes of a job that drains a full level. 0 compacts whole levels.
+    pub(crate) fn with_max_compaction(self, bytes: ByteSize) -> Self {
+        Self { incremental: (bytes.0 > 0).then_some(Incremental { bytes: bytes.0 }), ..self }
+    }
+
     /// Returns the level that needs a job most, if one does.
     pub(crate) fn due_level(&self, shape: &Shape) -> Option<usize> {
         whole::fullest(shape, |level| self.fullness(shape, level))
@@ -116,7 +127,11 @@ impl Leveled {
             _ if runs > 1 => f64::INFINITY,
             _ => {
                 let buffers = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level - 1);
-                shape.bytes_of(level) as f64 / (buffers * self.level1_buffers)
+                let fullness = shape.bytes_of(level) as f64 / (buffers * self.level1_buffers);
+                match self.incremental {
+                    Some(_) if Incremental::is_draining(shape, level) => fullness.max(DRAIN_FULLNESS),
+                    _ => fullness,
+                }
             }
         }
     }
@@ -129,10 +144,17 @@ impl CompactionPolicy for Leveled {
         if level > 0 && shape.runs_of(level).len() > 1 {
             return Some(whole::merge_within(shape, level));
         }
+        if let Some(job) = self.incremental.and_then(|incremental| incremental.next(shape, level)) {
+            return Some(job);
+        }
         Some(match self.trivial_moves {
             false => whole::merge_into_next(shape, level),
             true => descent::hand_down(shape, level),
         })
+    }
+
+    fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
+        self.incremental.map_or_else(Vec::new, |incremental| incremental.cuts(shape, job))
     }
 
     fn seek_price(&self) -> u64 {

@@ -13,6 +13,7 @@ mod fluid;
 mod gathered;
 mod golden;
 mod horizontal;
+mod incremental;
 mod job;
 mod l0_tiered;
 mod lazy_leveled;

@@ -59,6 +59,8 @@ pub struct SimulatedWrites {
     pub drops: u64,
     /// Bytes of the dropped tables.
     pub dropped_bytes: u64,
+    /// Bytes read by the largest job that merged tables.
+    pub largest_merge_bytes: u64,
     /// Maximum number of runs at any time, right after a flush included.
     pub worst_runs: usize,
     /// The current levels.
@@ -304,6 +306,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
                 self.next_table += outputs.len() as u64;
                 self.report.merges += 1;
                 self.report.compaction_bytes_read += bytes_of(inputs());
+                self.report.largest_merge_bytes = self.report.largest_merge_bytes.max(bytes_of(inputs()));
                 self.report.compaction_read.add(inputs());
                 self.report.compaction_bytes_written += bytes_of(&outputs);
                 self.report.compaction_written.add(&outputs);

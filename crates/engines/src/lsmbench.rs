@@ -224,7 +224,11 @@ fn of_tree(stats: &Stats, mode: Mode, has_blobs: bool) -> Readings {
         .counter(&n::DEVICE_READ_NS, stats.device.map(|device| device.read_ns))
         .counter(&n::DEVICE_WRITE_NS, stats.device.map(|device| device.write_ns));
     if mode == Mode::Timed {
-        tree.counter(&n::STALL_NS, counts.stall_ns).counter(&n::COMPACTION_NS, counts.compaction_ns);
+        tree.counter(&n::STALL_NS, counts.stall_ns)
+            .counter(&c::STALLS, counts.stalls)
+            .counter(&n::DELAY_NS, counts.delay_ns)
+            .counter(&n::ROTATION_NS, counts.rotation_ns)
+            .counter(&n::COMPACTION_NS, counts.compaction_ns);
     }
     tree.gauge(&c::LEVELS, stats.levels.iter().filter(|level| level.runs > 0).count())
         .gauge(&c::RUNS, stats.runs())

@@ -34,6 +34,8 @@ pub struct Summary {
     pub p99_ns: u64,
     /// 99.9th percentile in nanoseconds.
     pub p999_ns: u64,
+    /// 99.99 % are at most this.
+    pub p9999_ns: u64,
     /// The largest.
     pub max_ns: u64,
 }
@@ -97,6 +99,7 @@ impl Histogram {
             p90_ns: self.quantile(0.9)?,
             p99_ns: self.quantile(0.99)?,
             p999_ns: self.quantile(0.999)?,
+            p9999_ns: self.quantile(0.9999)?,
             mean_ns: self.counts.mean(),
             max_ns: self.counts.max().min(MAX_NS),
         })
@@ -166,6 +169,7 @@ mod tests {
         near(summary.p90_ns, 90_000);
         near(summary.p99_ns, 99_000);
         near(summary.p999_ns, 99_900);
+        near(summary.p9999_ns, 99_990);
         near(summary.max_ns, 100_000);
         assert!((summary.mean_ns - 50_000.5).abs() < 50.0);
         assert_eq!(Histogram::new().summary(), None);

@@ -127,7 +127,7 @@ columns! {
     FENCE_BYTES = "fence_bytes", "memory of fence pointers", Bytes, Integer, Lower, Exact;
     /// Memory of the block cache in bytes.
     CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, Varies;
-    /// Time in which stall rules of the store delayed writers, summed over all threads.
+    /// Time in which stall rules of the store stopped or delayed writers, summed over all threads.
     STALL_SECONDS = "stall_seconds", "stall time of writers", Seconds, Number, Lower, Varies;
     /// CPU time of the process in the phase, user and system, summed over all threads.
     CPU_SECONDS = "cpu_seconds", "processor time", Seconds, Number, Lower, Varies;
@@ -451,6 +451,17 @@ columns! {
     /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms. For trials that run side
     /// by side, the value covers the turns of all these trials. Wall time and CPU time include this time.
     STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, Varies;
+    /// 99.99th percentile of service time.
+    P9999_NS = "p9999_ns", "p99.99 service time", Nanoseconds, Integer, Lower, Varies;
+    /// Times that a writer stopped at a stall limit of the store.
+    STALLS = "stalls", "write stalls", Count, Integer, Lower, Varies;
+    /// Part of `stall_seconds` in which writes were slowed before a limit was reached (`stall.pacing = "delay"`).
+    DELAY_SECONDS = "delay_seconds", "time writers were delayed", Seconds, Number, Lower, Varies;
+    /// Time in which writers replaced full memtables and their WALs, without `stall_seconds`, summed over all threads.
+    ROTATION_SECONDS = "rotation_seconds", "time to replace memtables", Seconds, Number, Lower, Varies;
+    /// SSTable bytes that flushes and compactions wrote after the last operation of the phase, until none was due: the
+    /// work that the phase left behind. A throughput with less debt is a better throughput. 0 if the store keeps up.
+    DEBT_BYTES = "debt_bytes", "compaction debt", Bytes, Integer, Lower, Exact;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

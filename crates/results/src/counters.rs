@@ -37,8 +37,12 @@ columns! {
     RANGE_FILTER_FALSE_POSITIVES = "range_filter_false_positives", "false positives of range filters", Count, Integer, Lower, Exact;
     /// `wal_bytes`, including bytes written until pending flushes and compactions finished.
     WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, Exact;
-    /// Time in which stall rules delayed writers, summed over all threads.
+    /// Time in which stall rules stopped or delayed writers, summed over all threads.
     STALL_NS = "stall_ns", "stall time of writers", Nanoseconds, Integer, Lower, Varies;
+    /// Time that writers were delayed before a stall limit, over all threads.
+    DELAY_NS = "delay_ns", "time writers were delayed", Nanoseconds, Integer, Lower, Varies;
+    /// Time in which writers replaced full memtables, over all threads.
+    ROTATION_NS = "rotation_ns", "time to replace memtables", Nanoseconds, Integer, Lower, Varies;
     /// Time that compactions took.
     COMPACTION_NS = "compaction_ns", "time of compactions", Nanoseconds, Integer, Lower, Varies;
     /// Time that a simulated device took for reads.

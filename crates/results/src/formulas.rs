@@ -33,6 +33,8 @@ enum Denominator {
     Sum(&'static [&'static Metric]),
     /// A conversion factor, such as nanoseconds per second.
     Units(f64),
+    /// No division. The column is the numerator less the sum of these counters, and at least 0.
+    Less(&'static [&'static Metric]),
     /// No division. The column has the value of the numerator if this counter is not 0.
     OneWhere(&'static Metric),
 }
@@ -86,6 +88,13 @@ pub static FORMULAS: &[Formula] = &[
     ),
     ratio(&c::OS_WRITE_AMP, &[&c::OS_WRITE_BYTES], &[&c::USER_BYTES_WRITTEN]),
     ratio(&c::OS_WRITE_AMP_SETTLED, &[&c::OS_WRITE_BYTES_SETTLED], &[&c::USER_BYTES_WRITTEN]),
+    // Bytes written after the phase.
+    Formula {
+        column: &c::DEBT_BYTES,
+        numerator: &[&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED],
+        denominator: Denominator::Less(&[&c::FLUSH_BYTES, &c::COMPACTION_BYTES_WRITTEN]),
+        zero: Zero::IsZero,
+    },
     // Bytes stored per live byte.
     ratio(&c::SPACE_AMP, &[&c::TABLE_BYTES], &[&c::LIVE_BYTES]),
     ratio(&c::SPACE_AMP_SETTLED, &[&c::TABLE_BYTES_SETTLED], &[&c::LIVE_BYTES]),
@@ -121,6 +130,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::BLOCK_INDEX_HIT_RATE, &[&n::BLOCK_INDEX_HITS], &[&n::BLOCK_INDEX_PROBES]),
     // Times.
     seconds(&c::STALL_SECONDS, &[&n::STALL_NS]),
+    seconds(&c::DELAY_SECONDS, &[&n::DELAY_NS]),
+    seconds(&c::ROTATION_SECONDS, &[&n::ROTATION_NS]),
     seconds(&c::COMPACTION_SECONDS, &[&n::COMPACTION_NS]),
     ratio(&c::SECONDS_PER_COMPACTION, &[&c::COMPACTION_SECONDS], &[&c::COMPACTIONS]),
     seconds(&c::DEVICE_SECONDS, &[&n::DEVICE_READ_NS, &n::DEVICE_WRITE_NS]),
@@ -165,6 +176,7 @@ impl Formula {
         match self.denominator {
             Denominator::Sum(terms) => sum(terms).filter(|sum| *sum > 0.0).map(|sum| numerator / sum),
             Denominator::Units(units) => Some(numerator / units),
+            Denominator::Less(terms) => sum(terms).map(|sum| (numerator - sum).max(0.0)),
             Denominator::OneWhere(counter) => {
                 row.number(counter).filter(|count| *count > 0.0).map(|_| numerator)
             }
@@ -247,6 +259,16 @@ mod tests {
         ),
         (&c::OS_WRITE_AMP, &[(&c::OS_WRITE_BYTES, 300), (&c::USER_BYTES_WRITTEN, 40)], 7.5),
         (&c::OS_WRITE_AMP_SETTLED, &[(&c::OS_WRITE_BYTES_SETTLED, 320), (&c::USER_BYTES_WRITTEN, 40)], 8.0),
+        (
+            &c::DEBT_BYTES,
+            &[
+                (&c::FLUSH_BYTES_SETTLED, 40),
+                (&c::COMPACTION_BYTES_WRITTEN_SETTLED, 160),
+                (&c::FLUSH_BYTES, 30),
+                (&c::COMPACTION_BYTES_WRITTEN, 90),
+            ],
+            80.0,
+        ),
         (&c::SPACE_AMP, &[(&c::TABLE_BYTES, 150), (&c::LIVE_BYTES, 100)], 1.5),
         (&c::SPACE_AMP_SETTLED, &[(&c::TABLE_BYTES_SETTLED, 110), (&c::LIVE_BYTES, 100)], 1.1),
         (&c::BLOCKS_PER_GET, &[(&n::BLOCKS_SEARCHED, 30), (&n::GETS, 20)], 1.5),
@@ -263,6 +285,8 @@ mod tests {
         (&c::BLOCK_INDEX_ANSWERS, &[(&n::BLOCK_INDEX_HITS, 8), (&n::BLOCK_INDEX_PROBES, 10)], 8.0),
         (&c::BLOCK_INDEX_HIT_RATE, &[(&n::BLOCK_INDEX_HITS, 8), (&n::BLOCK_INDEX_PROBES, 10)], 0.8),
         (&c::STALL_SECONDS, &[(&n::STALL_NS, 1_500_000_000)], 1.5),
+        (&c::DELAY_SECONDS, &[(&n::DELAY_NS, 500_000_000)], 0.5),
+        (&c::ROTATION_SECONDS, &[(&n::ROTATION_NS, 250_000_000)], 0.25),
         (&c::COMPACTION_SECONDS, &[(&n::COMPACTION_NS, 3_000_000_000)], 3.0),
         (&c::SECONDS_PER_COMPACTION, &[(&n::COMPACTION_NS, 3_000_000_000), (&c::COMPACTIONS, 4)], 0.75),
         (&c::DEVICE_SECONDS, &[(&n::DEVICE_READ_NS, 1_000_000_000), (&n::DEVICE_WRITE_NS, 500_000_000)], 1.5),
@@ -308,7 +332,7 @@ mod tests {
             match formula.denominator {
                 Denominator::Sum(denominator) => assert_eq!(with_zeros(denominator), None, "{}", column.name),
                 Denominator::OneWhere(counter) => assert_eq!(with_zeros(&[counter]), None, "{}", column.name),
-                Denominator::Units(_) => {}
+                Denominator::Units(_) | Denominator::Less(_) => {}
             }
             let expected = (formula.zero == Zero::IsZero).then_some(0.0);
             // A term in both sums is 0 in both or in neither, and a derived term is not in the row.

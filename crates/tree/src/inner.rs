@@ -17,8 +17,10 @@ use types::{HashedKey, MergeOperator, SequenceNumber};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
+use crate::log_shelf::LogShelf;
 use crate::manifest::Manifest;
 use crate::memory::Slot;
+use crate::pacing::{Pacer, Payment};
 use crate::recovered::Recovery;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
@@ -39,8 +41,9 @@ pub enum Mode {
 
 /// The state of an open tree.
 ///
-/// Locks are taken in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`, `pending`, `manifest`, the
-/// state of `signals`, `view_lock`. Readers take no locks, except that a scan occasionally checks whether a
+/// Locks are taken in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`, `shelf`,
+/// `pending`, `manifest`, the state of `signals`, `view_lock`, the law of `pacer`. Readers take no locks, except that a
+/// scan occasionally checks whether a
 /// read-triggered compaction is due.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
@@ -69,6 +72,8 @@ pub(crate) struct Inner {
     pub(crate) compacting: Mutex<()>,
     /// The WAL that is being written.
     pub(crate) log: CachePadded<Mutex<Log>>,
+    /// The WALs that no memtable writes to.
+    pub(crate) shelf: Mutex<LogShelf>,
     /// The sequence number up to which every record is in the WAL, and is synced if the mode requires it. The holder of
     /// the WAL raises it.
     pub(crate) logged: CachePadded<AtomicU64>,
@@ -85,6 +90,8 @@ pub(crate) struct Inner {
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
+    /// The delays of writes, if the design has any.
+    pub(crate) pacer: Option<Pacer>,
     pub(crate) counters: AllCounters,
     /// The report of recovery.
     pub(crate) recovery: Recovery,
@@ -151,6 +158,8 @@ pub(crate) struct WriteQueue {
     pub(crate) charged_bytes: u64,
     /// The sequence number from which the active memtable is full, independent of its bytes.
     pub(crate) full_from: SequenceNumber,
+    /// The next payment of a writer, if the design delays writes.
+    pub(crate) payment: Payment,
     /// Framed records that are not in the WAL yet.
     pub(crate) records: Vec<u8>,
     /// The number of commits in `records`.
@@ -177,6 +186,7 @@ impl WriteQueue {
             log_seal,
             charged_bytes: 0,
             full_from: design.full_from(written + 1),
+            payment: Payment::FREE,
             records: Vec::new(),
             commits: 0,
             log_offset: HEADER_BYTES as u64,

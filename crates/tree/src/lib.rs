@@ -33,6 +33,7 @@ mod design;
 mod error;
 pub mod hash;
 mod inner;
+mod log_shelf;
 mod maintain;
 mod manifest;
 mod memory;
@@ -40,6 +41,7 @@ pub mod merge;
 mod merge_operands;
 mod open_options;
 mod opening;
+mod pacing;
 mod range;
 mod range_deletes;
 mod range_tombstones;
@@ -65,8 +67,9 @@ pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
     AXES, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError, InlineWork, LastKey,
-    Mapped, MergeKernel, MergeOptions, Options, RangeOptions, SECOND_NAMES, StallOptions, TableOptions,
-    TableReaders, TableReferences, ThreadOptions, Verify, axis, deprecations, own_key_entries, own_keys,
+    Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions, SECOND_NAMES, StallOptions,
+    TableOptions, TableReaders, TableReferences, ThreadOptions, Verify, axis, deprecations, own_key_entries,
+    own_keys,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

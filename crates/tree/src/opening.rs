@@ -16,10 +16,12 @@ use types::{MergeOperator, SequenceNumber};
 use crate::assemble::{misuse, table_context};
 use crate::error::{Error, Result};
 use crate::inner::{Failure, Inner, Log, Mode, Signals, WriteQueue};
+use crate::log_shelf::LogShelf;
 use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
 use crate::open_options::OpenOptions;
+use crate::pacing::Pacer;
 use crate::recovered::Recovery;
 use crate::recovery::{Files, Replay, lock, open_tables};
 use crate::seals::new_identity;
@@ -143,6 +145,7 @@ impl Opening {
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
             log: CachePadded::new(Mutex::new(Log::new(file))),
+            shelf: Mutex::new(LogShelf::default()),
             logged: CachePadded::new(AtomicU64::new(last_sequence)),
             pending: CachePadded::new(Mutex::new(WriteQueue::new(
                 &self.options.design,
@@ -158,6 +161,7 @@ impl Opening {
             merges_for_ranges: Mutex::new(true),
             failure: Failure::default(),
             signals: Signals::default(),
+            pacer: Pacer::of(&self.options.design, self.options.mode),
             counters: AllCounters::default(),
             recovery: Recovery::default(),
             context: self.context,

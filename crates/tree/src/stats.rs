@@ -166,8 +166,17 @@ counters! {
     fence_searches,
     /// Write stalls: the number of times that a writer waited because a stall limit was reached.
     stalls,
-    /// Duration of write stalls, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
+    /// Duration of write stalls and delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
     stall_ns,
+    /// Delayed writes: the number of times that a writer waited before a stall limit was reached.
+    delays,
+    /// Duration of the delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
+    delay_ns,
+    /// Memtables that writers replaced because they were full.
+    rotations,
+    /// Duration of the replacements, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions): the creation of
+    /// a memtable and its WAL, without stalls.
+    rotation_ns,
 }
 
 /// A number that one thread writes and any thread reads.

@@ -14,11 +14,12 @@ use crate::batch::{
 };
 use crate::error::{Error, Result};
 use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};
+use crate::log_shelf::NewLog;
 use crate::memory::Slot;
 use crate::merge_operands::{stored_operand, stored_value};
 use crate::version::View;
 use crate::visible::Visible;
-use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, frame, synced_when_new};
+use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
 /// The number of times that a writer spins before it yields to other threads.
 const SPINS: u32 = 128;
@@ -41,6 +42,8 @@ struct CommitSlot {
     first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
+    /// Whether this commit pays for the bytes since the last payment, if the design delays writes.
+    pays: bool,
     /// The records that the WAL took from the write queue, if this commit holds the WAL. The record of this commit is
     /// among them.
     taken: Option<Drained>,
@@ -156,7 +159,8 @@ impl Inner {
     ) -> Result<()> {
         let mut held = self.log_at_once();
         self.failure.check()?;
-        let CommitSlot { view, first, is_full, taken } = self.enqueue(counts, held.as_deref_mut(), encode);
+        let CommitSlot { view, first, is_full, pays, taken } =
+            self.enqueue(counts, held.as_deref_mut(), encode);
         let last = first + counts.operations() - 1;
         match (&mut held, taken) {
             (Some(log), Some(taken)) => {
@@ -181,6 +185,9 @@ impl Inner {
             let slot = Arc::clone(&Guard::into_inner(view).active);
             self.rotate(&slot)?;
             self.work_inline()?;
+        } else if pays {
+            drop(view);
+            self.pay();
         }
         Ok(())
     }
@@ -216,6 +223,7 @@ impl Inner {
             log_seal,
             charged_bytes,
             full_from,
+            payment,
             records,
             commits,
             log_offset,
@@ -230,10 +238,14 @@ impl Inner {
         }
         *charged_bytes += counts.charged_bytes();
         let is_full = *charged_bytes >= self.design.memtable_capacity.0 || *next_sequence >= *full_from;
+        let pays = *charged_bytes >= payment.due_from;
+        if pays {
+            payment.due_from = u64::MAX;
+        }
         let taken = held.map(|log| log.take(&mut pending));
         // The active memtable of the view changes only under this lock. An `Arc` of the memtable would be counted twice
         // for each write, and all writers would share that count.
-        CommitSlot { view: self.view.load(), first, is_full, taken }
+        CommitSlot { view: self.view.load(), first, is_full, pays, taken }
     }
 
     /// Ensures that the WAL record that ends at sequence number `last` is written. The first waiting thread leads the
@@ -379,7 +391,12 @@ impl Inner {
     /// already.
     pub(crate) fn rotate(&self, full: &Arc<Slot>) -> Result<()> {
         self.wait_for_room(full)?;
-        self.begin_memtable(full)
+        let start = self.clock_ns();
+        self.begin_memtable(full)?;
+        let counters = self.counters.local();
+        counters.rotations.bump();
+        counters.rotation_ns.add(self.clock_ns().saturating_sub(start));
+        Ok(())
     }
 
     /// Like [`rotate`](Self::rotate), but does not wait for the flush of older memtables.
@@ -389,13 +406,8 @@ impl Inner {
             return Ok(());
         }
         self.failure.check()?;
-        let number = self.new_file();
-        let seal = self.context.seals.of(number);
-        let file = LogFile::create(&*self.storage, &self.directory, number, seal, self.wal_mode);
-        let file = file.map_err(|error| self.fail(error))?;
+        let NewLog { number, seal, file } = self.take_log().map_err(|error| self.fail(error))?;
         let counters = self.counters.local();
-        counters.wal_bytes.add(file.len());
-        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
         let fresh =
             Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
         // Newer writes must not become durable before the records of the old WAL.
@@ -413,6 +425,7 @@ impl Inner {
         pending.log_seal = seal;
         pending.charged_bytes = 0;
         pending.full_from = self.design.full_from(pending.next_sequence);
+        pending.payment = self.payment_of_new_memtable();
         pending.log_offset = HEADER_BYTES as u64;
         pending.synced_offset = synced_when_new(self.wal_mode);
         let old = std::mem::replace(&mut log.file, file);
@@ -424,8 +437,9 @@ impl Inner {
         });
         drop(pending);
         drop(log);
+        self.pace_frozen();
         // Closing the old WAL takes the kernel a while, so it happens after the locks are released.
-        drop(old);
+        self.retire_log(old);
         self.signals.notify();
         Ok(())
     }
@@ -454,6 +468,6 @@ impl Inner {
             && (view.frozen.len() >= stall.frozen_memtables
                 || (stall.level0_runs > 0
                     && view.version.levels.runs_of(0).len() >= stall.level0_runs
-                    && self.policy.pick(&view.version.shape(self.design.memtable_capacity.0)).is_some()))
+                    && self.is_compaction_due()))
     }
 }

@@ -211,7 +211,7 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
 /// A higher percentile is not smaller than a lower one, and response times are not below service times.
 fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     let orders: [&[&Metric]; 4] = [
-        &[&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::MAX_NS],
+        &[&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::P9999_NS, &c::MAX_NS],
         &[&c::MEAN_NS, &c::MAX_NS],
         &[&c::RESPONSE_P50_NS, &c::RESPONSE_P99_NS, &c::RESPONSE_P999_NS],
         &[&c::P50_NS, &c::RESPONSE_P50_NS],

@@ -357,9 +357,11 @@ fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {
 }
 
 fn set_service(row: &mut Measurements, service: Option<Summary>) {
-    let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, .. }) = service else { return };
+    let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, p9999_ns, max_ns, .. }) = service else {
+        return;
+    };
     row.set(&c::MEAN_NS, mean_ns).set(&c::P50_NS, p50_ns).set(&c::P90_NS, p90_ns);
-    row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
+    row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::P9999_NS, p9999_ns).set(&c::MAX_NS, max_ns);
 }
 
 /// Sets the hardware counters. An event that is not counted is empty.

@@ -36,7 +36,7 @@ impl Case {
 }
 
 /// Policies with small parameters, so that small trees have several levels.
-const FORMS: [&str; 40] = [
+const FORMS: [&str; 43] = [
     "leveled(size_ratio=2)",
     "leveled(size_ratio=1.5, level0_runs=3)",
     "leveled-partial(size_ratio=2, level0_runs=1, picker=round-robin)",
@@ -64,6 +64,9 @@ const FORMS: [&str; 40] = [
     "l0-tiered(trivial_moves=true)",
     "l0-tiered(size_ratio=2, level0_runs=2, trivial_moves=true)",
     "l0-tiered(size_ratio=1.5, level0_runs=3, level1_memtables=2, trivial_moves=true)",
+    "l0-tiered(size_ratio=2, level0_runs=2, max_compaction=1B)",
+    "l0-tiered(size_ratio=2, level0_runs=1, trivial_moves=true, max_compaction=150B)",
+    "l0-tiered(size_ratio=1.5, level0_runs=3, trivial_moves=true, max_compaction=500B)",
     "one-leveling(size_ratio=2)",
     "universal(num_runs=2, size_ratio_percent=50, max_size_amplification_percent=50)",
     "horizontal(runs=1)",

@@ -57,4 +57,5 @@ mod values;
 mod verdicts;
 mod verify;
 mod workloads;
+mod write_stalls;
 mod wrong;

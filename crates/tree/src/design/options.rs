@@ -220,6 +220,24 @@ pub struct StallOptions {
     pub frozen_memtables: usize,
     /// Number of runs in level 0 at which writers stall while a compaction is due. 0 never stalls them.
     pub level0_runs: usize,
+    /// How writers approach the limits.
+    pub pacing: Pacing,
+}
+
+/// How writers approach the limits at which they stall.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// Writers run at full speed, and stop at a limit until a flush or compaction makes room.
+    #[default]
+    Stop,
+    /// Writers are delayed, so that the room below the limits lasts until a flush or compaction is expected to make
+    /// more room. A write of b bytes takes at least b · W / R. R is the room in bytes, and W the expected time until
+    /// more room: T − t or t, whichever is longer, with the mean time T between releases of room and the time t since
+    /// the last release. Runs of level 0 delay writers from half of their limit on. A wait is at most 10 ms. The option
+    /// applies to `timed` mode without inline flushes. Sources: `WriteController` of `RocksDB`; admission control of
+    /// `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
+    Delay,
 }
 
 /// Options of threads.
@@ -284,7 +302,7 @@ impl Default for RangeOptions {
 
 impl Default for StallOptions {
     fn default() -> Self {
-        Self { frozen_memtables: 2, level0_runs: 0 }
+        Self { frozen_memtables: 2, level0_runs: 0, pacing: Pacing::Stop }
     }
 }
 

@@ -113,7 +113,7 @@ impl Inner {
     }
 
     /// Returns the time of the tree's clock in nanoseconds; 0 in counted mode, where no counter depends on the machine.
-    fn clock_ns(&self) -> u64 {
+    pub(crate) fn clock_ns(&self) -> u64 {
         match self.mode {
             Mode::Timed => (self.clock)(),
             Mode::Counted => 0,

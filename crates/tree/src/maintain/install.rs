@@ -64,6 +64,7 @@ impl Inner {
         signals.shape_changed = true;
         drop(signals);
         drop(manifest);
+        self.pace_change(&view, version.levels.runs_of(0).len(), change.flushed.is_some());
         let stays = |id: TableId| change.added.iter().any(|table| table.0.id() == id);
         let gone =
             view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
@@ -93,6 +94,7 @@ impl Inner {
         self.sync()?;
         // After this wait, the WAL of the active memtable is the only remaining WAL.
         self.wait_until_flushed()?;
+        self.clear_shelf();
         let current = self.log.lock();
         let Some(bytes) = current.file.bytes() else { return Ok(()) };
         let log = self.pending.lock().active.log;

@@ -76,6 +76,9 @@ impl Drop for Workers {
 impl Inner {
     fn flush_until_stopped(&self) -> Result<()> {
         while !self.signals.is_stopping() {
+            if !self.view.load().frozen.is_empty() {
+                self.tidy_logs()?;
+            }
             if !self.flush_oldest()? {
                 let mut state = self.signals.state.lock();
                 if self.view.load().frozen.is_empty() && !self.signals.is_stopping() {

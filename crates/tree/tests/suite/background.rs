@@ -170,3 +170,34 @@ fn a_table_that_could_not_be_written_is_removed() {
     let names = memory.list(Path::new(DIRECTORY)).unwrap();
     assert!(!names.iter().any(|name| is_a(name, "table")), "{names:?}");
 }
+
+/// Writes ten memtables to a disk that takes 20 ms for each SSTable, and returns the counters.
+fn write_to_a_slow_disk(pacing: &str) -> lsmbench_tree::Counts {
+    let disk = Probe::new(|_, operation, path| {
+        if operation == FileOperation::Create && is_a(path, "table") {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let storage: Arc<dyn Storage> = Arc::new(disk);
+    let text = format!(
+        "compaction = \"none\"\nmemtable = {{ capacity = \"64KiB\" }}\ntable = {{ capacity = \"1MiB\" }}\n\
+         stall = {{ frozen_memtables = 2, pacing = \"{pacing}\" }}"
+    );
+    let tree = open(&small_design(&text), Mode::Timed, &storage, Path::new(DIRECTORY));
+    let pacing = pacing.to_owned();
+    in_time(&pacing, move || {
+        (0..5000).for_each(|number| tree.put(&key(number), &[1; 100]).unwrap());
+        assert!((0..5000).all(|number| tree.get(&key(number)).unwrap().is_some()));
+        tree.stats().counts
+    })
+}
+
+#[test]
+fn delayed_writers_do_not_stop() {
+    let (stopped, delayed) = (write_to_a_slow_disk("stop"), write_to_a_slow_disk("delay"));
+    assert_eq!(stopped.delays, 0);
+    assert!(stopped.stalls >= 4, "{stopped:?}");
+    assert!(delayed.delays > 10, "{delayed:?}");
+    assert!(delayed.stalls * 2 <= stopped.stalls, "{delayed:?}");
+    assert!(delayed.rotations >= 8, "{delayed:?}");
+}

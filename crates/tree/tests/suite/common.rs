@@ -49,6 +49,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
          table = { capacity = \"32KiB\" }\nmemtable = { capacity = \"8KiB\" }",
         "memory = \"64KiB\"",
         "stall = { frozen_memtables = 1, level0_runs = 2 }",
+        "stall = { frozen_memtables = 1, level0_runs = 2, pacing = \"delay\" }",
         "memtable = { entries = 7 }",
         "memtable = { kind = \"sharded-btree\", key_range = true }",
         "memtable = { kind = \"bplus\", filter = \"100B\", key_range = true }",
@@ -67,6 +68,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "threads = { max_subcompactions = 4 }",
         "threads = { max_subcompactions = 3 }\ncompaction = \"leveled\"\nfence = \"static-btree\"\ncache = \"none\"",
         "compaction = { kind = \"leveled\", size_ratio = 2 }",
+        "compaction = { kind = \"l0-tiered\", size_ratio = 2, max_compaction = \"4KiB\", trivial_moves = true }\n\
+         table = { capacity = \"4KiB\" }",
         "compaction = { kind = \"tiered\", size_ratio = 2 }",
         "compaction = { kind = \"lazy-leveled\", size_ratio = 2 }",
         "fence = \"static-btree\"\ncache = \"none\"",

@@ -347,3 +347,10 @@ fn every_read_is_right_while_writers_flush_and_compact() {
         }
     }
 }
+
+#[test]
+fn every_read_is_right_while_writers_are_delayed() {
+    let text = "stall = { frozen_memtables = 1, level0_runs = 4, pacing = \"delay\" }";
+    let design = small_design(text);
+    in_time(text, move || stress(&design, Mode::Timed));
+}

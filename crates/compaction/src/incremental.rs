@@ -1,0 +1,242 @@
+//! Incremental compaction: a full level is drained by several jobs, each of a few neighbouring tables.
+//!
+//! A compaction of complete levels ([`leveled`](crate::leveled)) grows with the data: its length, and the space that its
+//! output needs before its inputs go. A compaction of one table whenever the level is above its capacity
+//! ([`leveled-partial`](crate::leveled_partial)) is short, but writes more, because levels are then always full. Here, a
+//! full level is drained completely, but by several jobs in key order. Flushes, and compactions of level 0, run between
+//! these jobs.
+//!
+//! * **Begin and end.** A level is drained from its first key when it is full. The drain goes on until it has passed the
+//!   last table of the level, although the level is no longer full.
+//! * **Memory.** A shape has no memory, so a drain in progress is recognized by the table numbers. The newest table of
+//!   the next level is the last output of the last job. If it is not the last table by key, the drain continues after
+//!   its largest key. [`spooky`](crate::spooky) has a similar rule, for the largest level only.
+//! * **Size.** A job takes neighbouring tables as long as they and the tables that they overlap in the next level have
+//!   at most the given bytes, and at least one table. The output of every compaction is cut, so that no table overlaps
+//!   many bytes of the next level (the grandparent limit of `LevelDB`, `kMaxGrandParentOverlapBytes`). The output of a
+//!   job is also cut where the next job begins, so that the next job rewrites only the part that it needs.
+//! * **Order.** Level 0 waits for a drain in progress until it has more than twice the runs that trigger its
+//!   compaction. Otherwise every compaction of level 0 would meet a full level 1.
+//!
+//! # What it costs
+//! Reads are those of `leveled`: one run per level. Writes are about those of `leveled`, plus the part of a table of the
+//! next level that two jobs share.
+
+use std::sync::Arc;
+
+use crate::descent::hides_something;
+use crate::job::{Action, Job};
+use crate::shape::{Run, Shape, TableShape};
+use crate::tables::overlapping;
+
+/// The fill ratio of a level that is being drained. Level 0 goes first if it has more than this multiple of the runs that
+/// trigger its compaction.
+pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
+
+/// The share of a job's bytes that one table of the upper level may overlap, as a divisor.
+const OVERLAP_SHARE: u64 = 2;
+
+/// Compaction by jobs of at most a number of bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Incremental {
+    /// The largest number of input bytes of a job.
+    pub(crate) bytes: u64,
+}
+
+impl Incremental {
+    /// Returns whether the level is being drained: the newest output has tables of the level after it.
+    pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
+        let Some((above, below)) = pair(shape, level) else { return false };
+        last_output(below).is_some_and(|output| {
+            let goes_on = below.tables.last().is_some_and(|last| last.id != output.id);
+            goes_on && next_table(above, output) < above.tables.len()
+        })
+    }
+
+    /// Returns the next job of a level that is full or being drained. `None` if the level or the next level is not one
+    /// run.
+    pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
+        let (above, below) = pair(shape, level)?;
+        let first = match last_output(below) {
+            Some(output) if Self::is_draining(shape, level) => next_table(above, output),
+            _ => 0,
+        };
+        let tables = self.tables_of_job(&above.tables[first..], below);
+        let overlapped = overlapped_by(tables, below);
+        let inputs = tables.iter().chain(overlapped).map(|table| table.id).collect();
+        let keeps_tombstones =
+            |table: &TableShape| table.tombstones == 0 || hides_something(shape, level + 2, table);
+        let is_free = overlapped.is_empty() && tables.iter().all(keeps_tombstones);
+        let action = if is_free { Action::Move } else { Action::Merge };
+        Some(Job { inputs, level: level + 1, run: Some(below.id), action })
+    }
+
+    /// Returns the tables of a job, from the first of `tables` on.
+    fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
+        let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
+        let is_free = overlapped_by(&tables[..1], below).is_empty();
+        let mut taken = 1;
+        while taken < tables.len() {
+            let (now, more) = (overlapped_by(&tables[..taken], below), &tables[..=taken]);
+            let with_next = overlapped_by(more, below);
+            let fits = match is_free {
+                true => with_next.is_empty(),
+                false => with_next.len() == now.len() || bytes(more) + bytes(with_next) <= self.bytes,
+            };
+            if !fits {
+                break;
+            }
+            taken += 1;
+        }
+        &tables[..taken]
+    }
+
+    /// Returns the keys at which the output of a job is cut.
+    pub(crate) fn cuts(self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
+        if job.level == 0 || job.action != Action::Merge {
+            return Vec::new();
+        }
+        let mut cuts = Vec::new();
+        if let Some(below) = shape.runs_of(job.level + 1).first() {
+            let mut bytes = 0;
+            for table in &below.tables {
+                if bytes > 0 && bytes + table.bytes > self.bytes / OVERLAP_SHARE {
+                    cuts.push(Arc::clone(&table.smallest));
+                    bytes = 0;
+                }
+                bytes += table.bytes;
+            }
+        }
+        if let [above] = shape.runs_of(job.level - 1)
+            && job.level > 1
+        {
+            let after = above.tables.iter().rposition(|table| job.inputs.contains(&table.id));
+            let next = after.and_then(|last| above.tables.get(last + 1));
+            cuts.extend(next.map(|next| Arc::clone(&next.smallest)));
+        }
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts
+    }
+}
+
+/// Returns the run of a level below level 0 and the run of the next level, if both levels have one run.
+fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShape>)> {
+    match (shape.runs_of(level), shape.runs_of(level + 1)) {
+        ([above], [below]) if level > 0 => Some((above, below)),
+        _ => None,
+    }
+}
+
+/// Returns the newest table of a run.
+fn last_output(run: &Run<TableShape>) -> Option<&TableShape> {
+    run.tables.iter().max_by_key(|table| table.id)
+}
+
+/// Returns the number of the first table with keys after the last output of a drain.
+fn next_table(above: &Run<TableShape>, output: &TableShape) -> usize {
+    above.tables.partition_point(|table| table.largest <= output.largest)
+}
+
+/// Returns the tables of `below` that lie between the first and the last key of `tables`.
+fn overlapped_by<'a>(tables: &[TableShape], below: &'a Run<TableShape>) -> &'a [TableShape] {
+    match (tables.first(), tables.last()) {
+        (Some(first), Some(last)) => overlapping(below, &first.smallest, &last.largest),
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{SimulatedLoad, SimulatedWrites, simulate};
+    use crate::testing::cut_shape;
+    use crate::{CATALOG, CompactionPolicy};
+
+    fn inputs(bytes: u64, shape: &Shape) -> (Vec<u64>, Action) {
+        let job = Incremental { bytes }.next(shape, 1).unwrap();
+        assert_eq!((job.level, job.validate(&shape.levels)), (2, Ok(())));
+        (job.inputs, job.action)
+    }
+
+    /// Level 1: tables 1, 2, 3. Level 2: tables 4, 5, 6, 7 with the given numbers instead.
+    fn shape(below: [u64; 4]) -> Shape {
+        let mut shape = cut_shape(&[
+            (1, 0, &[(0, 9), (10, 29), (30, 39)]),
+            (2, 0, &[(0, 4), (5, 12), (15, 24), (28, 49)]),
+        ]);
+        let tables = shape.levels.levels[2].runs[0].tables.iter_mut();
+        tables.zip(below).for_each(|(table, id)| table.id = id);
+        shape
+    }
+
+    #[test]
+    fn a_job_takes_neighbours_up_to_its_bytes() {
+        let shape = shape([4, 5, 6, 7]);
+        let bytes = shape.runs_of(1)[0].tables[0].bytes;
+        assert_eq!(inputs(1, &shape), (vec![1, 4, 5], Action::Merge));
+        assert_eq!(inputs(5 * bytes, &shape), (vec![1, 4, 5], Action::Merge));
+        // The third table overlaps no further table of level 2, so it comes along.
+        assert_eq!(inputs(6 * bytes, &shape), (vec![1, 2, 3, 4, 5, 6, 7], Action::Merge));
+    }
+
+    #[test]
+    fn a_drain_goes_on_after_its_last_output_until_the_last_table() {
+        // The newest table of level 2 ends at 12, within table 2 of level 1.
+        let shape = shape([8, 9, 6, 7]);
+        assert!(Incremental::is_draining(&shape, 1));
+        assert_eq!(inputs(1, &shape), (vec![2, 3, 9, 6, 7], Action::Merge));
+        // The newest table is the last one: the drain is over, and the next begins at the first key.
+        let shape = self::shape([4, 5, 6, 9]);
+        assert!(!Incremental::is_draining(&shape, 1));
+        assert_eq!(inputs(1, &shape), (vec![1, 4, 5], Action::Merge));
+    }
+
+    #[test]
+    fn tables_that_overlap_nothing_are_moved() {
+        let mut shape = cut_shape(&[(1, 0, &[(0, 9), (10, 19), (20, 29)]), (2, 0, &[(25, 26), (90, 99)])]);
+        assert_eq!(inputs(1, &shape), (vec![1, 2], Action::Move));
+        // A merge drops their tombstones.
+        shape.levels.levels[1].runs[0].tables[0].tombstones = 1;
+        assert_eq!(inputs(1, &shape), (vec![1, 2], Action::Merge));
+    }
+
+    #[test]
+    fn output_is_cut_where_the_next_job_begins_and_by_what_it_overlaps() {
+        let mut shape = shape([4, 5, 6, 7]);
+        let small = Incremental { bytes: 1 };
+        let job = small.next(&shape, 1).unwrap();
+        let keys = |cuts: Vec<Arc<[u8]>>| cuts.iter().map(|key| key[0]).collect::<Vec<_>>();
+        assert_eq!(keys(small.cuts(&shape, &job)), [10]);
+        shape.levels.levels.push(cut_shape(&[(0, 0, &[(0, 3), (8, 9), (60, 69)])]).levels.levels[0].clone());
+        assert_eq!(keys(small.cuts(&shape, &job)), [8, 10, 60]);
+        assert_eq!(keys(Incremental { bytes: u64::MAX }.cuts(&shape, &job)), [10]);
+        let flushed = Job { inputs: vec![1], level: 0, ..job };
+        assert!(small.cuts(&shape, &flushed).is_empty());
+    }
+
+    fn simulated(more: &str, flushes: u64) -> SimulatedWrites {
+        let label = format!("l0-tiered(size_ratio=6, level1_memtables=6, trivial_moves=true{more})");
+        let policy: Box<dyn CompactionPolicy> =
+            CATALOG.build(&CATALOG.choose(&toml::Value::from(label.as_str())).unwrap()).unwrap();
+        let load = SimulatedLoad {
+            writes_per_flush: 1000,
+            entry_bytes: 100,
+            entries_per_table: 1000,
+            distinct_keys: Some(1_000_000),
+        };
+        simulate(&*policy, load, flushes).unwrap()
+    }
+
+    #[test]
+    fn small_jobs_cost_few_writes_more() {
+        let whole = simulated("", 400);
+        let parts = simulated(", max_compaction=\"1MB\"", 400);
+        let (a, b) = (whole.write_amp(), parts.write_amp());
+        assert!(b < a * 1.15, "{b} and {a} writes");
+        assert_eq!(parts.worst_runs, whole.worst_runs);
+        // Level 0 and level 1 are merged whole: 4 + 6 buffers of 100 kB, and less than as much again above the capacity.
+        assert!(parts.largest_merge_bytes <= 1_500_000, "{}", parts.largest_merge_bytes);
+        assert!(whole.largest_merge_bytes > 10_000_000, "{}", whole.largest_merge_bytes);
+    }
+}

@@ -1,0 +1,279 @@
+//! The law of delayed writes, on plain numbers.
+//!
+//! Two queues limit the writers of a tree: the immutable memtables that wait for their flush, and the runs of level 0
+//! that wait for a compaction. Background work releases the room of a queue in steps: one memtable when a flush ends,
+//! and some runs when a compaction ends. A writer that meets a full queue stops until the next release.
+//!
+//! # The law
+//! Let R be the bytes that a queue has room for, and let W be the expected time until its next release. A write of b
+//! bytes takes at least the time
+//!
+//! > b · W / R,  W = max(T − t, t),
+//!
+//! where T is the smoothed time between releases and t the time since the last release. The room then lasts until the
+//! release is expected, so no writer stops. If several queues have work, the longest time applies. The queues are
+//! independent of the compaction policy and of the size of the tree.
+//!
+//! The second term of W is Lindy's rule: an overdue release is expected to take as long again as it has taken so far.
+//! Writers then use the room as R(t) = R(s) · s / t: a release that takes ten times as long as usual leaves a tenth of
+//! the room. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has taken 1.5 s.
+//!
+//! The law does not lower the sustained rate of a queue of two or more steps. If writers are faster than the releases,
+//! the room after a release converges to 4/3 of a step: a third of a step is left when the release comes on time, and
+//! the release adds a step. A further step then waits already, so the background work never idles. A queue of one step
+//! (`frozen_memtables = 1`) is empty until the last third of a step is written, which costs an eighth of the rate.
+//!
+//! # Sources
+//! * `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: delayed writes between a soft
+//!   and a hard limit of immutable memtables, level-0 files and pending bytes. The rate is multiplied by 0.8 or 1.25 at
+//!   each change, from a configured first rate, and credits are given per millisecond.
+//! * Pebble and `CockroachDB`, `io_load_listener.go`: the tokens of the next 15 seconds are the smoothed bytes that
+//!   compactions took out of level 0, times 2 to 0.5 by the fill of level 0.
+//! * Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the progress of
+//!   writers is tied to the progress of merges by the fill of the first component ("spring and gear").
+//!
+//! Those need a rate or a gain that somebody chooses. This law has no such parameter.
+
+/// The weight of the newest interval between releases in the smoothed interval, as a divisor.
+const SMOOTHING: u64 = 4;
+
+/// The time for which a writer may write at the current price before it pays, in nanoseconds. Shorter times need more
+/// sleeps, whose length the kernel rounds up by 50 µs.
+const QUANTUM_NS: f64 = 500_000.0;
+
+/// The longest wait of one write, in nanoseconds. If the room is almost used up, the price of one write may be higher.
+const MOST_WAIT_NS: u64 = 10_000_000;
+
+/// The shortest wait, in nanoseconds. A shorter wait is added to the next wait.
+const LEAST_WAIT_NS: u64 = 60_000;
+
+/// The share of the room that is written at one price, as a divisor.
+const ROOM_SHARE: u64 = 8;
+
+/// A queue that writers fill and background work empties in steps.
+#[derive(Debug, Default)]
+pub(super) struct StepQueue {
+    /// The smoothed time between two releases, in nanoseconds; `None` before the first release.
+    interval_ns: Option<u64>,
+    /// The time of the last release, or of the arrival in an empty queue. `None` while the queue is empty.
+    since_ns: Option<u64>,
+}
+
+impl StepQueue {
+    /// Notes that work waits. Has no effect if other work waits already.
+    pub(super) fn arrive(&mut self, now_ns: u64) {
+        self.since_ns.get_or_insert(now_ns);
+    }
+
+    /// Notes that background work has released room.
+    pub(super) fn release(&mut self, now_ns: u64, is_empty: bool) {
+        if let Some(since) = self.since_ns {
+            let interval = now_ns.saturating_sub(since);
+            self.interval_ns = Some(match self.interval_ns {
+                None => interval,
+                Some(smoothed) => (smoothed * (SMOOTHING - 1) + interval) / SMOOTHING,
+            });
+        }
+        self.since_ns = (!is_empty).then_some(now_ns);
+    }
+
+    /// Returns the expected time until the next release, in nanoseconds; `None` if no work waits.
+    fn until_release(&self, now_ns: u64) -> Option<u64> {
+        let age = now_ns.saturating_sub(self.since_ns?);
+        Some(self.interval_ns.unwrap_or(0).saturating_sub(age).max(age))
+    }
+}
+
+/// The bytes that writers may write before a queue is full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Room in memtables.
+    pub(super) memory: u64,
+    /// Room in level 0.
+    pub(super) level0: u64,
+}
+
+/// The answer to a writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Charge {
+    /// The time that the writer waits, in nanoseconds.
+    pub(super) wait_ns: u64,
+    /// The bytes that may be written before a writer pays again.
+    pub(super) next_bytes: u64,
+}
+
+/// The state of the law.
+#[derive(Debug, Default)]
+pub(super) struct DelayLaw {
+    /// The memtables that wait for their flush.
+    pub(super) memory: StepQueue,
+    /// The runs that wait for a compaction of level 0.
+    pub(super) level0: StepQueue,
+    /// The time until which the written bytes are paid, in nanoseconds.
+    paid_until_ns: u64,
+    /// The time of the last charge, in nanoseconds.
+    charged_at_ns: u64,
+}
+
+impl DelayLaw {
+    /// Charges for the `bytes` that were written since the last charge. Returns `None` if no queue has work, so that
+    /// writes cost nothing.
+    pub(super) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
+        let queues = [(&self.memory, room.memory), (&self.level0, room.level0)];
+        let prices = queues.into_iter().filter_map(|(queue, room)| {
+            let room = room.max(1);
+            Some((queue.until_release(now_ns)? as f64 / room as f64, room))
+        });
+        let charged = prices.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        let begun_ns = std::mem::replace(&mut self.charged_at_ns, now_ns);
+        let (ns_per_byte, room) = charged?;
+        self.paid_until_ns = self.paid_until_ns.max(begun_ns) + (bytes as f64 * ns_per_byte) as u64;
+        let due = self.paid_until_ns.saturating_sub(now_ns);
+        if due > MOST_WAIT_NS {
+            self.paid_until_ns = now_ns + MOST_WAIT_NS;
+        }
+        let wait_ns = if due < LEAST_WAIT_NS { 0 } else { due.min(MOST_WAIT_NS) };
+        let next_bytes = ((QUANTUM_NS / ns_per_byte) as u64).min(room / ROOM_SHARE).max(1);
+        Some(Charge { wait_ns, next_bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+    const MILLISECOND: u64 = 1_000_000;
+
+    /// A tree in virtual time: one writer, memtables of 16 MiB, and flushes of given durations.
+    struct Tree {
+        now_ns: u64,
+        charged: u64,
+        frozen: u64,
+        most_frozen: u64,
+        flush_ends_ns: Option<u64>,
+        flushes: u64,
+    }
+
+    /// What a load met.
+    #[derive(Debug, Default)]
+    struct Met {
+        longest_ns: u64,
+        stops: u64,
+        seconds: f64,
+        bytes: u64,
+    }
+
+    const MEMTABLE: u64 = 16 * MIB;
+    /// The bytes of a put and its duration without any wait: 300 MB/s.
+    const PUT: (u64, u64) = (150, 500);
+
+    impl Tree {
+        fn new(most_frozen: u64) -> Self {
+            Self { now_ns: 0, charged: 0, frozen: 0, most_frozen, flush_ends_ns: None, flushes: 0 }
+        }
+
+        /// Ends flushes that are due, and begins the next.
+        fn flush(&mut self, law: &mut DelayLaw, duration: impl Fn(u64) -> u64) {
+            while let Some(end) = self.flush_ends_ns.filter(|end| *end <= self.now_ns) {
+                self.frozen -= 1;
+                self.flushes += 1;
+                law.memory.release(end, self.frozen == 0);
+                self.flush_ends_ns = (self.frozen > 0).then(|| end + duration(self.flushes));
+            }
+            if self.flush_ends_ns.is_none() && self.frozen > 0 {
+                self.flush_ends_ns = Some(self.now_ns + duration(self.flushes));
+            }
+        }
+
+        /// Writes `memtables` memtables, with delays if `delays` is set.
+        fn load(&mut self, memtables: u64, delays: bool, duration: impl Fn(u64) -> u64) -> Met {
+            let (mut law, mut met) = (DelayLaw::default(), Met::default());
+            let (mut paid, mut pays_at) = (0, u64::MAX);
+            while self.flushes < memtables {
+                let start = self.now_ns;
+                self.now_ns += PUT.1;
+                self.charged += PUT.0;
+                met.bytes += PUT.0;
+                if delays && self.charged >= pays_at {
+                    let room = Room {
+                        memory: (self.most_frozen - self.frozen + 1) * MEMTABLE - self.charged.min(MEMTABLE),
+                        level0: u64::MAX,
+                    };
+                    let charge = law.charge(self.now_ns, self.charged - paid, room);
+                    paid = self.charged;
+                    pays_at = charge.map_or(u64::MAX, |charge| self.charged + charge.next_bytes);
+                    self.now_ns += charge.map_or(0, |charge| charge.wait_ns);
+                }
+                self.flush(&mut law, &duration);
+                if self.charged >= MEMTABLE {
+                    if self.frozen == self.most_frozen {
+                        met.stops += 1;
+                        self.now_ns = self.flush_ends_ns.unwrap();
+                        self.flush(&mut law, &duration);
+                    }
+                    self.frozen += 1;
+                    law.memory.arrive(self.now_ns);
+                    (self.charged, paid, pays_at) = (0, 0, 0);
+                    self.flush(&mut law, &duration);
+                }
+                met.longest_ns = met.longest_ns.max(self.now_ns - start);
+            }
+            met.seconds = self.now_ns as f64 / 1e9;
+            met
+        }
+    }
+
+    #[test]
+    fn no_writer_stops_and_the_rate_stays() {
+        // Writers fill a memtable in 56 ms. A flush takes 100 ms.
+        let duration = |_| 100 * MILLISECOND;
+        for (most_frozen, most_cost) in [(1, 1.15), (2, 1.01), (4, 1.01)] {
+            let stopped = Tree::new(most_frozen).load(50, false, duration);
+            let delayed = Tree::new(most_frozen).load(50, true, duration);
+            assert!(stopped.stops > 40 && stopped.longest_ns > 40 * MILLISECOND, "{stopped:?}");
+            assert_eq!(delayed.stops, 0, "{delayed:?}");
+            assert!(delayed.longest_ns < 2 * MILLISECOND, "{delayed:?}");
+            assert!(delayed.seconds < stopped.seconds * most_cost, "{delayed:?} {stopped:?}");
+        }
+    }
+
+    #[test]
+    fn a_flush_that_hangs_delays_writes_and_stops_none() {
+        let duration = |flush: u64| if flush % 10 == 9 { 1500 * MILLISECOND } else { 100 * MILLISECOND };
+        let stopped = Tree::new(2).load(40, false, duration);
+        let delayed = Tree::new(2).load(40, true, duration);
+        assert!(stopped.longest_ns > 1000 * MILLISECOND, "{stopped:?}");
+        assert_eq!(delayed.stops, 0, "{delayed:?}");
+        assert!(delayed.longest_ns < 2 * MILLISECOND, "{delayed:?}");
+        assert!(delayed.seconds < stopped.seconds * 1.03, "{delayed:?} {stopped:?}");
+    }
+
+    #[test]
+    fn writers_slower_than_flushes_are_not_delayed() {
+        let met = Tree::new(2).load(50, true, |_| 20 * MILLISECOND);
+        assert!(met.seconds < 50.5 * MEMTABLE as f64 / PUT.0 as f64 * PUT.1 as f64 / 1e9, "{met:?}");
+    }
+
+    #[test]
+    fn the_price_is_the_expected_time_by_the_room() {
+        let mut law = DelayLaw::default();
+        let room = Room { memory: 1000, level0: 500 };
+        assert_eq!(law.charge(40_000_000, 100, room), None);
+        law.memory.arrive(0);
+        law.memory.release(40_000_000, false);
+        // 40 ms until the next release, for 1000 bytes: 40 µs a byte.
+        let charge = law.charge(40_000_000, 100, room).unwrap();
+        assert_eq!((charge.wait_ns, charge.next_bytes), (4_000_000, 12));
+        // An overdue release takes as long again: 80 ms.
+        let charge = law.charge(120_000_000, 100, room).unwrap();
+        assert_eq!((charge.wait_ns, charge.next_bytes), (0, 6));
+        // Level 0 is dearer: 80 ms for 500 bytes, 160 µs a byte, and no write waits longer than 10 ms.
+        law.level0.arrive(40_000_000);
+        let charge = law.charge(120_000_000, 100, room).unwrap();
+        assert_eq!(charge, Charge { wait_ns: MOST_WAIT_NS, next_bytes: 3 });
+        law.memory.release(130_000_000, true);
+        law.level0.release(130_000_000, true);
+        assert_eq!(law.charge(130_000_000, 100, room), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! Delayed writes: writers are slowed before a queue of the tree is full, so that no writer has to stop.
+
+mod law;
+mod pacer;
+
+pub(crate) use pacer::{Pacer, Payment};

@@ -1,6 +1,7 @@
 //! The filter axis: a small summary of the keys of a run, so that most lookups of absent keys skip the run.
 
 mod allocation;
+mod alphabet;
 mod banding;
 mod batch;
 mod binary_fuse;
@@ -11,6 +12,7 @@ mod codes;
 pub mod conformance;
 mod corrupt;
 mod cuckoo;
+mod diva;
 mod double_probe;
 mod dynamic;
 mod elias_fano;
@@ -29,6 +31,7 @@ mod position;
 mod prefix;
 mod probed;
 mod processor;
+mod proteus;
 mod quotient;
 mod rank;
 mod register;
@@ -79,8 +82,10 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
         prefix::VARIANT,
         grafite::VARIANT,
         rosetta::VARIANT,
+        proteus::VARIANT,
         snarf::VARIANT,
         memento::VARIANT,
+        diva::VARIANT,
         surf::VARIANT,
         library::VARIANT,
         perfect::VARIANT,

@@ -1,5 +1,6 @@
 //! The filter axis: a small summary of the keys of a run, so that most lookups of absent keys skip the run.
 
+mod adaptive;
 mod allocation;
 mod alphabet;
 mod banding;
@@ -72,6 +73,7 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
         register::VARIANT,
         double_probe::VARIANT,
         fastbloom::VARIANT,
+        adaptive::VARIANT,
         ribbon::VARIANT,
         xor::VARIANT,
         binary_fuse::VARIANT,

@@ -125,7 +125,8 @@ impl Guards {
     /// Returns the job of all runs of level 0. They are moved if they overlap nothing.
     fn push_level_0(shape: &Shape) -> Job {
         let tables = || shape.runs_of(0).iter().flat_map(|run| &run.tables);
-        let (smallest, largest) = (tables().map(|table| &*table.smallest), tables().map(|table| &*table.largest));
+        let (smallest, largest) =
+            (tables().map(|table| &*table.smallest), tables().map(|table| &*table.largest));
         let (smallest, largest) = (smallest.min().unwrap_or_default(), largest.max().unwrap_or_default());
         let is_free = |table: &TableShape| {
             shape.runs_of(1).iter().all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
@@ -159,9 +160,10 @@ impl CompactionPolicy for Guards {
 
     fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
         let levels = job.level..=shape.last_level();
-        let is_within = shape.runs_of(job.level).iter().any(|run| {
-            run.tables.iter().any(|table| job.inputs.contains(&table.id))
-        });
+        let is_within = shape
+            .runs_of(job.level)
+            .iter()
+            .any(|run| run.tables.iter().any(|table| job.inputs.contains(&table.id)));
         // The tables of a group that is merged within its level are cut by size.
         if job.action != Action::Merge || is_within {
             return Vec::new();
@@ -262,6 +264,22 @@ mod tests {
         let (partial, _) = largest_merge("leveled-partial", load, 255);
         assert!(guards <= tiered && partial > 2.4 * guards, "{guards} {tiered} {partial}");
         assert!(whole > 0.2 && group < 0.02, "{whole} {group} of the data in one merge");
+    }
+
+    /// Overwritten data are merged within the last level, which moves the first keys of its tables. Guards follow, and
+    /// merges stay short.
+    #[test]
+    fn merges_stay_short_where_keys_are_overwritten() {
+        let load = SimulatedLoad {
+            writes_per_flush: 1000,
+            entry_bytes: 100,
+            entries_per_table: 500,
+            distinct_keys: Some(60_000),
+        };
+        let (_, whole) = largest_merge("tiered(size_ratio=4)", load, 500);
+        let (guards, group) = largest_merge("guards(size_ratio=4)", load, 500);
+        let (partial, _) = largest_merge("leveled-partial", load, 500);
+        assert!(group < 0.1 * whole && guards < partial, "{guards} {partial} {whole} {group}");
     }
 
     #[test]

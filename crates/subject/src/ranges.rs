@@ -147,7 +147,9 @@ impl Subject for EmptyRanges {
         let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
         let answers = policy.open(Bytes::copy_from(&stored)).is_ok_and(|filter| filter.answers_ranges());
         let label = choice.label();
-        (!answers).then(|| format!("bloom = {label} does not answer ranges; use a range filter, such as \"grafite\""))
+        (!answers).then(|| {
+            format!("bloom = {label} does not answer ranges; use a range filter, such as \"grafite\"")
+        })
     }
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
@@ -157,11 +159,13 @@ impl Subject for EmptyRanges {
         for (name, after_keys) in [("anywhere", false), ("after-keys", true)] {
             let mut phase = bench.begin(name);
             let ranges = Ranges { numbers: &numbers, length: self.0.length.0, after_keys };
-            let (timing, positives) =
-                self.ask(bench, &*filter, &ranges, &mut random, &mut phase.answers)?;
+            let (timing, positives) = self.ask(bench, &*filter, &ranges, &mut random, &mut phase.answers)?;
             timing.write(&mut phase.cells);
             let asked = timing.operations;
-            phase.cells.set(&c::RANGE_FILTER_PROBES, asked).set(&c::RANGE_FILTER_NEGATIVES, asked - positives);
+            phase
+                .cells
+                .set(&c::RANGE_FILTER_PROBES, asked)
+                .set(&c::RANGE_FILTER_NEGATIVES, asked - positives);
             phase.cells.set(&c::RANGE_FPR, positives as f64 / asked.max(1) as f64);
             bench.end(phase);
         }
@@ -234,7 +238,8 @@ impl EmptyRanges {
         answers: &mut Answers,
     ) -> Result<(Timing, u64), Fault> {
         let spell = |number: u64| self.0.keys.spell(number);
-        let asks = |low: &[u8], high: &[u8]| filter.may_contain_range(Bound::Included(low), Bound::Excluded(high));
+        let asks =
+            |low: &[u8], high: &[u8]| filter.may_contain_range(Bound::Included(low), Bound::Excluded(high));
         let mut positives = 0;
         let plan = (self.0.operations.0, SLICE, self.0.limit.0);
         let timing = bench.slices(plan, answers, |count, slice| {
@@ -323,7 +328,10 @@ mod tests {
             let (timing, positives) =
                 subject.ask(&bench, &Forgetful, &ranges, &mut random, &mut answers).unwrap();
             assert_eq!((timing.operations, answers.checked), (8000, 500));
-            assert!(positives.abs_diff(2000) < 300 && answers.wrong.abs_diff(375) < 60, "{positives} {answers:?}");
+            assert!(
+                positives.abs_diff(2000) < 300 && answers.wrong.abs_diff(375) < 60,
+                "{positives} {answers:?}"
+            );
         }
     }
 }

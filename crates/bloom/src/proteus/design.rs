@@ -120,7 +120,8 @@ impl Design {
     /// prefixes. Among equally good designs, the smaller set and the longer prefixes of the Bloom filter are taken.
     pub(super) fn best(counts: &[u64; 65], largest: u64, words: u64, samples: &[Sample]) -> Self {
         let width = u64::BITS - largest.leading_zeros();
-        let mut best = Self { set_bits: width.max(1), form: 0, set_words: 0, filter_bits: 0, rate: f64::INFINITY };
+        let mut best =
+            Self { set_bits: width.max(1), form: 0, set_words: 0, filter_bits: 0, rate: f64::INFINITY };
         for set_bits in (1..=width).rev() {
             let set = match set_bits == width {
                 true => Some((0, 0)),

@@ -29,6 +29,18 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
+/// The form in which the set of `len` codes below `range` is smallest, and its number of words. `None` if the set is too
+/// large for any form.
+pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
+    let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
+    let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));
+    let dense = (DENSE, range.div_ceil(u64::BITS.into()));
+    match sparse {
+        Some(sparse) if sparse.1 < dense.1 => Some(sparse),
+        _ => (range <= u32::MAX.into()).then_some(dense),
+    }
+}
+
 /// The number of distinct codes. The codes are sorted.
 pub(crate) fn different(codes: &[u64]) -> u64 {
     codes.chunk_by(|one, other| one == other).count() as u64

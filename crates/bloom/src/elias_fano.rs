@@ -75,6 +75,12 @@ impl EliasFano {
         Self { lows, low_bits, highs, samples, len }
     }
 
+    /// The words of a set of `len` numbers below `bound`. `None` if there are too many.
+    pub(crate) fn words(len: u64, bound: u64, low_bits: u32) -> Option<u64> {
+        let Parts { lows, highs, samples } = Parts::of(len, bound, low_bits)?;
+        lows.checked_add(highs)?.checked_add(samples)
+    }
+
     /// Whether the set has a number from `first` to `last`. `last` is not below `first`.
     pub(crate) fn has_between(&self, first: u64, last: u64) -> bool {
         let mask = (1 << self.low_bits) - 1;
@@ -164,8 +170,7 @@ impl EliasFano {
         low_bits: u32,
     ) -> Option<Self> {
         let parts = Parts::of(len, bound, low_bits)?;
-        let all = parts.lows.checked_add(parts.highs)?.checked_add(parts.samples)?;
-        if words.len() as u64 != all {
+        if words.len() as u64 != Self::words(len, bound, low_bits)? {
             return None;
         }
         let mut take = |count: u64| -> Vec<u64> { words.take(count as usize).collect() };

@@ -43,6 +43,12 @@ pub trait FilterPolicy: Send + Sync {
     fn assumes_similar_keys(&self) -> bool {
         false
     }
+
+    /// Whether filters learn from [reported false positives](Filter::report_false_positive). The rate of repeated
+    /// lookups is then below [`expected_fpr`](Filter::expected_fpr).
+    fn adapts(&self) -> bool {
+        false
+    }
 }
 
 /// The input for building a filter: the keys of one SSTable.
@@ -72,7 +78,7 @@ impl<'a> FilterInput<'a> {
 ///
 /// Invariants:
 /// 1. A key that was added is never reported absent, neither in a lookup by hash nor in one by key.
-/// 2. Answers depend only on the stored bytes and the arguments.
+/// 2. Answers depend only on the stored bytes, the arguments, and the false positives that were reported before.
 /// 3. The fraction of absent keys reported present is [`expected_fpr`](Self::expected_fpr), up to sampling error and a
 ///    small factor that the documentation of the variant justifies.
 /// 4. A range with a key that was added is never reported empty.
@@ -87,6 +93,10 @@ pub trait Filter: Send + Sync {
     fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
         self.may_contain(key.hash)
     }
+
+    /// Reports a false positive: [`may_contain_key`](Self::may_contain_key) returned true, and the SSTable lacks the key.
+    /// An adaptive filter may answer false for this key from now on. Other filters do nothing.
+    fn report_false_positive(&self, _key: HashedKey<'_>) {}
 
     /// Answers many lookups. `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key) for `keys[i]`.
     ///

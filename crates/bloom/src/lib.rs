@@ -1,6 +1,8 @@
 //! The filter axis: a small summary of the keys of a run, so that most lookups of absent keys skip the run.
 
+mod adaptive;
 mod allocation;
+mod alphabet;
 mod banding;
 mod batch;
 mod binary_fuse;
@@ -11,6 +13,7 @@ mod codes;
 pub mod conformance;
 mod corrupt;
 mod cuckoo;
+mod diva;
 mod double_probe;
 mod dynamic;
 mod elias_fano;
@@ -29,6 +32,7 @@ mod position;
 mod prefix;
 mod probed;
 mod processor;
+mod proteus;
 mod quotient;
 mod rank;
 mod register;
@@ -69,6 +73,7 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
         register::VARIANT,
         double_probe::VARIANT,
         fastbloom::VARIANT,
+        adaptive::VARIANT,
         ribbon::VARIANT,
         xor::VARIANT,
         binary_fuse::VARIANT,
@@ -79,8 +84,10 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
         prefix::VARIANT,
         grafite::VARIANT,
         rosetta::VARIANT,
+        proteus::VARIANT,
         snarf::VARIANT,
         memento::VARIANT,
+        diva::VARIANT,
         surf::VARIANT,
         library::VARIANT,
         perfect::VARIANT,

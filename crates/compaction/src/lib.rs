@@ -12,6 +12,7 @@ mod fifo;
 mod fluid;
 mod gathered;
 mod golden;
+mod guards;
 mod horizontal;
 mod incremental;
 mod job;
@@ -65,6 +66,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         spooky::VARIANT,
         multi_level::VARIANT,
         tiered::VARIANT,
+        guards::VARIANT,
         lazy_leveled::VARIANT,
         fluid::VARIANT,
         moose::VARIANT,

@@ -132,11 +132,9 @@ fn first_group(shape: &Shape, level: usize) -> Job {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use super::*;
-    use crate::simulate::{SimulatedLoad, simulate};
-    use crate::testing::cut_shape;
+    use crate::simulate::SimulatedLoad;
+    use crate::testing::{cut_shape, largest_merge};
 
     fn policy() -> Box<dyn CompactionPolicy> {
         Spooky::build(Params { size_ratio: 4.0, level0_runs: 1 }).ok().unwrap()
@@ -175,26 +173,6 @@ mod tests {
         assert!(policy().cuts(&shape, &Job { level: 2, ..job }).is_empty());
     }
 
-    /// A policy that notes the most bytes that a job reads.
-    struct Noting(Box<dyn CompactionPolicy>, Mutex<u64>);
-
-    impl CompactionPolicy for Noting {
-        fn pick(&self, shape: &Shape) -> Option<Job> {
-            let job = self.0.pick(shape)?;
-            let inputs = shape.levels.tables().filter(|(_, table)| job.inputs.contains(&table.id));
-            let bytes: u64 = inputs.map(|(_, table)| table.bytes).sum();
-            if job.action == Action::Merge {
-                let mut most = self.1.lock().unwrap();
-                *most = bytes.max(*most);
-            }
-            Some(job)
-        }
-
-        fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
-            self.0.cuts(shape, job)
-        }
-    }
-
     /// The claim of the authors: as many writes as with merges of complete levels, and as little transient space as
     /// with partial merges.
     #[test]
@@ -205,15 +183,9 @@ mod tests {
             entries_per_table: 1000,
             distinct_keys: None,
         };
-        let measured = |label: &str| {
-            let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
-            let policy = Noting(policy, Mutex::new(0));
-            let report = simulate(&policy, load, 250).unwrap();
-            (report.write_amp(), policy.1.into_inner().unwrap() as f64 / report.flush_bytes as f64)
-        };
-        let (leveled, whole) = measured("leveled(size_ratio=4)");
-        let (partial, _) = measured("leveled-partial(size_ratio=4, level0_runs=1)");
-        let (spooky, group) = measured("spooky(size_ratio=4)");
+        let (leveled, whole) = largest_merge("leveled(size_ratio=4)", load, 250);
+        let (partial, _) = largest_merge("leveled-partial(size_ratio=4, level0_runs=1)", load, 250);
+        let (spooky, group) = largest_merge("spooky(size_ratio=4)", load, 250);
         assert!(whole > 0.7 && group < 0.3, "{whole} {group} of the data in one merge");
         assert!(spooky < leveled + 1.0 && spooky < partial, "{spooky} {leveled} {partial}");
     }

@@ -1,6 +1,11 @@
-//! Shapes for the unit tests of policies.
+//! Shapes for the unit tests of policies, and measurements of simulated trees.
 
+use std::sync::{Arc, Mutex};
+
+use crate::job::{Action, Job};
+use crate::policy::CompactionPolicy;
 use crate::shape::{Levels, OutputRun, Shape, TableId, TableShape};
+use crate::simulate::{SimulatedLoad, simulate};
 
 /// Builds a tree with a buffer of one byte. For each level, `levels` has the bytes of its runs, newest first. Every run
 /// is one table over all keys. Tables are numbered from 1 in this order.
@@ -38,4 +43,32 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
         id = first - 1;
     }
     Shape { buffer_bytes: 100, levels: built }
+}
+
+/// A policy that notes the most bytes that a merge reads.
+struct Noting(Box<dyn CompactionPolicy>, Mutex<u64>);
+
+impl CompactionPolicy for Noting {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let job = self.0.pick(shape)?;
+        let inputs = shape.levels.tables().filter(|(_, table)| job.inputs.contains(&table.id));
+        let bytes: u64 = inputs.map(|(_, table)| table.bytes).sum();
+        if job.action == Action::Merge {
+            let mut most = self.1.lock().unwrap();
+            *most = bytes.max(*most);
+        }
+        Some(job)
+    }
+
+    fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
+        self.0.cuts(shape, job)
+    }
+}
+
+/// Returns the write amplification of a policy, and the largest merge as a share of the flushed data.
+pub(crate) fn largest_merge(label: &str, load: SimulatedLoad, flushes: u64) -> (f64, f64) {
+    let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
+    let policy = Noting(policy, Mutex::new(0));
+    let report = simulate(&policy, load, flushes).unwrap();
+    (report.write_amp(), policy.1.into_inner().unwrap() as f64 / report.flush_bytes as f64)
 }

@@ -19,6 +19,7 @@ mod format;
 mod hash;
 mod keys;
 mod memtable;
+mod ranges;
 mod requests;
 mod seam;
 mod storage;
@@ -38,7 +39,7 @@ pub use task::Task;
 #[global_allocator]
 static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 
-/// All subjects. Each has the name of its axis.
+/// All subjects. Each has the name of its axis, except for a second subject of the same axis.
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
@@ -46,6 +47,7 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     &[
         memtable::VARIANT,
         bloom::VARIANT,
+        ranges::VARIANT,
         fence::VARIANT,
         cache::VARIANT,
         compression::VARIANT,

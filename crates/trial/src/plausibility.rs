@@ -43,6 +43,8 @@ struct Facts {
 /// The facts of the filters of a design.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
+    /// Whether filters learn from false positives, so that repeated lookups have a lower rate.
+    adapt: bool,
     /// Whether all filters have the same bits for each key.
     are_even: bool,
     /// Whether filters are built from the keys and not from their hashes. A filter of keys keeps the order of keys, so
@@ -111,6 +113,7 @@ impl Facts {
         let filters = FilterFacts {
             are_even: is_first("allocation"),
             keep_locality: policy.as_ref().is_ok_and(|policy| policy.needs_keys()),
+            adapt: policy.as_ref().is_ok_and(|policy| policy.adapts()),
             assume_similar_keys: policy.is_ok_and(|policy| policy.assumes_similar_keys()),
         };
         Self {
@@ -323,7 +326,8 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
         return Some(format!("fpr {fpr:.3e} > {MOST} × the expected {expected:.3e}"));
     }
     // If large runs have fewer bits per key than small runs, the mean over runs differs from the mean over probes.
-    (facts.filters.are_even && !facts.filters.keep_locality && fpr + chance < LEAST * expected)
+    let may_be_lower = facts.filters.keep_locality || facts.filters.adapt;
+    (facts.filters.are_even && !may_be_lower && fpr + chance < LEAST * expected)
         .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
 }
 
@@ -342,7 +346,8 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
     let least = (-bits).exp2();
     let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
-    (!facts.is_oracle && !facts.filters.keep_locality && fpr + chance < least * (1.0 - SLACK))
+    let may_be_lower = facts.filters.keep_locality || facts.filters.adapt;
+    (!facts.is_oracle && !may_be_lower && fpr + chance < least * (1.0 - SLACK))
         .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
 }
 

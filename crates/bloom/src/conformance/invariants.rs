@@ -23,6 +23,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
     ("an incremental filter equals a built one", what_grows_is_what_is_built),
     ("a batch answers as single probes do", a_batch_answers_as_single_probes_do),
+    ("reported false positives lose no key", reported_false_positives_lose_no_key),
     ("the rate is the one expected", the_rate_is_the_one_expected),
     ("small filters are near their rate", small_filters_are_near_their_rate),
     ("an empty table has no keys", an_empty_table_has_no_keys),
@@ -169,6 +170,23 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
     ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
+}
+
+/// False positives are reported as a tree reports them. All keys stay, and single answers and batches agree.
+fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String> {
+    let (hashes, absent) = (random_hashes(2000, 18), random_hashes(20_000, 19));
+    let filter = build(subject, &hashes, Some(8.0));
+    for hash in &absent {
+        if may_contain(&*filter, *hash) {
+            filter.report_false_positive(HashedKey { bytes: &key_of(*hash), hash: *hash });
+        }
+    }
+    let lost = hashes.iter().filter(|hash| !may_contain(&*filter, **hash)).count();
+    ensure(lost == 0, || format!("{lost} of 2000 keys are lost"))?;
+    let mut answers = vec![false; absent.len()];
+    may_contain_all(&*filter, &absent, &mut answers);
+    let same = absent.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
+    ensure(same, || "a batch of keys differs after reports".to_owned())
 }
 
 /// Within 3 % of theory, plus the sampling error.

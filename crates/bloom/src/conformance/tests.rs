@@ -93,8 +93,9 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         ("length", "0"),
         ("arity", "5"),
         ("memento_bits", "11"),
-        ("range_bits", "21"),
+        ("range_bits", "41"),
         ("suffix_bits", "17"),
+        ("remembered", "0.6"),
     ];
     for variant in CATALOG.variants() {
         for (parameter, value) in cases {

@@ -36,7 +36,7 @@ impl Case {
 }
 
 /// Policies with small parameters, so that small trees have several levels.
-const FORMS: [&str; 43] = [
+const FORMS: [&str; 45] = [
     "leveled(size_ratio=2)",
     "leveled(size_ratio=1.5, level0_runs=3)",
     "leveled-partial(size_ratio=2, level0_runs=1, picker=round-robin)",
@@ -53,6 +53,8 @@ const FORMS: [&str; 43] = [
     "multi-level(size_ratio=2)",
     "multi-level(size_ratio=1.5, level0_runs=3)",
     "tiered(size_ratio=2)",
+    "guards(size_ratio=2)",
+    "guards(size_ratio=3)",
     "lazy-leveled(size_ratio=2)",
     "fluid(size_ratio=2, upper_runs=3, largest_runs=1)",
     "fluid(size_ratio=4, upper_runs=2, largest_runs=3)",
@@ -100,6 +102,7 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "multi-level(level0_runs=0)",
         "tiered(size_ratio=1)",
         "tiered(size_ratio=0)",
+        "guards(size_ratio=1)",
         "lazy-leveled(size_ratio=1)",
         "l0-tiered(size_ratio=1.0)",
         "l0-tiered(level0_runs=0)",
@@ -262,6 +265,7 @@ fn promise(label: &str) -> Promise {
             Promise::leveled(ratio as f64, ratio, (ratio * ratio) as f64)
         }
         "tiered" => Promise::Tiered { size_ratio: whole("size_ratio") },
+        "guards" => Promise::Fragments { size_ratio: whole("size_ratio") },
         "binary-counter" => Promise::Tiered { size_ratio: 2 },
         "partial" => Promise::Tiered { size_ratio: whole("run_threshold") },
         "lazy-leveled" => Promise::LazyLeveled { size_ratio: whole("size_ratio") },

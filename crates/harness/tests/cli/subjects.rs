@@ -35,6 +35,14 @@ const SMALL: &[Small<'_>] = &[
         ],
     ),
     (
+        "ranges",
+        "entries = 5000\noperations = 2000\nkeys = \"path\"",
+        ["grafite", "diva"],
+        "counted",
+        &["build", "anywhere", "after-keys"],
+        &[&c::RANGE_FPR, &c::RANGE_FILTER_PROBES, &c::RANGE_FILTER_NEGATIVES, &c::BITS_PER_KEY],
+    ),
+    (
         "fence",
         "entries = 1000\noperations = 5000\nkeys = \"user\"",
         ["binary", "s-tree"],
@@ -94,8 +102,9 @@ const SMALL: &[Small<'_>] = &[
 
 /// An experiment on a subject.
 fn experiment(subject: &str, component: &str, variants: &str, mode: &str) -> String {
+    let axis = if subject == "ranges" { "bloom" } else { subject };
     format!(
-        "question = \"?\"\nsubject = \"{subject}\"\n[component]\n{component}\n[sweep]\n\"design.{subject}\" = {variants}\n\
+        "question = \"?\"\nsubject = \"{subject}\"\n[component]\n{component}\n[sweep]\n\"design.{axis}\" = {variants}\n\
          [trials]\ncount = 1\nmode = \"{mode}\"\n"
     )
 }
@@ -302,6 +311,17 @@ fn what_is_set_must_be_read() {
     bench.write("small.toml", crate::bench::SMALL);
     let error = bench.run(&["run", "small.toml", "--set", "component.entries=3"]).refusal();
     assert!(error.contains("the subject of the experiment is missing"), "{error}");
+}
+
+#[test]
+fn ranges_need_a_range_filter() {
+    let bench = Bench::new();
+    bench.write("x.toml", experiment("ranges", "entries = 100", "[\"grafite\", \"ribbon\"]", "counted"));
+    let error = bench.run(&["run", "x.toml"]).refusal();
+    assert!(error.contains("bloom = ribbon does not answer ranges; use a range filter"), "{error}");
+    bench.write("y.toml", experiment("ranges", "length = 1_000_000_000_000_000", "[\"grafite\"]", "counted"));
+    let error = bench.run(&["run", "y.toml"]).refusal();
+    assert!(error.starts_with("y.toml:4: ") && error.contains("length is 1000000000000000; the maximum"), "{error}");
 }
 
 #[test]

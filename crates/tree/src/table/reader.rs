@@ -360,6 +360,7 @@ impl Table {
             Some(Found::Tombstone) => Ok(Lookup::Deleted),
             Some(Found::Absent) => {
                 counters.filter_false_positives.bump();
+                self.filter.report_false_positive(key);
                 Ok(Lookup::Absent)
             }
             None => Err(self.damaged_block(index)),

@@ -125,7 +125,8 @@ fn storage_of(label: &str) -> Arc<dyn Storage> {
 #[test]
 fn range_filters_keep_empty_ranges_from_reading() {
     let silent = ["none", "standard"].map(|bloom| (bloom, 0.0));
-    let range_filters = ["prefix", "grafite", "rosetta", "memento", "surf"].map(|bloom| (bloom, 0.9));
+    let range_filters =
+        ["prefix", "grafite", "rosetta", "proteus", "memento", "diva", "surf"].map(|bloom| (bloom, 0.9));
     for (bloom, least) in silent.into_iter().chain(range_filters).chain([("snarf", 0.5)]) {
         let design = small_design(&format!("bloom = \"{bloom}\"\ncompaction = \"none\""));
         let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));

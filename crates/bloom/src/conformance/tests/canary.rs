@@ -1,6 +1,7 @@
 //! Filters with a seeded fault. Each filter breaks one invariant, and the check must detect this.
 
 use std::ops::Bound;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use types::{Bytes, HashedKey, KeyHash};
@@ -18,6 +19,8 @@ pub(crate) enum Fault {
     TurnsTheLastAnswer,
     /// The last key of a batch is not added to an incremental filter.
     ForgetsWhatGrows,
+    /// After a report, keys that share a byte with the reported key are reported absent.
+    LearnsTooMuch,
     /// The rate is twice the reported one.
     HalvesItsRate,
     /// The rate is 10 % above the reported one.
@@ -46,11 +49,12 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Every fault, with the invariant that must detect it.
-    pub(crate) const ALL: [(Self, &'static str); 16] = [
+    pub(crate) const ALL: [(Self, &'static str); 17] = [
         (Self::ForgetsOneKey, "no key is lost"),
         (Self::CountsItsBuilds, "answers depend on bytes and hash alone"),
         (Self::TurnsTheLastAnswer, "a batch answers as single probes do"),
         (Self::ForgetsWhatGrows, "an incremental filter equals a built one"),
+        (Self::LearnsTooMuch, "reported false positives lose no key"),
         (Self::HalvesItsRate, "the rate is the one expected"),
         (Self::FlattersItsRate, "the rate is the one expected"),
         (Self::SaturatesWhenSmall, "small filters are near their rate"),
@@ -112,7 +116,7 @@ impl FilterPolicy for Canary {
             (Fault::PanicsOnCutBytes, Err(_)) => Err(CorruptFilter(format!("{}", stored[23]))),
             (_, opened) => opened,
         };
-        Ok(Box::new(CanaryFilter { fault: self.fault, sound: opened? }))
+        Ok(Box::new(CanaryFilter { fault: self.fault, sound: opened?, reported: OnceLock::new() }))
     }
 
     fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
@@ -144,6 +148,8 @@ impl FilterBuilder for Forgetful {
 struct CanaryFilter {
     fault: Fault,
     sound: Box<dyn Filter>,
+    /// The last byte of the first reported key.
+    reported: OnceLock<u8>,
 }
 
 impl Filter for CanaryFilter {
@@ -159,8 +165,17 @@ impl Filter for CanaryFilter {
     }
 
     fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
-        let missed = self.fault == Fault::LosesKeysByName && key.bytes.last() == Some(&7);
+        let last = key.bytes.last();
+        let missed = match self.fault {
+            Fault::LosesKeysByName => last == Some(&7),
+            Fault::LearnsTooMuch => last.is_some() && self.reported.get() == last,
+            _ => false,
+        };
         !missed && self.sound.may_contain_key(key)
+    }
+
+    fn report_false_positive(&self, key: HashedKey<'_>) {
+        key.bytes.last().map(|last| self.reported.get_or_init(|| *last));
     }
 
     fn answers_ranges(&self) -> bool {

@@ -16,6 +16,8 @@ pub(crate) enum Promise {
     Leveled { size_ratio: f64, level0_runs: usize, level1_buffers: f64 },
     /// Fewer than T runs in every level.
     Tiered { size_ratio: usize },
+    /// Fewer than T runs in level 0, and fewer than T tables with a key in every other level.
+    Fragments { size_ratio: usize },
     /// Fewer than T runs in every level, and one run of less than T^(i+1) buffers in the largest.
     LazyLeveled { size_ratio: usize },
     /// In level i, at most K runs of together less than T^(i+1) buffers. In the largest level, at most Z runs.
@@ -59,6 +61,7 @@ impl Promise {
                 Self::Leveled { size_ratio, level1_buffers, .. } => {
                     runs <= 1 && (bytes as f64) < level1_buffers * capacity(size_ratio, level - 1)
                 }
+                Self::Fragments { size_ratio } if level > 0 => most_overlapping(shape, level) < size_ratio,
                 Self::LazyLeveled { size_ratio } if level == last && level > 0 => {
                     runs == 1 && below(size_ratio as f64, level + 1)
                 }
@@ -72,12 +75,21 @@ impl Promise {
                     runs.len() == 1 || runs.iter().sum::<u64>() <= most
                 }
                 Self::Window { buffers } => level > 0 || below(buffers as f64, 1),
-                Self::Tiered { size_ratio } | Self::LazyLeveled { size_ratio } => runs < size_ratio,
+                Self::Tiered { size_ratio }
+                | Self::Fragments { size_ratio }
+                | Self::LazyLeveled { size_ratio } => runs < size_ratio,
             };
             ensure(kept, || format!("level {level} of 0 to {last} has {runs} runs and {bytes} bytes"))?;
         }
         Ok(())
     }
+}
+
+/// Returns the largest number of tables of a level with the same key.
+fn most_overlapping(shape: &Shape, level: usize) -> usize {
+    let tables = || shape.runs_of(level).iter().flat_map(|run| &run.tables);
+    let at = |key: &[u8]| tables().filter(|table| *table.smallest <= *key && *key <= *table.largest).count();
+    tables().map(|table| at(&table.smallest)).max().unwrap_or(0)
 }
 
 /// Checks that the tables that stay, together with the newest dropped run, exceed the capacity.

@@ -1,0 +1,268 @@
+//! An adaptive Bloom filter: it remembers keys that were false positives, and does not report them again.
+//!
+//! A Bloom filter repeats its errors: each lookup of the same absent key reads the same blocks in vain. Where lookups
+//! are skewed, a few such keys cost more than all others. After a lookup has read a block without finding its key, the
+//! tree reports the key to the filter ([`Filter::report_false_positive`]). The filter keeps the whole key, so a key of
+//! the SSTable is never reported absent. The memory for these keys is part of the budget, and a key has two places. If
+//! both are taken, the key is not remembered, because the keys that were reported first are the frequent ones.
+//!
+//! The first lookup of an absent key has the rate of a textbook filter with the rest of the budget. Sources: Bender,
+//! Farach-Colton, Goswami, Johnson, McCauley, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS 2018),
+//! for filters that fix their false positives. Their filters lengthen fingerprints with the help of the stored keys.
+//! Keys of an SSTable are on storage, so this filter keeps the absent keys instead, as the cache of false positives of
+//! Mullin, "A second look at Bloom filters" (CACM 1983), does for differential files.
+//!
+//! The remembered keys are in memory only. They are lost when the SSTable is opened again.
+//!
+//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: as in [`standard`](crate::standard). A probe that passes
+//! the Bloom filter reads two more places.
+
+use std::sync::OnceLock;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash};
+
+use crate::bits::BitArray;
+use crate::budget::Budget;
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
+use crate::position::{mix, reduce};
+use crate::stored::{Head, MAX_PROBES};
+use crate::theory;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Adaptive>(
+    "adaptive",
+    "a Bloom filter that remembers its false positives; few repeated errors if absent keys are skewed",
+    "# Memory in bits per key, 0.001 to 64, including the memory for remembered keys. More bits lower the\n\
+     # false-positive rate.\n\
+     bits_per_key = 10\n\
+     # Share of the memory for remembered keys, 0 to 0.5. A larger share avoids more repeated false\n\
+     # positives, but the rate of new absent keys is higher.\n\
+     remembered = 0.05\n",
+);
+
+const TAG: [u8; 4] = *b"adap";
+
+/// The largest share of remembered keys.
+const MOST_SHARE: f64 = 0.5;
+
+/// The memory that a remembered key may take, in bytes, with its place. Longer keys are not remembered.
+const PLACE_BYTES: usize = 64;
+const MOST_KEY_BYTES: usize = PLACE_BYTES - size_of::<OnceLock<Box<[u8]>>>();
+
+/// Builds adaptive filters.
+struct Adaptive {
+    budget: Budget,
+    remembered: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+    remembered: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 10.0, remembered: 0.05 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Adaptive {
+    type Params = Params;
+
+    fn build(Params { bits_per_key, remembered }: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        if !(0.0..=MOST_SHARE).contains(&remembered) {
+            return Err(format!(
+                "remembered is {remembered}; it must be from 0 to {MOST_SHARE}, a share of the memory"
+            ));
+        }
+        Ok(Box::new(Self { budget: Budget::from_param(bits_per_key)?, remembered }))
+    }
+}
+
+impl FilterPolicy for Adaptive {
+    /// Stores the number of places for remembered keys, and the bits. The places themselves are not stored.
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let words = self.budget.units(input, 64);
+        let places = (words as f64 * self.remembered / WORDS_PER_PLACE as f64) as usize;
+        let mut bits = BitArray::zeros(words - places * WORDS_PER_PLACE);
+        let probes = theory::standard_probes(bits.len() as f64 / input.hashes.len().max(1) as f64);
+        let probes = probes.min(MAX_PROBES);
+        input.hashes.iter().for_each(|hash| bits.add(*hash, probes));
+        let words: Vec<u64> = std::iter::once(places as u64).chain(bits.words()).collect();
+        Head::new(TAG, probes, input.hashes).encode(words.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
+        let (head, mut words) = Head::decode_probed(&stored, TAG, 1)?;
+        let places = words.next().unwrap_or_default();
+        // At least half of the memory is for the bits.
+        let most = words.len() / WORDS_PER_PLACE;
+        if words.len() == 0 || places > most as u64 {
+            return Err(CorruptFilter(format!("{places} places for remembered keys; the maximum is {most}")));
+        }
+        let remembered = (0..places).map(|_| OnceLock::new()).collect();
+        let bits = BitArray::from_words(words);
+        Ok(Box::new(AdaptiveFilter { bits, probes: head.probes, keys: head.keys, remembered }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
+
+    fn adapts(&self) -> bool {
+        true
+    }
+}
+
+/// The memory of a place, in words.
+const WORDS_PER_PLACE: usize = PLACE_BYTES / size_of::<u64>();
+
+/// An adaptive filter in memory.
+struct AdaptiveFilter {
+    bits: BitArray,
+    probes: u32,
+    keys: u64,
+    /// Keys that are not in the SSTable. A place is written once.
+    remembered: Box<[OnceLock<Box<[u8]>>]>,
+}
+
+impl AdaptiveFilter {
+    /// The two places of a key.
+    fn places(&self, hash: KeyHash) -> impl Iterator<Item = &OnceLock<Box<[u8]>>> {
+        let places = if self.remembered.is_empty() { 0..0 } else { 0..2 };
+        places.map(move |which| &self.remembered[reduce(mix(hash.0, which), self.remembered.len())])
+    }
+
+    fn remembers(&self, key: HashedKey<'_>) -> bool {
+        self.places(key.hash).any(|place| place.get().is_some_and(|absent| **absent == *key.bytes))
+    }
+}
+
+impl Filter for AdaptiveFilter {
+    /// A hash does not identify its key, so remembered keys are not looked up.
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.bits.may_contain(hash, self.probes)
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        self.may_contain(key.hash) && !self.remembers(key)
+    }
+
+    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "one answer per probe");
+        let hashes: Vec<KeyHash> = keys.iter().map(|key| key.hash).collect();
+        self.may_contain_batch(&hashes, answers);
+        for (key, answer) in keys.iter().zip(answers) {
+            *answer = *answer && !self.remembers(*key);
+        }
+    }
+
+    fn report_false_positive(&self, key: HashedKey<'_>) {
+        if key.bytes.len() <= MOST_KEY_BYTES && !self.remembers(key) {
+            // If another thread takes the place first, the key is remembered after its next lookup.
+            let free = self.places(key.hash).find(|place| place.get().is_none());
+            let _ = free.map(|place| place.set(key.bytes.into()));
+        }
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        self.bits.prefetch(hash);
+    }
+
+    /// The rate of absent keys that are looked up for the first time.
+    fn expected_fpr(&self) -> f64 {
+        theory::standard(self.bits.len() as u64, self.keys, self.probes)
+    }
+
+    /// All places count as full.
+    fn memory_bytes(&self) -> usize {
+        self.bits.memory_bytes() + self.remembered.len() * PLACE_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    const KEYS: u64 = 20_000;
+
+    fn hash(number: u64) -> KeyHash {
+        KeyHash(mix(number, 1))
+    }
+
+    fn filter(remembered: f64) -> Box<dyn Filter> {
+        let hashes: Vec<KeyHash> = (0..KEYS).map(hash).collect();
+        let policy = <Adaptive as Build<_>>::build(Params { bits_per_key: 10.0, remembered }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
+        policy.open(Bytes::copy_from(&stored)).unwrap()
+    }
+
+    /// Looks up absent keys, and reports false positives as a tree does. Returns the number of false positives.
+    fn errors(filter: &dyn Filter, absent: impl Iterator<Item = u64>) -> usize {
+        let is_wrong = |number: &u64| {
+            let (bytes, hash) = (number.to_be_bytes(), hash(KEYS + number));
+            let key = HashedKey { bytes: &bytes, hash };
+            let wrong = filter.may_contain_key(key);
+            if wrong {
+                filter.report_false_positive(key);
+            }
+            wrong
+        };
+        absent.filter(is_wrong).count()
+    }
+
+    /// The claim for adaptive filters: repeated lookups of absent keys are not repeated errors. New keys have the rate of
+    /// a filter of the rest of the memory.
+    #[test]
+    fn an_error_is_made_once() {
+        let first = errors(&*filter(0.05), 0..20_000) as f64;
+        let expected = filter(0.05).expected_fpr() * 20_000.0;
+        assert!((first / expected - 1.0).abs() < 0.25, "{first}, expected {expected}");
+        // 117 places, and two for each key.
+        let filter = filter(0.3);
+        let (first, second) = (errors(&*filter, 0..2_000), errors(&*filter, 0..2_000));
+        assert!(first > 40 && second < first / 5, "{second} of {first}");
+        let none = self::filter(0.0);
+        assert_eq!(errors(&*none, 0..20_000), errors(&*none, 0..20_000));
+    }
+
+    #[test]
+    fn keys_are_remembered_whole_and_only_with_room() {
+        let filter = filter(0.05);
+        let hash = hash(7);
+        let asks = |bytes: &[u8]| filter.may_contain_key(HashedKey { bytes, hash });
+        filter.report_false_positive(HashedKey { bytes: b"absent", hash });
+        // A key of the SSTable may have the hash of an absent key.
+        assert!(!asks(b"absent") && asks(b"present") && asks(b"absen") && filter.may_contain(hash));
+        let long = [b'a'; MOST_KEY_BYTES + 1];
+        filter.report_false_positive(HashedKey { bytes: &long, hash });
+        assert!(asks(&long));
+        filter.report_false_positive(HashedKey { bytes: b"second", hash });
+        filter.report_false_positive(HashedKey { bytes: b"third", hash });
+        assert!(!asks(b"second") && asks(b"third"));
+    }
+
+    #[test]
+    fn threads_remember_at_once() {
+        let filter = filter(0.3);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| errors(&*filter, 0..1_000));
+            }
+        });
+        errors(&*filter, 0..1_000);
+        assert!(errors(&*filter, 0..1_000) < 10);
+    }
+
+    #[test]
+    fn impossible_shares_are_refused() {
+        for remembered in [-0.1, 0.6, f64::NAN] {
+            let error =
+                <Adaptive as Build<_>>::build(Params { bits_per_key: 10.0, remembered }).err().unwrap();
+            assert!(error.contains("it must be from 0 to 0.5"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,468 @@
+//! Diva: a range filter of short infixes of the keys, taken between sampled keys.
+//!
+//! Every 512th key is a sample. Only the shortest prefix that separates the sample from the key before it is stored.
+//! Two adjacent samples share a prefix, and each key between them has this prefix too. The bytes after the shared
+//! prefix, as a number, place the key between the two samples. The filter keeps the leading part of this place: the
+//! infix. Infixes ascend with the keys, so a range of keys is a range of infixes. The range is empty if no key has one
+//! of these infixes. The infixes of all keys are a sorted set, Elias–Fano coded.
+//!
+//! Samples divide the keys by their distribution, and each pair of samples cuts off a separate prefix. The filter
+//! therefore answers for keys of any length and kind, and for ranges of any length. The infix of a random absent key is
+//! that of a key with probability 1/K, with K infixes per key. As with [`snarf`](crate::snarf), a range that begins
+//! right after a key often has the infix of that key, and then there is no bound.
+//!
+//! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
+//! paper grows, and its infixes are bits of the keys. This filter is built once. The digits of its numbers are
+//! the byte values that occur at a position of the keys, so that keys of decimal digits are as dense as binary keys
+//! (`alphabet.rs`). A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
+//! Search Trees" (SIGMOD 2020), has one set of digits for all positions.
+//!
+//! Bytes: `bits_per_key` / 8 per key, including the samples. Memory accesses per lookup or range: a binary search of
+//! the samples, and about three in the set.
+
+use std::ops::Bound;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash, KeyList, common_prefix};
+
+use crate::alphabet::Alphabet;
+use crate::batch::one_by_one;
+use crate::budget::Budget;
+use crate::codes::{Codes, different, layout};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
+use crate::no_keys::NoKeys;
+use crate::stored::Head;
+use crate::universe::{decode_bytes, encode_bytes};
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Diva>(
+    "diva",
+    "a range filter of key infixes between sampled keys; any keys and ranges, but weak right after a key",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
+     # at most 34 bits per key.\n\
+     bits_per_key = 12\n",
+);
+
+const TAG: [u8; 4] = *b"diva";
+
+/// The smallest number of keys between two samples.
+const SAMPLE: usize = 512;
+
+/// The largest fractions of the budget that samples and the digits of positions take.
+const SAMPLE_SHARE: f64 = 1.0 / 8.0;
+const ALPHABET_SHARE: f64 = 1.0 / 16.0;
+
+/// Builds Diva filters.
+struct Diva {
+    budget: Budget,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 12.0 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Diva {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
+    }
+}
+
+impl FilterPolicy for Diva {
+    /// Stores the cells per segment, the numbers of codes and of distinct codes, and the common length of keys. Then
+    /// follow the alphabet, the samples and the codes. The number of probes in the header is the form of the codes.
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let keys = input.needed_keys();
+        if keys.is_empty() {
+            return Head::new(TAG, 0, &[]).encode([0; 0].into_iter());
+        }
+        let bits = self.budget.bits_per_key(input) * keys.len() as f64;
+        let samples = Samples::of(keys, bits * SAMPLE_SHARE);
+        let alphabet = Alphabet::of(keys, bits * ALPHABET_SHARE);
+        let (range, form) = layout(bits - samples.inner_bits() - alphabet.bits(), keys.len(), u64::MAX);
+        let cells = (range / samples.segments()).max(1);
+        let places = Places { length: common_length(keys, &alphabet), alphabet, samples, cells };
+        let codes: Vec<u64> = keys.iter().map(|key| places.code(key)).collect();
+        let mut words = vec![cells, codes.len() as u64, different(&codes), places.length];
+        places.alphabet.encode(&mut words);
+        places.samples.encode(&mut words);
+        Codes::encode(&codes, cells * places.samples.segments(), form, &mut words);
+        Head::new(TAG, form, input.hashes).encode(words.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
+        let (head, mut words) = Head::decode(&stored, TAG)?;
+        if head.keys == 0 && words.len() == 0 {
+            return Ok(Box::new(NoKeys));
+        }
+        let corrupt = || CorruptFilter("the infixes do not match the header".to_owned());
+        let [cells, len, different, length] = [(); 4].map(|()| words.next().unwrap_or_default());
+        let alphabet = Alphabet::decode(&mut words).ok_or_else(corrupt)?;
+        let samples = Samples::decode(&mut words).ok_or_else(corrupt)?;
+        let range = cells.checked_mul(samples.segments()).ok_or_else(corrupt)?;
+        if different == 0 || different > len.min(range) || len > head.keys {
+            return Err(corrupt());
+        }
+        let codes = Codes::decode(&mut words, len, range, head.probes).ok_or_else(corrupt)?;
+        let places = Places { alphabet, samples, length, cells };
+        Ok(Box::new(DivaFilter { rate: places.rate(different), places, codes }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
+
+    fn needs_keys(&self) -> bool {
+        true
+    }
+
+    fn assumes_similar_keys(&self) -> bool {
+        true
+    }
+}
+
+/// The length of all keys, if each of them has its own number between any two samples. Otherwise 0.
+fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
+    let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
+    let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
+    let is_common = fits && keys.iter().all(|key| key.len() == first.len());
+    if is_common { first.len() as u64 } else { 0 }
+}
+
+/// Samples in ascending order: the first key, separators, and the last key. If the first key is the last key, there is
+/// one sample.
+struct Samples {
+    bytes: Vec<u8>,
+    /// The end of each sample in `bytes`.
+    ends: Vec<u64>,
+}
+
+impl Samples {
+    /// Samples the keys as often as `bits` bits allow, and at most every 512th key.
+    fn of(keys: &KeyList, bits: f64) -> Self {
+        let mut distance = SAMPLE;
+        loop {
+            let samples = Self::every(distance, keys);
+            if samples.inner_bits() <= bits || distance >= keys.len() {
+                return samples;
+            }
+            distance *= 2;
+        }
+    }
+
+    fn every(distance: usize, keys: &KeyList) -> Self {
+        let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
+        let mut samples = Self { bytes: Vec::new(), ends: Vec::new() };
+        samples.push(first);
+        for at in (distance..keys.len()).step_by(distance) {
+            let (before, key) = (keys.key(at - 1), keys.key(at));
+            let shared = common_prefix(before, key);
+            // Equal keys have no separator.
+            if shared < key.len() {
+                samples.push(&key[..=shared]);
+            }
+        }
+        if samples.last() < last {
+            samples.push(last);
+        }
+        samples
+    }
+
+    fn push(&mut self, sample: &[u8]) {
+        self.bytes.extend(sample);
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    fn get(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.bytes[start..self.ends[index] as usize]
+    }
+
+    fn last(&self) -> &[u8] {
+        self.get(self.ends.len() - 1)
+    }
+
+    /// The number of pairs of adjacent samples. One, if there is one sample.
+    fn segments(&self) -> u64 {
+        (self.ends.len() as u64 - 1).max(1)
+    }
+
+    /// The segment of a key that is not below the first sample and not above the last.
+    fn segment(&self, key: &[u8]) -> usize {
+        let (mut start, mut end) = (0, self.segments() as usize);
+        while end - start > 1 {
+            let middle = start + (end - start) / 2;
+            if self.get(middle) <= key {
+                start = middle;
+            } else {
+                end = middle;
+            }
+        }
+        start
+    }
+
+    /// The bits of the samples between the first and the last key.
+    fn inner_bits(&self) -> f64 {
+        let inner =
+            self.bytes.len() - self.get(0).len() - if self.ends.len() > 1 { self.last().len() } else { 0 };
+        8.0 * (inner + size_of::<u64>() * self.ends.len().saturating_sub(2)) as f64
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(&*self.ends)
+    }
+
+    fn encode(&self, words: &mut Vec<u64>) {
+        words.push(self.ends.len() as u64);
+        words.extend(&self.ends);
+        encode_bytes(&self.bytes, words);
+    }
+
+    /// Decodes samples. `None` if they are corrupt: they must ascend.
+    fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
+        let count = words.next().filter(|count| (1..=words.len() as u64).contains(count))?;
+        let ends: Vec<u64> = words.by_ref().take(count as usize).collect();
+        let bytes = decode_bytes(words)?;
+        let fits = ends.is_sorted() && ends.last().is_some_and(|end| *end == bytes.len() as u64);
+        let samples = Self { bytes, ends };
+        let ascend = || (1..samples.ends.len()).all(|index| samples.get(index - 1) < samples.get(index));
+        (fits && ascend()).then_some(samples)
+    }
+}
+
+/// The mapping of keys to codes.
+struct Places {
+    alphabet: Alphabet,
+    samples: Samples,
+    /// The length of all keys, if the number of a key of this length is only that key's. Otherwise 0.
+    length: u64,
+    /// The number of codes of a segment.
+    cells: u64,
+}
+
+/// A place between two samples.
+struct Place {
+    segment: u64,
+    /// The number of the key above that of the first sample, and the number of the second sample.
+    number: u64,
+    most: u64,
+    /// The difference of the numbers of neighbouring keys.
+    unit: u64,
+}
+
+impl Places {
+    /// The place of a key that is not below the first sample and not above the last.
+    fn place(&self, key: &[u8]) -> Place {
+        let segment = self.samples.segment(key);
+        let low = self.samples.get(segment);
+        let high = if self.samples.ends.len() > 1 { self.samples.get(segment + 1) } else { low };
+        // A key between two samples has their shared prefix.
+        let shared = common_prefix(low, high);
+        let number = |key: &[u8]| self.alphabet.number(key, shared);
+        let (from, to) = (number(low), number(high));
+        let unit = match self.length {
+            0 => 1,
+            length => self.alphabet.unit(shared, length as usize).unwrap_or(1),
+        };
+        Place { segment: segment as u64, number: number(key).clamp(from, to) - from, most: to - from, unit }
+    }
+
+    fn code_of(&self, Place { segment, number, most, .. }: Place) -> u64 {
+        let cell = u128::from(number) * u128::from(self.cells) / (u128::from(most) + 1);
+        segment * self.cells + cell as u64
+    }
+
+    /// The code of a key that is not below the first sample and not above the last.
+    fn code(&self, key: &[u8]) -> u64 {
+        self.code_of(self.place(key))
+    }
+
+    /// The largest code of a key of the SSTable below `bound`, which is above the first sample and not above the last.
+    /// `None` if there can be no such key.
+    fn last_code_below(&self, bound: &[u8]) -> Option<u64> {
+        let place = self.place(bound);
+        let shared = common_prefix(self.samples.get(0), self.samples.last());
+        let is_told_apart = bound.len() as u64 <= self.length && self.alphabet.has_all(bound, shared);
+        if !is_told_apart {
+            return Some(self.code_of(place));
+        }
+        match place.number.checked_sub(place.unit) {
+            Some(number) => Some(self.code_of(Place { number, ..place })),
+            None => (place.segment * self.cells).checked_sub(1),
+        }
+    }
+
+    /// The share of absent keys that have the code of a key. Keys are distributed as the keys of the SSTable, of which
+    /// `different` have their own code.
+    fn rate(&self, different: u64) -> f64 {
+        if self.samples.ends.len() == 1 {
+            return 0.0;
+        }
+        let different = different as f64;
+        let numbers_of = |index: usize| {
+            let place = self.place(self.samples.get(index));
+            (place.most / place.unit) as f64 + 1.0
+        };
+        let numbers: f64 = (1..self.samples.ends.len()).map(numbers_of).sum();
+        let keys = if self.length > 0 { different / numbers } else { 0.0 };
+        (different / (self.cells as f64 * self.samples.segments() as f64) - keys).max(0.0)
+    }
+}
+
+/// A Diva filter in memory.
+struct DivaFilter {
+    places: Places,
+    codes: Codes,
+    rate: f64,
+}
+
+impl DivaFilter {
+    /// The codes of the keys between two bounds. `None` if there can be no key.
+    fn between(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<(u64, u64)> {
+        let (first, last) = (self.places.samples.get(0), self.places.samples.last());
+        let lowest = match low {
+            Bound::Included(key) if key > last => return None,
+            Bound::Excluded(key) if key >= last => return None,
+            Bound::Included(key) | Bound::Excluded(key) if key > first => self.places.code(key),
+            _ => 0,
+        };
+        let highest = match high {
+            Bound::Included(key) if key < first => return None,
+            Bound::Excluded(key) if key <= first => return None,
+            Bound::Included(key) if key < last => self.places.code(key),
+            Bound::Excluded(key) if key <= last => self.places.last_code_below(key)?,
+            _ => self.places.code(last),
+        };
+        (lowest <= highest).then_some((lowest, highest))
+    }
+}
+
+impl Filter for DivaFilter {
+    /// A hash does not identify the position of its key, so always true.
+    fn may_contain(&self, _: KeyHash) -> bool {
+        true
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        let is_inside = self.places.samples.get(0) <= key.bytes && key.bytes <= self.places.samples.last();
+        is_inside && {
+            let code = self.places.code(key.bytes);
+            self.codes.has_between(code, code)
+        }
+    }
+
+    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
+        one_by_one(keys, answers, |key| self.may_contain_key(key));
+    }
+
+    fn answers_ranges(&self) -> bool {
+        true
+    }
+
+    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
+        self.between(low, high).is_some_and(|(first, last)| self.codes.has_between(first, last))
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        self.rate
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.codes.memory_bytes() + self.places.samples.memory_bytes() + self.places.alphabet.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::mix;
+    use crate::testing::{share_of_empty_ranges, sorted};
+
+    const KEYS: u64 = 20_000;
+
+    fn filter<K: AsRef<[u8]>>(bits_per_key: f64, numbers: &[u64], key: fn(u64) -> K) -> Box<dyn Filter> {
+        let keys: KeyList = numbers.iter().map(|number| key(*number)).collect();
+        let hashes = vec![KeyHash(0); numbers.len()];
+        let policy = <Diva as Build<_>>::build(Params { bits_per_key }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
+        policy.open(Bytes::copy_from(&stored)).unwrap()
+    }
+
+    /// Tests the claim of the authors: the rate depends on the memory, and not on the kind or length of the keys. Also
+    /// tests that there is no bound for ranges right after keys.
+    #[test]
+    fn integers_and_strings_have_one_rate() {
+        fn integer(number: u64) -> Vec<u8> {
+            number.to_be_bytes().to_vec()
+        }
+        fn decimal(number: u64) -> Vec<u8> {
+            format!("customer/{number:019}/name").into_bytes()
+        }
+        fn hexadecimal(number: u64) -> Vec<u8> {
+            format!("{:x}-{number:016x}", number % 16).into_bytes()
+        }
+        let numbers = sorted((0..KEYS).map(|i| mix(i, 1) >> 2));
+        for (bits, cells) in [(10.0, 128.0), (14.0, 2048.0)] {
+            for key in [integer, decimal] {
+                let filter = filter(bits, &numbers, key);
+                let starts = || (0..20_000).map(|i| mix(i, 3) >> 2);
+                let random = share_of_empty_ranges((&*filter, key), &numbers, starts(), 1 << 10, 15_000);
+                assert!(random < 2.0 / cells, "{bits} bits: {random} for keys such as {:?}", key(7));
+                let behind = numbers.iter().map(|number| number + 1);
+                let behind = share_of_empty_ranges((&*filter, key), &numbers, behind, 1 << 10, 15_000);
+                assert!(behind > 0.9, "{behind}");
+            }
+        }
+        // Sixteen groups of keys of any length, each in its own order.
+        let keys: Vec<Vec<u8>> = numbers.iter().map(|number| hexadecimal(*number)).collect();
+        let list: KeyList = std::collections::BTreeSet::from_iter(keys).into_iter().collect();
+        let hashes = vec![KeyHash(0); list.len()];
+        let policy = <Diva as Build<_>>::build(Params { bits_per_key: 10.0 }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&list) });
+        let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
+        let absent = (0..20_000).map(|i| hexadecimal(mix(i, 3) >> 2));
+        let wrong = absent.filter(|key| {
+            let end = [key, &b"~"[..]].concat();
+            filter.may_contain_range(Bound::Included(key), Bound::Excluded(&end))
+        });
+        let rate = wrong.count() as f64 / 20_000.0;
+        assert!(rate < 2.0 / 128.0 && (rate / filter.expected_fpr() - 1.0).abs() < 0.25, "{rate}");
+    }
+
+    #[test]
+    fn a_bound_of_the_length_of_keys_is_told_apart_from_them() {
+        let numbers: Vec<u64> = (0..20_000).map(|i| 5_000_000 + i * 40).collect();
+        let filter = filter(10.0, &numbers, u64::to_be_bytes);
+        let asks = |low: u64, high: u64| {
+            let (low, high) = (low.to_be_bytes(), high.to_be_bytes());
+            filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high))
+        };
+        let empty = numbers.iter().filter(|number| asks(**number + 39, **number + 40)).count();
+        assert!(empty < 200, "{empty}");
+        assert!(numbers.iter().all(|number| asks(*number, number + 1)));
+        assert!(!asks(0, 5_000_000) && !asks(5_799_961, 9_000_000) && asks(0, u64::MAX));
+    }
+
+    #[test]
+    fn samples_take_no_more_than_their_share() {
+        let keys: KeyList =
+            sorted((0..KEYS).map(|i| mix(i, 1))).iter().map(|key| key.to_be_bytes()).collect();
+        for bits in [1e3, 1e4, 1e6] {
+            let samples = Samples::of(&keys, bits);
+            assert!(samples.inner_bits() <= bits && samples.segments() <= KEYS.div_ceil(SAMPLE as u64));
+        }
+        assert_eq!(Samples::of(&keys, 1e6).segments(), 40);
+        let one: KeyList = ["same", "same"].iter().collect();
+        assert_eq!(Samples::every(1, &one).ends.len(), 1);
+    }
+}

@@ -1,0 +1,334 @@
+//! Proteus: an exact set of short prefixes and a Bloom filter of longer prefixes. The filter chooses both lengths itself.
+//!
+//! Keys become numbers ([`Universe`]). The first part has the numbers without their last t bits, as an exact set. The
+//! second part is a Bloom filter of the numbers without their last b bits, b < t. A range without a prefix of the first
+//! part is empty. Otherwise the Bloom filter is probed for all longer prefixes of the range under the prefixes that the
+//! first part has. A range is reported as not empty if one of these probes succeeds.
+//!
+//! Long ranges need a small b or a large first part, and ranges next to keys need a small b. The builder draws ranges
+//! of the kind that the parameters describe, and takes the lengths with the lowest expected rate for the memory (see
+//! `design.rs`). Ranges that would need more than 256 probes are not answered.
+//!
+//! Source: Knorr, Lemaire, Lim, Luo, Zhang, Idreos, Mitzenmacher, "Proteus: A Self-Designing Range Filter" (SIGMOD
+//! 2022), sections 3 and 4. The filter of the paper samples the ranges of the workload; this filter draws ranges of one
+//! length, anywhere or right after keys. The first part of the paper is a trie of uniform depth, in the form of `SuRF`;
+//! here the prefixes are an Elias–Fano coded set.
+//!
+//! Bytes: `bits_per_key` / 8 per key. Memory accesses per lookup: about three in the set, and those of
+//! [`standard`](crate::standard).
+
+mod design;
+
+use std::ops::Bound;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash};
+
+use self::design::{Design, MOST_PROBES, Ranges, different_prefixes};
+use crate::batch::one_by_one;
+use crate::bits::BitArray;
+use crate::budget::Budget;
+use crate::codes::Codes;
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
+use crate::no_keys::NoKeys;
+use crate::position::mix;
+use crate::stored::{Head, MAX_PROBES};
+use crate::theory;
+use crate::universe::Universe;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Proteus>(
+    "proteus",
+    "a range filter of exact short prefixes and a Bloom filter of longer ones; chooses both lengths itself",
+    "# Memory in bits per key, 0.001 to 64, shared by both parts. More bits lower the false-positive rate.\n\
+     bits_per_key = 16\n\
+     # Length of the expected ranges, 0 to 40. The filter chooses its prefixes for ranges of 2^range_bits\n\
+     # key numbers.\n\
+     range_bits = 6\n\
+     # Start of the expected ranges. \"anywhere\" expects ranges that do not depend on the keys. \"after-keys\"\n\
+     # expects ranges that begin right after a key.\n\
+     ranges = \"anywhere\"\n",
+);
+
+const TAG: [u8; 4] = *b"prot";
+
+/// The seed of the hash of prefixes.
+const SEED: u64 = 0x70_726f_7465_7573;
+
+/// The longest expected range, as an exponent of two.
+const MOST_RANGE_BITS: u32 = 40;
+
+/// Builds Proteus filters.
+struct Proteus {
+    budget: Budget,
+    range_bits: u32,
+    ranges: Ranges,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+    range_bits: u32,
+    ranges: Ranges,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 16.0, range_bits: 6, ranges: Ranges::Anywhere }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Proteus {
+    type Params = Params;
+
+    fn build(Params { bits_per_key, range_bits, ranges }: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        if range_bits > MOST_RANGE_BITS {
+            return Err(format!("range_bits is {range_bits}; it must be from 0 to {MOST_RANGE_BITS}"));
+        }
+        Ok(Box::new(Self { budget: Budget::from_param(bits_per_key)?, range_bits, ranges }))
+    }
+}
+
+impl FilterPolicy for Proteus {
+    /// Stores both numbers of bits that prefixes lack, the numbers of prefixes, the form of the exact set and its number
+    /// of words. Then follow the universe, the set and the Bloom filter, whose probes are in the header.
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let keys = input.needed_keys();
+        if keys.is_empty() {
+            return Head::new(TAG, 0, &[]).encode([0; 0].into_iter());
+        }
+        let universe = Universe::of(keys);
+        let mut numbers: Vec<u64> = keys.iter().map(|key| universe.number(key)).collect();
+        numbers.dedup();
+        let counts = different_prefixes(&numbers);
+        let words = self.budget.units(input, 64) as u64;
+        let samples = self.ranges.sample(&numbers, universe.largest(), self.range_bits);
+        let Design { set_bits, filter_bits, form, set_words, .. } =
+            Design::best(&counts, universe.largest(), words, &samples);
+        let (set_len, filter_len) = (counts[set_bits as usize], counts[filter_bits as usize]);
+        let mut stored =
+            vec![set_bits.into(), filter_bits.into(), set_len, filter_len, form.into(), set_words];
+        universe.encode(&mut stored);
+        if set_words > 0 {
+            let mut prefixes: Vec<u64> = numbers.iter().map(|number| number >> set_bits).collect();
+            prefixes.dedup();
+            Codes::encode(&prefixes, prefixes_of(universe.largest(), set_bits), form, &mut stored);
+        }
+        let mut bits = BitArray::zeros((words - set_words) as usize);
+        let probes = theory::standard_probes(bits.len() as f64 / filter_len as f64).min(MAX_PROBES);
+        numbers.iter_mut().for_each(|number| *number >>= filter_bits);
+        numbers.dedup();
+        numbers.iter().for_each(|prefix| bits.add(hash(*prefix), probes));
+        stored.extend(bits.words());
+        Head::new(TAG, probes, input.hashes).encode(stored.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
+        let (head, mut words) = Head::decode(&stored, TAG)?;
+        if head.keys == 0 && words.len() == 0 {
+            return Ok(Box::new(NoKeys));
+        }
+        let corrupt = || CorruptFilter("the prefixes do not match the header".to_owned());
+        let filter = ProteusFilter::decode(&mut words, head.probes).ok_or_else(corrupt)?;
+        Ok(Box::new(filter))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
+
+    fn needs_keys(&self) -> bool {
+        true
+    }
+
+    fn assumes_similar_keys(&self) -> bool {
+        true
+    }
+}
+
+/// The number of prefixes of the numbers up to `largest` without their last `bits` bits.
+fn prefixes_of(largest: u64, bits: u32) -> u64 {
+    (largest.checked_shr(bits).unwrap_or(0)).saturating_add(1)
+}
+
+/// The hash of a prefix of the Bloom filter.
+fn hash(prefix: u64) -> KeyHash {
+    KeyHash(mix(prefix, SEED))
+}
+
+/// A Proteus filter in memory.
+struct ProteusFilter {
+    universe: Universe,
+    /// The exact set of prefixes without `set_bits` bits. `None` stands for all prefixes.
+    set: Option<Codes>,
+    set_bits: u32,
+    set_len: u64,
+    bits: BitArray,
+    probes: u32,
+    filter_bits: u32,
+    filter_len: u64,
+}
+
+impl ProteusFilter {
+    /// Decodes the stored words. `None` if they are corrupt.
+    fn decode(words: &mut impl ExactSizeIterator<Item = u64>, probes: u32) -> Option<Self> {
+        let [set_bits, filter_bits, set_len, filter_len, form, set_words] = [(); 6].map(|()| words.next());
+        let (set_bits, filter_bits, form) = (set_bits?, filter_bits?, u32::try_from(form?).ok()?);
+        let (set_len, filter_len, set_words) = (set_len?, filter_len?, set_words?);
+        let universe = Universe::decode(words)?;
+        let are_prefixes =
+            filter_bits < set_bits.max(1) && set_bits <= u64::BITS.into() && probes <= MAX_PROBES;
+        if !are_prefixes || probes == 0 || set_words >= words.len() as u64 {
+            return None;
+        }
+        let (set_bits, filter_bits) = (set_bits as u32, filter_bits as u32);
+        let range = prefixes_of(universe.largest(), set_bits);
+        if set_len == 0 || set_len > range || filter_len == 0 {
+            return None;
+        }
+        let mut set = words.by_ref().take(set_words as usize);
+        let set = if set_words > 0 { Some(Codes::decode(&mut set, set_len, range, form)?) } else { None };
+        let bits = BitArray::from_words(words.collect::<Vec<u64>>().into_iter());
+        Some(Self { universe, set, set_bits, set_len, bits, probes, filter_bits, filter_len })
+    }
+
+    /// Whether the exact set has a prefix from `first` to `last`.
+    fn set_has(&self, first: u64, last: u64) -> bool {
+        self.set.as_ref().is_none_or(|set| set.has_between(first, last))
+    }
+
+    /// The prefix of a number in the exact set.
+    fn prefix(&self, number: u64) -> u64 {
+        number.checked_shr(self.set_bits).unwrap_or(0)
+    }
+
+    fn filter_has(&self, prefix: u64) -> bool {
+        self.bits.may_contain(hash(prefix), self.probes)
+    }
+
+    fn has_between(&self, first: u64, last: u64) -> bool {
+        let (from, to) = (self.prefix(first), self.prefix(last));
+        if !self.set_has(from, to) {
+            return false;
+        }
+        // Prefixes between the two outer ones are entirely within the range.
+        if to - from > 1 && self.set_has(from + 1, to - 1) {
+            return true;
+        }
+        let (first, last) = (first >> self.filter_bits, last >> self.filter_bits);
+        if from == to {
+            return self.filter_has_between(first, last);
+        }
+        let (end, start) = (((from + 1) << self.set_bits) - 1, to << self.set_bits);
+        let (end, start) = (end >> self.filter_bits, start >> self.filter_bits);
+        (self.set_has(from, from) && self.filter_has_between(first, end))
+            || (self.set_has(to, to) && self.filter_has_between(start, last))
+    }
+
+    fn filter_has_between(&self, first: u64, last: u64) -> bool {
+        last - first >= MOST_PROBES || (first..=last).any(|prefix| self.filter_has(prefix))
+    }
+}
+
+impl Filter for ProteusFilter {
+    /// A hash does not identify the position of its key, so always true.
+    fn may_contain(&self, _: KeyHash) -> bool {
+        true
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        self.universe.find(key.bytes).is_some_and(|number| {
+            let prefix = self.prefix(number);
+            self.set_has(prefix, prefix) && self.filter_has(number >> self.filter_bits)
+        })
+    }
+
+    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
+        one_by_one(keys, answers, |key| self.may_contain_key(key));
+    }
+
+    fn answers_ranges(&self) -> bool {
+        true
+    }
+
+    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
+        self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
+    }
+
+    /// The rate of lookups of numbers that are no key's, anywhere between the smallest and the largest. Numbers that
+    /// share the longer prefix of a key are false positives. Others with its shorter prefix pass the set.
+    fn expected_fpr(&self) -> f64 {
+        let largest = self.universe.largest();
+        let share = |len: u64, bits: u32| len as f64 / prefixes_of(largest, bits) as f64;
+        let passed = if self.set.is_some() { share(self.set_len, self.set_bits) } else { 1.0 };
+        let confused = share(self.filter_len, self.filter_bits);
+        // At least one number with each of these prefixes is a key.
+        let keys = self.filter_len as f64 / (largest as f64 + 1.0);
+        let rate = theory::standard(self.bits.len() as u64, self.filter_len, self.probes);
+        (confused - keys).max(0.0) + (passed - confused).max(0.0) * rate
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let set = self.set.as_ref().map_or(0, Codes::memory_bytes);
+        set + self.bits.memory_bytes() + self.universe.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyList;
+
+    use super::*;
+    use crate::testing::{share_of_empty_ranges, sorted};
+
+    const KEYS: u64 = 20_000;
+
+    fn filter(label: &str, numbers: &[u64]) -> Box<dyn Filter> {
+        let keys: KeyList = numbers.iter().map(|number| number.to_be_bytes()).collect();
+        let hashes = vec![KeyHash(0); numbers.len()];
+        let choice = crate::CATALOG.choose(&label.to_owned().into()).unwrap();
+        let policy = crate::CATALOG.build(&choice).unwrap();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
+        policy.open(Bytes::copy_from(&stored)).unwrap()
+    }
+
+    /// The claim of the authors: a filter that is designed for the ranges is at least as good as filters of one design,
+    /// whether the ranges are long or next to keys.
+    #[test]
+    fn the_design_fits_the_ranges() {
+        let numbers = sorted((0..KEYS).map(|i| mix(i, 1) >> 20));
+        let anywhere: Vec<u64> = (0..20_000).map(|i| mix(i, 2) >> 20).collect();
+        let behind: Vec<u64> = numbers.iter().map(|number| number + 1).collect();
+        let rate = |label: &str, starts: &[u64], length: u64| {
+            let filter = filter(label, &numbers);
+            let starts = starts.iter().copied();
+            share_of_empty_ranges((&*filter, u64::to_be_bytes), &numbers, starts, length, 15_000)
+        };
+        let long = rate("proteus(bits_per_key=14, range_bits=12)", &anywhere, 1 << 12);
+        let rosetta = rate("rosetta(bits_per_key=14, range_bits=12)", &anywhere, 1 << 12);
+        assert!(long < 0.02 && long < 0.1 * rosetta, "{long}, rosetta {rosetta}");
+        let near = rate("proteus(bits_per_key=18, range_bits=3, ranges=after-keys)", &behind, 8);
+        let snarf = rate("snarf(bits_per_key=18)", &behind, 8);
+        let unfit = rate("proteus(bits_per_key=18, range_bits=12)", &behind, 8);
+        assert!(near < 0.01 && snarf > 0.9 && unfit > 10.0 * near, "{near}, snarf {snarf}, unfit {unfit}");
+    }
+
+    #[test]
+    fn long_ranges_end_at_a_limit() {
+        let numbers = sorted((0..KEYS).map(|i| mix(i, 1) >> 20));
+        let filter = filter("proteus(bits_per_key=18, range_bits=3, ranges=after-keys)", &numbers);
+        let start = numbers[7] + 1;
+        let asks = |length: u64| {
+            let (low, high) = (start.to_be_bytes(), (start + length).to_be_bytes());
+            filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high))
+        };
+        assert!(!asks(8) && asks(MOST_PROBES + 1));
+    }
+
+    #[test]
+    fn impossible_lengths_are_refused() {
+        assert!(<Proteus as Build<_>>::build(Params { range_bits: 41, ..Params::default() }).is_err());
+    }
+}

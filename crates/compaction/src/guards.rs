@@ -1,0 +1,300 @@
+//! Guards: tiering by key range. Guard keys divide each level, and a merge into a level never rewrites the level.
+//!
+//! A level has tables that overlap, the fragments. Tables that overlap, directly or through other tables, are a group.
+//! A group with fragments of T runs is merged into the next level, where its output is cut at the guards. The output is
+//! added next to the fragments that the next level has. Source: Raju, Kadekodi, Chidambaram, Abraham, "PebblesDB:
+//! Building Key-Value Stores using Fragmented Log-Structured Merge Trees" (SOSP 2017), section 3.
+//!
+//! `PebblesDB` draws guards from the inserted keys by a hash. A policy sees only tables, so here the guards of a level
+//! are the first keys of groups. All groups of the level itself are guards, so groups never grow together. Of the
+//! groups of deeper levels, a hash of the first key selects one in T for each level between. Each level has therefore
+//! about T times as many guards as the level above, and a guard of a level is a guard of all deeper levels.
+//!
+//! Level 0 is merged whole when it has T runs. As long as the last level and the level above are below T^(i+1) buffers
+//! together, groups of the last level are merged within it, so overwritten data go. Tables of level 0 without overlap
+//! are moved.
+//!
+//! # What it costs
+//! Each level writes an entry once, as with [`tiered`](crate::tiered), and a lookup searches at most T − 1 tables per
+//! level. A merge takes only the tables of one key range, as with [`leveled-partial`](crate::leveled_partial), so it is
+//! short and needs little transient space. Key ranges that get no writes are not merged. With tables as large as runs
+//! there is one group per level, and the policy is `tiered`.
+
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use types::SplitMix64;
+
+use crate::job::{Action, Job};
+use crate::policy::CompactionPolicy;
+use crate::shape::{RunId, Shape, TableId, TableShape, overlap};
+use crate::size_ratio;
+use crate::tables::overlapping;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Guards>(
+    "guards",
+    "tiered by key range (PebblesDB); few writes and short compactions, but several runs per level",
+    "# Number of overlapping SSTables of a key range that triggers their merge into the next level, 2 to\n\
+     # 1000000. It is also the size ratio of levels. With more SSTables, the tree writes less, but lookups\n\
+     # and scans read more runs.\n\
+     size_ratio = 10\n",
+);
+
+/// The guards policy with T.
+struct Guards {
+    size_ratio: usize,
+}
+
+impl Build<dyn CompactionPolicy> for Guards {
+    type Params = size_ratio::RunRatioParams;
+
+    fn build(params: Self::Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self { size_ratio: params.runs()? }))
+    }
+}
+
+/// Tables of a level that overlap, directly or through other tables.
+struct Group<'a> {
+    smallest: &'a Arc<[u8]>,
+    largest: &'a [u8],
+    tables: Vec<&'a TableShape>,
+    /// The runs of the tables, each as its index in the level.
+    runs: Vec<usize>,
+}
+
+impl Group<'_> {
+    /// The number of runs that have a table in the group.
+    fn fragments(&self) -> usize {
+        let mut runs = self.runs.clone();
+        runs.sort_unstable();
+        runs.dedup();
+        runs.len()
+    }
+
+    fn inputs(&self) -> Vec<TableId> {
+        self.tables.iter().map(|table| table.id).collect()
+    }
+}
+
+/// Returns the groups of a level, in key order.
+fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
+    let runs = shape.runs_of(level).iter().enumerate();
+    let mut tables: Vec<(usize, &TableShape)> =
+        runs.flat_map(|(at, run)| run.tables.iter().map(move |table| (at, table))).collect();
+    tables.sort_by(|(_, one), (_, other)| one.smallest.cmp(&other.smallest));
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (run, table) in tables {
+        match groups.last_mut() {
+            Some(group) if *table.smallest <= *group.largest => {
+                group.largest = group.largest.max(&table.largest);
+                group.tables.push(table);
+                group.runs.push(run);
+            }
+            _ => groups.push(Group {
+                smallest: &table.smallest,
+                largest: &table.largest,
+                tables: vec![table],
+                runs: vec![run],
+            }),
+        }
+    }
+    groups
+}
+
+/// Returns the oldest run of a level to which data of this key range can be added; `None` if they need a new run.
+fn oldest_with_room(shape: &Shape, level: usize, smallest: &[u8], largest: &[u8]) -> Option<RunId> {
+    let has_room = |run: &&crate::Run<TableShape>| overlapping(run, smallest, largest).is_empty();
+    shape.runs_of(level).iter().take_while(has_room).last().map(|run| run.id)
+}
+
+impl Guards {
+    /// Returns the job of a group with too many fragments.
+    fn merge(&self, shape: &Shape, level: usize, group: &Group<'_>) -> Job {
+        let capacity = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio as f64, level + 1);
+        let inputs = group.inputs();
+        // The level above may be in the middle of a merge into this one, group by group.
+        let bytes = shape.bytes_of(level) + shape.bytes_of(level - 1);
+        if level == shape.last_level() && (bytes as f64) < capacity {
+            let oldest = group.runs.iter().max().map(|run| shape.runs_of(level)[*run].id);
+            return Job { inputs, level, run: oldest, action: Action::Merge };
+        }
+        let run = oldest_with_room(shape, level + 1, group.smallest, group.largest);
+        Job { inputs, level: level + 1, run, action: Action::Merge }
+    }
+
+    /// Returns the job of all runs of level 0. They are moved if they overlap nothing.
+    fn push_level_0(shape: &Shape) -> Job {
+        let tables = || shape.runs_of(0).iter().flat_map(|run| &run.tables);
+        let (smallest, largest) =
+            (tables().map(|table| &*table.smallest), tables().map(|table| &*table.largest));
+        let (smallest, largest) = (smallest.min().unwrap_or_default(), largest.max().unwrap_or_default());
+        let is_free = |table: &TableShape| {
+            shape.runs_of(1).iter().all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
+        };
+        let is_moved = overlap(tables()).is_none() && tables().all(is_free);
+        Job {
+            inputs: tables().map(|table| table.id).collect(),
+            level: 1,
+            run: oldest_with_room(shape, 1, smallest, largest),
+            action: if is_moved { Action::Move } else { Action::Merge },
+        }
+    }
+
+    /// Returns whether the first key of a group in a level below is a guard of `level`.
+    fn is_guard(&self, shape: &Shape, level: usize, key: &[u8]) -> bool {
+        let chosen = (level..shape.last_level()).fold(u64::MAX, |share, _| share / self.size_ratio as u64);
+        key.iter().fold(0, |hash, byte| SplitMix64::new(hash ^ u64::from(*byte)).next_u64()) <= chosen
+    }
+}
+
+impl CompactionPolicy for Guards {
+    /// The deepest level comes first, so that its groups do not grow while the levels above are merged.
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let due = (1..=shape.last_level()).rev().find_map(|level| {
+            let groups = groups(shape, level);
+            let group = groups.iter().find(|group| group.fragments() >= self.size_ratio)?;
+            Some(self.merge(shape, level, group))
+        });
+        due.or_else(|| (shape.runs_of(0).len() >= self.size_ratio).then(|| Self::push_level_0(shape)))
+    }
+
+    fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
+        let levels = job.level..=shape.last_level();
+        let is_within = shape
+            .runs_of(job.level)
+            .iter()
+            .any(|run| run.tables.iter().any(|table| job.inputs.contains(&table.id)));
+        // The tables of a group that is merged within its level are cut by size.
+        if job.action != Action::Merge || is_within {
+            return Vec::new();
+        }
+        let mut guards: Vec<Arc<[u8]>> = levels
+            .flat_map(|level| groups(shape, level).into_iter().map(move |group| (level, group)))
+            .filter(|(level, group)| *level == job.level || self.is_guard(shape, job.level, group.smallest))
+            .map(|(_, group)| Arc::clone(group.smallest))
+            .collect();
+        guards.sort();
+        guards.dedup();
+        guards
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{SimulatedLoad, simulate};
+    use crate::testing::{cut_shape, largest_merge};
+
+    fn policy(size_ratio: usize) -> Guards {
+        Guards { size_ratio }
+    }
+
+    fn pick(size_ratio: usize, shape: &Shape) -> Option<(Vec<TableId>, usize, Option<RunId>, Action)> {
+        let job = policy(size_ratio).pick(shape)?;
+        assert_eq!(job.validate(&shape.levels), Ok(()));
+        Some((job.inputs, job.level, job.run, job.action))
+    }
+
+    #[test]
+    fn a_key_range_with_enough_fragments_goes_down_alone() {
+        let level1 = [(1, 1, &[(0, 9), (20, 29)][..]), (1, 0, &[(5, 9), (30, 39)])];
+        assert_eq!(pick(3, &cut_shape(&level1)), None);
+        // Two fragments from 0 to 9. The level below has room in its older run, and not in its newer run.
+        let full = [&level1[..], &[(2, 0, &[(20, 29)])]].concat();
+        assert_eq!(pick(2, &cut_shape(&full)), Some((vec![1, 3], 2, Some(300), Action::Merge)));
+        let blocked = [&level1[..], &[(2, 1, &[(9, 12)]), (2, 0, &[(20, 29)])]].concat();
+        assert_eq!(pick(2, &cut_shape(&blocked)), Some((vec![1, 3], 2, None, Action::Merge)));
+    }
+
+    #[test]
+    fn the_last_level_is_merged_within_itself_until_it_is_full() {
+        let two = [(1, 1, &[(0, 9), (20, 29)][..]), (1, 0, &[(5, 9)])];
+        assert_eq!(pick(2, &cut_shape(&two)), Some((vec![1, 3], 1, Some(200), Action::Merge)));
+        // Four buffers are T² buffers.
+        let four = [(1, 1, &[(0, 9), (20, 29)][..]), (1, 0, &[(5, 9), (30, 39)])];
+        assert_eq!(pick(2, &cut_shape(&four)), Some((vec![1, 3], 2, None, Action::Merge)));
+    }
+
+    #[test]
+    fn runs_in_key_order_are_moved() {
+        let level0 = [(0, 1, &[(50, 59)][..]), (0, 0, &[(40, 49)])];
+        let below = |tables| [&level0[..], &[(1, 0, tables)]].concat();
+        assert_eq!(pick(2, &cut_shape(&below(&[(0, 9)]))), Some((vec![1, 2], 1, Some(200), Action::Move)));
+        assert_eq!(pick(2, &cut_shape(&below(&[(45, 46)]))), Some((vec![1, 2], 1, None, Action::Merge)));
+    }
+
+    #[test]
+    fn outputs_are_cut_at_the_groups_of_their_level() {
+        let level0 = [(0, 2, &[(0, 99)][..]), (0, 1, &[(0, 99)]), (0, 0, &[(0, 99)])];
+        let shape = cut_shape(&[&level0[..], &[(1, 1, &[(5, 9)]), (1, 0, &[(0, 7), (50, 59)])]].concat());
+        let job = policy(3).pick(&shape).unwrap();
+        assert_eq!((job.level, job.action), (1, Action::Merge));
+        let cuts: Vec<u8> = policy(3).cuts(&shape, &job).iter().map(|cut| cut[0]).collect();
+        assert_eq!(cuts, [0, 50]);
+        let within = Job { inputs: vec![4, 5], level: 1, run: Some(200), action: Action::Merge };
+        assert_eq!(policy(3).cuts(&shape, &within).len(), 0);
+    }
+
+    /// Of the groups of a level, one in T is a guard of the level above.
+    #[test]
+    fn guards_of_a_level_are_guards_of_all_deeper_levels() {
+        let tables: Vec<(u8, u8)> = (0..=120).map(|at| (2 * at, 2 * at)).collect();
+        let shape = cut_shape(&[(1, 0, &tables[..1]), (3, 0, &tables)]);
+        let guards = |level: usize| -> Vec<u8> {
+            let is_guard = |key: &u8| policy(3).is_guard(&shape, level, &[*key]);
+            tables.iter().map(|(key, _)| *key).filter(is_guard).collect()
+        };
+        let [upper, middle, lower] = [1, 2, 3].map(guards);
+        assert!(upper.iter().all(|key| middle.contains(key)) && lower.len() == tables.len());
+        assert!((6..22).contains(&upper.len()) && (28..54).contains(&middle.len()), "{upper:?} {middle:?}");
+    }
+
+    /// The claim of the authors: 2.4 to 3 times fewer writes than with tables merged one by one into levels of one run.
+    /// In addition, merges are as short as those, and not as long as with tiers of complete runs.
+    #[test]
+    fn it_writes_as_tiered_in_short_merges() {
+        let load = SimulatedLoad {
+            writes_per_flush: 1000,
+            entry_bytes: 100,
+            entries_per_table: 1000,
+            distinct_keys: None,
+        };
+        let (tiered, whole) = largest_merge("tiered(size_ratio=4)", load, 255);
+        let (guards, group) = largest_merge("guards(size_ratio=4)", load, 255);
+        let (partial, _) = largest_merge("leveled-partial", load, 255);
+        assert!(guards <= tiered && partial > 2.4 * guards, "{guards} {tiered} {partial}");
+        assert!(whole > 0.2 && group < 0.02, "{whole} {group} of the data in one merge");
+    }
+
+    /// Overwritten data are merged within the last level, which moves the first keys of its tables. Guards follow, and
+    /// merges stay short.
+    #[test]
+    fn merges_stay_short_where_keys_are_overwritten() {
+        let load = SimulatedLoad {
+            writes_per_flush: 1000,
+            entry_bytes: 100,
+            entries_per_table: 500,
+            distinct_keys: Some(60_000),
+        };
+        let (_, whole) = largest_merge("tiered(size_ratio=4)", load, 500);
+        let (guards, group) = largest_merge("guards(size_ratio=4)", load, 500);
+        let (partial, _) = largest_merge("leveled-partial", load, 500);
+        assert!(group < 0.1 * whole && guards < partial, "{guards} {partial} {whole} {group}");
+    }
+
+    #[test]
+    fn one_table_per_run_makes_it_tiered() {
+        let load = SimulatedLoad {
+            writes_per_flush: 1000,
+            entry_bytes: 100,
+            entries_per_table: u64::MAX,
+            distinct_keys: None,
+        };
+        let simulated = |label: &str| {
+            let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
+            simulate(&*policy, load, 200).unwrap()
+        };
+        let (guards, tiered) = (simulated("guards(size_ratio=3)"), simulated("tiered(size_ratio=3)"));
+        assert!((guards.write_amp() - tiered.write_amp()).abs() < 1e-12, "{guards:?} {tiered:?}");
+    }
+}

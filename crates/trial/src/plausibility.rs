@@ -428,7 +428,7 @@ mod tests {
 
     /// Filters with the same bits for each key.
     const EVEN: FilterFacts =
-        FilterFacts { are_even: true, keep_locality: false, assume_similar_keys: false };
+        FilterFacts { are_even: true, keep_locality: false, assume_similar_keys: false, adapt: false };
 
     fn row(numbers: &str) -> Row {
         let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());

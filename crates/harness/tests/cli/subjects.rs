@@ -321,7 +321,10 @@ fn ranges_need_a_range_filter() {
     assert!(error.contains("bloom = ribbon does not answer ranges; use a range filter"), "{error}");
     bench.write("y.toml", experiment("ranges", "length = 1_000_000_000_000_000", "[\"grafite\"]", "counted"));
     let error = bench.run(&["run", "y.toml"]).refusal();
-    assert!(error.starts_with("y.toml:4: ") && error.contains("length is 1000000000000000; the maximum"), "{error}");
+    assert!(
+        error.starts_with("y.toml:4: ") && error.contains("length is 1000000000000000; the maximum"),
+        "{error}"
+    );
 }
 
 #[test]

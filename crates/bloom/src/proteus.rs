@@ -25,7 +25,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
-use self::design::{Design, MOST_PROBES, Ranges, different_prefixes};
+use self::design::{Design, MOST_PROBES, Ranges, different_prefixes, prefixes_of};
 use crate::batch::one_by_one;
 use crate::bits::BitArray;
 use crate::budget::Budget;
@@ -146,11 +146,6 @@ impl FilterPolicy for Proteus {
     fn assumes_similar_keys(&self) -> bool {
         true
     }
-}
-
-/// The number of prefixes of the numbers up to `largest` without their last `bits` bits.
-fn prefixes_of(largest: u64, bits: u32) -> u64 {
-    (largest.checked_shr(bits).unwrap_or(0)).saturating_add(1)
 }
 
 /// The hash of a prefix of the Bloom filter.

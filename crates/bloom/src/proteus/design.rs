@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::smallest;
 use crate::position::{mix, reduce};
-use crate::proteus::prefixes_of;
 use crate::theory;
 
 /// The largest number of probes of the Bloom filter on each side of a range.
@@ -86,6 +85,11 @@ impl Sample {
         let left = if left { count(first, end) } else { 0.0 };
         left + if right { count(start, last) } else { 0.0 }
     }
+}
+
+/// The number of prefixes of the numbers up to `largest` without their last `bits` bits.
+pub(super) fn prefixes_of(largest: u64, bits: u32) -> u64 {
+    (largest.checked_shr(bits).unwrap_or(0)).saturating_add(1)
 }
 
 /// The number of different prefixes of sorted, different numbers, by the number of bits that the prefixes lack.

@@ -42,6 +42,7 @@ mod operator_name {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use types::MergeOperator;
 
+    #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn serialize<S: Serializer>(
         operator: &Option<MergeOperator>,
         serializer: S,

@@ -2,14 +2,16 @@
 //! keys, in buffers. The module documentation of each policy in the compaction crate derives them. The closed forms are
 //! exact. For policies that compact table by table, they are exact if every run is one table.
 
-use catalog::Choice;
+use catalog::{ByteSize, Choice};
 
 use crate::fluid::Fluid;
 use crate::horizontal::{binomial_runs, binomial_writes, least_writes};
 
 /// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
 pub fn picks_tables(policy: &Choice) -> bool {
-    matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
+    let bytes = policy.params().get("max_compaction").map(|bytes| bytes.clone().try_into::<ByteSize>());
+    let is_incremental = matches!(bytes, Some(Ok(ByteSize(1..))));
+    is_incremental || matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
 }
 
 /// Bytes that flushes and compactions write per flushed byte, after `flushes` flushes of distinct keys into an empty

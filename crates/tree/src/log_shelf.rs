@@ -1,19 +1,14 @@
-//! WAL files off the write path: the next WAL is created before it is needed, and old WALs are closed later.
-//!
-//! Both take the kernel a while, because space is reserved and released. A writer that fills a memtable holds up all
-//! writers in the meantime. The thread of flushes therefore does this work, if there is such a thread.
+//! The WAL files that no memtable writes to.
 
-use crate::error::Result;
-use crate::inner::Inner;
-use crate::wal::{LogFile, log_path};
+use crate::wal::LogFile;
 
 /// The WAL files that no memtable writes to.
 #[derive(Default)]
 pub(crate) struct LogShelf {
     /// The next WAL, if it was created already. Its number is above the numbers of all other WALs.
-    next: Option<NewLog>,
+    pub(crate) next: Option<NewLog>,
     /// WALs of immutable memtables that are still open.
-    retired: Vec<LogFile>,
+    pub(crate) retired: Vec<LogFile>,
 }
 
 /// A WAL without records.
@@ -24,52 +19,4 @@ pub(crate) struct NewLog {
     pub(crate) seal: u64,
     /// The file.
     pub(crate) file: LogFile,
-}
-
-impl Inner {
-    /// Returns the next WAL. Creates it if that has not happened yet.
-    pub(crate) fn take_log(&self) -> Result<NewLog> {
-        // A WAL that another thread creates now has a lower number, so it must be used before a further WAL.
-        let mut shelf = self.shelf.lock();
-        let next = shelf.next.take().map_or_else(|| self.new_log(), Ok)?;
-        let counters = self.counters.local();
-        counters.wal_bytes.add(next.file.len());
-        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
-        Ok(next)
-    }
-
-    /// Closes the WAL of an immutable memtable, now or on the thread of flushes.
-    pub(crate) fn retire_log(&self, log: LogFile) {
-        if !self.flushes_inline() {
-            self.shelf.lock().retired.push(log);
-        }
-    }
-
-    /// Closes old WALs, and creates the next WAL.
-    pub(crate) fn tidy_logs(&self) -> Result<()> {
-        let retired = std::mem::take(&mut self.shelf.lock().retired);
-        drop(retired);
-        let mut shelf = self.shelf.lock();
-        if shelf.next.is_none() && self.wal_mode.has_log {
-            shelf.next = Some(self.new_log()?);
-        }
-        Ok(())
-    }
-
-    /// Removes the next WAL and closes old WALs, before the tree is closed.
-    pub(crate) fn clear_shelf(&self) {
-        let shelf = std::mem::take(&mut *self.shelf.lock());
-        if let Some(next) = shelf.next {
-            drop(next.file);
-            // A WAL that cannot be removed now has no records, and the next open removes it.
-            let _ = self.storage.remove(&log_path(&self.directory, next.number));
-        }
-    }
-
-    fn new_log(&self) -> Result<NewLog> {
-        let number = self.new_file();
-        let seal = self.context.seals.of(number);
-        let file = LogFile::create(&*self.storage, &self.directory, number, seal, self.wal_mode)?;
-        Ok(NewLog { number, seal, file })
-    }
 }

@@ -14,6 +14,7 @@ use storage::Storage;
 use types::{MergeOperator, SequenceNumber};
 
 use crate::assemble::{misuse, table_context};
+use crate::delay::pacer;
 use crate::error::{Error, Result};
 use crate::inner::{Failure, Inner, Log, Mode, Signals, WriteQueue};
 use crate::log_shelf::LogShelf;
@@ -21,7 +22,6 @@ use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
 use crate::open_options::OpenOptions;
-use crate::pacing::Pacer;
 use crate::recovered::Recovery;
 use crate::recovery::{Files, Replay, lock, open_tables};
 use crate::seals::new_identity;
@@ -161,7 +161,7 @@ impl Opening {
             merges_for_ranges: Mutex::new(true),
             failure: Failure::default(),
             signals: Signals::default(),
-            pacer: Pacer::of(&self.options.design, self.options.mode),
+            pacer: pacer(&self.options.design, self.options.mode),
             counters: AllCounters::default(),
             recovery: Recovery::default(),
             context: self.context,

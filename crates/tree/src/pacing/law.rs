@@ -52,7 +52,7 @@ const ROOM_SHARE: u64 = 8;
 
 /// A queue that writers fill and background work empties in steps.
 #[derive(Debug, Default)]
-pub(super) struct StepQueue {
+pub(crate) struct StepQueue {
     /// The smoothed time between two releases, in nanoseconds; `None` before the first release.
     interval_ns: Option<u64>,
     /// The time of the last release, or of the arrival in an empty queue. `None` while the queue is empty.
@@ -61,12 +61,12 @@ pub(super) struct StepQueue {
 
 impl StepQueue {
     /// Notes that work waits. Has no effect if other work waits already.
-    pub(super) fn arrive(&mut self, now_ns: u64) {
+    pub(crate) fn arrive(&mut self, now_ns: u64) {
         self.since_ns.get_or_insert(now_ns);
     }
 
     /// Notes that background work has released room.
-    pub(super) fn release(&mut self, now_ns: u64, is_empty: bool) {
+    pub(crate) fn release(&mut self, now_ns: u64, is_empty: bool) {
         if let Some(since) = self.since_ns {
             let interval = now_ns.saturating_sub(since);
             self.interval_ns = Some(match self.interval_ns {
@@ -86,29 +86,29 @@ impl StepQueue {
 
 /// The bytes that writers may write before a queue is full.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     /// Room in memtables.
-    pub(super) memory: u64,
+    pub(crate) memory: u64,
     /// Room in level 0.
-    pub(super) level0: u64,
+    pub(crate) level0: u64,
 }
 
 /// The answer to a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Charge {
+pub(crate) struct Charge {
     /// The time that the writer waits, in nanoseconds.
-    pub(super) wait_ns: u64,
+    pub(crate) wait_ns: u64,
     /// The bytes that may be written before a writer pays again.
-    pub(super) next_bytes: u64,
+    pub(crate) next_bytes: u64,
 }
 
 /// The state of the law.
 #[derive(Debug, Default)]
-pub(super) struct DelayLaw {
+pub(crate) struct DelayLaw {
     /// The memtables that wait for their flush.
-    pub(super) memory: StepQueue,
+    pub(crate) memory: StepQueue,
     /// The runs that wait for a compaction of level 0.
-    pub(super) level0: StepQueue,
+    pub(crate) level0: StepQueue,
     /// The time until which the written bytes are paid, in nanoseconds.
     paid_until_ns: u64,
     /// The time of the last charge, in nanoseconds.
@@ -118,7 +118,7 @@ pub(super) struct DelayLaw {
 impl DelayLaw {
     /// Charges for the `bytes` that were written since the last charge. Returns `None` if no queue has work, so that
     /// writes cost nothing.
-    pub(super) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
+    pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
         let queues = [(&self.memory, room.memory), (&self.level0, room.level0)];
         let prices = queues.into_iter().filter_map(|(queue, room)| {
             let room = room.max(1);

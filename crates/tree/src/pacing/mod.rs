@@ -3,4 +3,5 @@
 mod law;
 mod pacer;
 
+pub(crate) use law::Room;
 pub(crate) use pacer::{Pacer, Payment};

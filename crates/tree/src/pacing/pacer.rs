@@ -1,20 +1,15 @@
-//! Delayed writes of a tree: asks the law, and lets writers wait.
+//! The state of delayed writes: the law, its clock, and the payments of a memtable.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::law::{DelayLaw, Room};
-use crate::design::{Design, InlineWork, Pacing};
-use crate::inner::{Inner, Mode};
-use crate::version::View;
-
-/// The share of the limit of level 0 from which its runs delay writers, as a divisor.
-const LEVEL0_SHARE: usize = 2;
+use super::law::DelayLaw;
 
 /// The delays of a tree whose design delays writes.
 pub(crate) struct Pacer {
-    law: Mutex<DelayLaw>,
+    /// The law.
+    pub(crate) law: Mutex<DelayLaw>,
     /// The time 0 of the law.
     start: Instant,
 }
@@ -25,7 +20,7 @@ pub(crate) struct Payment {
     /// The bytes of the memtable from which the next writer pays; `u64::MAX` if writes cost nothing.
     pub(crate) due_from: u64,
     /// The bytes of the memtable that are paid.
-    paid_bytes: u64,
+    pub(crate) paid_bytes: u64,
 }
 
 impl Payment {
@@ -33,100 +28,17 @@ impl Payment {
     pub(crate) const FREE: Self = Self { due_from: u64::MAX, paid_bytes: 0 };
 
     /// The first write of a new memtable asks for the price.
-    const ASK: Self = Self { due_from: 0, paid_bytes: 0 };
+    pub(crate) const ASK: Self = Self { due_from: 0, paid_bytes: 0 };
 }
 
 impl Pacer {
-    /// Returns the delays of a tree; `None` if its writers stop at limits instead, or run the flushes themselves.
-    pub(crate) fn of(design: &Design, mode: Mode) -> Option<Self> {
-        let options = &design.options;
-        let is_background = mode == Mode::Timed && options.threads.inline == InlineWork::None;
-        let delays = options.stall.pacing == Pacing::Delay && is_background;
-        delays.then(|| Self { law: Mutex::new(DelayLaw::default()), start: Instant::now() })
+    /// Creates the delays of a tree that begins now.
+    pub(crate) fn new() -> Self {
+        Self { law: Mutex::new(DelayLaw::default()), start: Instant::now() }
     }
 
-    fn now_ns(&self) -> u64 {
+    /// Returns the time of the law in nanoseconds.
+    pub(crate) fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
-    }
-}
-
-impl Inner {
-    /// Returns the payment of a memtable that begins while an older memtable waits for its flush.
-    pub(crate) fn payment_of_new_memtable(&self) -> Payment {
-        if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
-    }
-
-    /// Notes that a memtable waits for its flush.
-    pub(crate) fn pace_frozen(&self) {
-        if let Some(pacer) = &self.pacer {
-            pacer.law.lock().memory.arrive(pacer.now_ns());
-        }
-    }
-
-    /// Notes a change of the tree that `before` became, with the number of runs of level 0 after the change.
-    pub(crate) fn pace_change(&self, before: &View, level0_runs: usize, has_flushed: bool) {
-        let Some(pacer) = &self.pacer else { return };
-        let limit = self.design.options.stall.level0_runs;
-        let is_waiting = limit > 0 && level0_runs * LEVEL0_SHARE >= limit && self.is_compaction_due();
-        let mut law = pacer.law.lock();
-        let now_ns = pacer.now_ns();
-        if has_flushed {
-            // The law is locked, so that a memtable that becomes immutable now arrives after this release.
-            law.memory.release(now_ns, self.view.load().frozen.is_empty());
-        }
-        if level0_runs < before.version.levels.runs_of(0).len() {
-            law.level0.release(now_ns, !is_waiting);
-        } else if is_waiting {
-            law.level0.arrive(now_ns);
-        }
-    }
-
-    /// Pays for the bytes that were written since the last payment: waits as long as the law requires.
-    #[cold]
-    pub(crate) fn pay(&self) {
-        let Some(pacer) = &self.pacer else { return };
-        let start = (self.clock)();
-        let wait_ns = {
-            let mut pending = self.pending.lock();
-            let room = self.room(pending.charged_bytes);
-            let bytes = pending.charged_bytes.saturating_sub(pending.payment.paid_bytes);
-            let charge = pacer.law.lock().charge(pacer.now_ns(), bytes, room);
-            let paid_bytes = pending.charged_bytes;
-            let due_from = charge.map_or(u64::MAX, |charge| paid_bytes + charge.next_bytes);
-            pending.payment = Payment { due_from, paid_bytes };
-            charge.map_or(0, |charge| charge.wait_ns)
-        };
-        if wait_ns > 0 {
-            std::thread::sleep(Duration::from_nanos(wait_ns));
-            let waited_ns = (self.clock)().saturating_sub(start);
-            let counters = self.counters.local();
-            counters.delays.bump();
-            counters.delay_ns.add(waited_ns);
-            counters.stall_ns.add(waited_ns);
-        }
-    }
-
-    /// Returns the bytes that fit into memtables and into level 0, if the active memtable has `charged` bytes. The
-    /// caller holds the lock under which the active memtable changes.
-    fn room(&self, charged: u64) -> Room {
-        let (view, stall) = (self.view.load(), self.design.options.stall);
-        let memtable = self.design.memtable_capacity.0;
-        let memtables = |limit: usize, used: usize| {
-            (limit.saturating_sub(used) as u64).saturating_mul(memtable).saturating_sub(charged)
-        };
-        let frozen = view.frozen.len();
-        Room {
-            memory: memtables(stall.frozen_memtables.saturating_add(1), frozen),
-            level0: match stall.level0_runs {
-                0 => u64::MAX,
-                limit => memtables(limit, view.version.levels.runs_of(0).len() + frozen),
-            },
-        }
-    }
-
-    /// Whether the policy has a job for the current shape.
-    pub(crate) fn is_compaction_due(&self) -> bool {
-        let shape = self.view.load().version.shape(self.design.memtable_capacity.0);
-        self.policy.pick(&shape).is_some()
     }
 }

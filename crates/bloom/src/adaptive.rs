@@ -4,7 +4,8 @@
 //! are skewed, a few such keys cost more than all others. After a lookup has read a block without finding its key, the
 //! tree reports the key to the filter ([`Filter::report_false_positive`]). The filter keeps the whole key, so a key of
 //! the SSTable is never reported absent. The memory for these keys is part of the budget, and a key has two places. If
-//! both are taken, the key is not remembered, because the keys that were reported first are the frequent ones.
+//! both are taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer looked
+//! up keep their places.
 //!
 //! The first lookup of an absent key has the rate of a textbook filter with the rest of the budget. Sources: Bender,
 //! Farach-Colton, Goswami, Johnson, McCauley, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS 2018),

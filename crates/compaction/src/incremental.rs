@@ -1,13 +1,13 @@
 //! Incremental compaction: a full level is drained by several jobs, each of a few neighbouring tables.
 //!
-//! A compaction of complete levels ([`leveled`](crate::leveled)) grows with the data: its length, and the space that its
-//! output needs before its inputs go. A compaction of one table whenever the level is above its capacity
-//! ([`leveled-partial`](crate::leveled_partial)) is short, but writes more, because levels are then always full. Here, a
-//! full level is drained completely, but by several jobs in key order. Flushes, and compactions of level 0, run between
-//! these jobs.
+//! A compaction of complete levels ([`leveled`](crate::leveled)) grows with the data: its length, and the space that
+//! its output needs before its inputs go. A compaction of one table whenever the level is above its capacity
+//! ([`leveled-partial`](crate::leveled_partial)) is short, but writes more, because levels are then always full. Here,
+//! a full level is drained completely, but by several jobs in key order. Flushes, and compactions of level 0, run
+//! between these jobs.
 //!
-//! * **Begin and end.** A level is drained from its first key when it is full. The drain goes on until it has passed the
-//!   last table of the level, although the level is no longer full.
+//! * **Begin and end.** A level is drained from its first key when it is full. The drain goes on until it has passed
+//!   the last table of the level, although the level is no longer full.
 //! * **Memory.** A shape has no memory, so a drain in progress is recognized by the table numbers. The newest table of
 //!   the next level is the last output of the last job. If it is not the last table by key, the drain continues after
 //!   its largest key. [`spooky`](crate::spooky) has a similar rule, for the largest level only.
@@ -19,8 +19,8 @@
 //!   compaction. Otherwise every compaction of level 0 would meet a full level 1.
 //!
 //! # What it costs
-//! Reads are those of `leveled`: one run per level. Writes are about those of `leveled`, plus the part of a table of the
-//! next level that two jobs share.
+//! Reads are those of `leveled`: one run per level. Writes are about those of `leveled`, plus the part of a table of
+//! the next level that two jobs share.
 
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio of a level that is being drained. Level 0 goes first if it has more than this multiple of the runs that
-/// trigger its compaction.
+/// The fill ratio of a level that is being drained. Level 0 goes first if it has more than this multiple of the runs
+/// that trigger its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
 /// The share of a job's bytes that one table of the upper level may overlap, as a divisor.
@@ -235,7 +235,7 @@ mod tests {
         let (a, b) = (whole.write_amp(), parts.write_amp());
         assert!(b < a * 1.15, "{b} and {a} writes");
         assert_eq!(parts.worst_runs, whole.worst_runs);
-        // Level 0 and level 1 are merged whole: 4 + 6 buffers of 100 kB, and less than as much again above the capacity.
+        // Level 0 and level 1 are merged whole: 4 + 6 buffers of 100 kB, and the part of level 1 above its capacity.
         assert!(parts.largest_merge_bytes <= 1_500_000, "{}", parts.largest_merge_bytes);
         assert!(whole.largest_merge_bytes > 10_000_000, "{}", whole.largest_merge_bytes);
     }

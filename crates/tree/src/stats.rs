@@ -174,8 +174,8 @@ counters! {
     delay_ns,
     /// Memtables that writers replaced because they were full.
     rotations,
-    /// Duration of the replacements, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions): the creation of
-    /// a memtable and its WAL, without stalls.
+    /// Duration of the replacements, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions): the creation
+    /// of a memtable and its WAL, without stalls.
     rotation_ns,
 }
 

@@ -24,9 +24,9 @@
 //! (`frozen_memtables = 1`) is empty until the last third of a step is written, which costs an eighth of the rate.
 //!
 //! # Sources
-//! * `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: delayed writes between a soft
-//!   and a hard limit of immutable memtables, level-0 files and pending bytes. The rate is multiplied by 0.8 or 1.25 at
-//!   each change, from a configured first rate, and credits are given per millisecond.
+//! * `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: delayed writes between a
+//!   soft and a hard limit of immutable memtables, level-0 files and pending bytes. The rate is multiplied by 0.8 or
+//!   1.25 at each change, from a configured first rate, and credits are given per millisecond.
 //! * Pebble and `CockroachDB`, `io_load_listener.go`: the tokens of the next 15 seconds are the smoothed bytes that
 //!   compactions took out of level 0, times 2 to 0.5 by the fill of level 0.
 //! * Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the progress of

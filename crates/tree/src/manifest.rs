@@ -148,7 +148,7 @@ impl State {
         }
         while !reader.is_at_end() {
             match reader.byte()? {
-                MERGE_OPERATOR => state.merge_operator = Some(MergeOperator::from_name(&reader.text()?)?),
+                MERGE_OPERATOR => state.merge_operator = Some(MergeOperator::from_name(reader.text()?)?),
                 BLOB_FILES => state.blobs = decode_blobs(&mut reader)?,
                 _ => return None,
             }

@@ -23,15 +23,12 @@ impl Inner {
             return Ok(false);
         }
         let current = self.collected_blobs.lock().clone();
-        let job = match referring(&version, &current) {
-            Some(job) => Some(job),
-            None => {
-                let next: HashSet<u64> = self.values.collects(&version.blob_files()?).into_iter().collect();
-                let job = referring(&version, &next);
-                *self.collected_blobs.lock() = next;
-                job
-            }
-        };
+        if let Some(job) = referring(&version, &current) {
+            return self.run_job(&version, &job, &[]);
+        }
+        let next: HashSet<u64> = self.values.collects(&version.blob_files()?).into_iter().collect();
+        let job = referring(&version, &next);
+        *self.collected_blobs.lock() = next;
         job.map_or(Ok(false), |job| self.run_job(&version, &job, &[]))
     }
 }

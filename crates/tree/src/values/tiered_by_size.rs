@@ -1,7 +1,7 @@
 //! Small values inline, large values apart from the flush on, and medium values apart from a deeper level on.
 //!
 //! Source: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX ATC
-//! 2021), which treats values by three classes of size; Xanthakis et al., "Parallax" (SoCC 2021), which separates medium
+//! 2021), which treats values by three classes of size; Xanthakis et al., "Parallax" (`SoCC` 2021), which separates medium
 //! values late. A medium value stays next to its key while compactions merge the young levels. Many medium values are
 //! overwritten there and never reach a blob file. In the deeper levels, compactions copy a pointer.
 

@@ -2,7 +2,7 @@
 //!
 //! A level has tables that overlap, the fragments. Tables that overlap, directly or through other tables, are a group.
 //! A group with fragments of T runs is merged into the next level, where its output is cut at the guards. The output is
-//! added next to the fragments that the next level has. Source: Raju, Kadekodi, Chidambaram, Abraham, "PebblesDB:
+//! added next to the fragments that the next level has. Source: Raju, Kadekodi, Chidambaram, Abraham, "`PebblesDB`:
 //! Building Key-Value Stores using Fragmented Log-Structured Merge Trees" (SOSP 2017), section 3.
 //!
 //! `PebblesDB` draws guards from the inserted keys by a hash. A policy sees only tables, so here the guards of a level

@@ -44,7 +44,7 @@ impl Ranges {
         let draw = |index: u64| {
             let random = mix(index, SEED);
             let first = match self {
-                Self::Anywhere => (u128::from(random) * u128::from(largest) >> u64::BITS) as u64,
+                Self::Anywhere => ((u128::from(random) * u128::from(largest)) >> u64::BITS) as u64,
                 Self::AfterKeys => numbers[reduce(random, numbers.len())].checked_add(1)?,
             };
             let last = first.saturating_add((1 << range_bits) - 1).min(largest);

@@ -4,19 +4,18 @@
 //! are skewed, a few such keys cost more than all others. After a lookup has read a block without finding its key, the
 //! tree reports the key to the filter ([`Filter::report_false_positive`]). The filter keeps the whole key, so a key of
 //! the SSTable is never reported absent. The memory for these keys is part of the budget, and a key has two places. If
-//! both are taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer looked
-//! up keep their places.
+//! both are taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer
+//! looked up keep their places.
 //!
 //! The first lookup of an absent key has the rate of a textbook filter with the rest of the budget. Sources: Bender,
 //! Farach-Colton, Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS
-//! 2018), for filters that fix their false positives. Their filters lengthen fingerprints with the help of the stored keys.
-//! Keys of an SSTable are on storage, so this filter keeps the absent keys instead, as the cache of false positives of
-//! Mullin, "A second look at Bloom filters" (CACM 1983), does for differential files.
+//! 2018), for filters that fix their false positives. Their filters lengthen fingerprints with the help of the stored
+//! keys. The keys of an SSTable are on storage, so this filter keeps the absent keys instead.
 //!
 //! The remembered keys are in memory only. They are lost when the SSTable is opened again.
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: as in [`standard`](crate::standard). A probe that passes
-//! the Bloom filter reads two more places.
+//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: as in [`standard`](crate::standard). A probe that
+//! passes the Bloom filter reads two more places.
 
 use std::sync::OnceLock;
 
@@ -215,8 +214,8 @@ mod tests {
         absent.filter(is_wrong).count()
     }
 
-    /// The claim for adaptive filters: repeated lookups of absent keys are not repeated errors. New keys have the rate of
-    /// a filter of the rest of the memory.
+    /// The claim for adaptive filters: repeated lookups of absent keys are not repeated errors. New keys have the rate
+    /// of a filter of the rest of the memory.
     #[test]
     fn an_error_is_made_once() {
         let first = errors(&*filter(0.05), 0..20_000) as f64;

@@ -57,8 +57,8 @@ enum Rest {
 }
 
 impl Alphabet {
-    /// Collects the byte values of these keys in `bits` bits, and at least one set of digits. The keys are in order, and
-    /// there is at least one.
+    /// Collects the byte values of these keys in `bits` bits, and at least one set of digits. The keys are in order,
+    /// and there is at least one.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);

@@ -11,8 +11,8 @@
 //! that of a key with probability 1/K, with K infixes per key. As with [`snarf`](crate::snarf), a range that begins
 //! right after a key often has the infix of that key, and then there is no bound.
 //!
-//! An infix tells keys apart only near the prefix that two samples share. If samples are far apart in sort order, and many
-//! keys between them share a longer prefix, these keys have one infix, and absent keys with this prefix are false
+//! An infix tells keys apart only near the prefix that two samples share. If samples are far apart in sort order, and
+//! many keys between them share a longer prefix, these keys have one infix, and absent keys with this prefix are false
 //! positives.
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the

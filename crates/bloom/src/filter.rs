@@ -38,8 +38,8 @@ pub trait FilterPolicy: Send + Sync {
         false
     }
 
-    /// Whether [`expected_fpr`](Filter::expected_fpr) is the rate of absent keys that are distributed as the keys of the
-    /// SSTable. The rate of other absent keys may be higher.
+    /// Whether [`expected_fpr`](Filter::expected_fpr) is the rate of absent keys that are distributed as the keys of
+    /// the SSTable. The rate of other absent keys may be higher.
     fn assumes_similar_keys(&self) -> bool {
         false
     }
@@ -94,8 +94,8 @@ pub trait Filter: Send + Sync {
         self.may_contain(key.hash)
     }
 
-    /// Reports a false positive: [`may_contain_key`](Self::may_contain_key) returned true, and the SSTable lacks the key.
-    /// An adaptive filter may answer false for this key from now on. Other filters do nothing.
+    /// Reports a false positive: [`may_contain_key`](Self::may_contain_key) returned true, and the SSTable lacks the
+    /// key. An adaptive filter may answer false for this key from now on. Other filters do nothing.
     fn report_false_positive(&self, _key: HashedKey<'_>) {}
 
     /// Answers many lookups. `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key) for `keys[i]`.

@@ -1,4 +1,5 @@
-//! Proteus: an exact set of short prefixes and a Bloom filter of longer prefixes. The filter chooses both lengths itself.
+//! Proteus: an exact set of short prefixes and a Bloom filter of longer prefixes. The filter chooses both lengths
+//! itself.
 //!
 //! Keys become numbers ([`Universe`]). The first part has the numbers without their last t bits, as an exact set. The
 //! second part is a Bloom filter of the numbers without their last b bits, b < t. A range without a prefix of the first
@@ -92,8 +93,8 @@ impl Build<dyn FilterPolicy> for Proteus {
 }
 
 impl FilterPolicy for Proteus {
-    /// Stores both numbers of bits that prefixes lack, the numbers of prefixes, the form of the exact set and its number
-    /// of words. Then follow the universe, the set and the Bloom filter, whose probes are in the header.
+    /// Stores both numbers of bits that prefixes lack, the numbers of prefixes, the form of the exact set and its
+    /// number of words. Then follow the universe, the set and the Bloom filter, whose probes are in the header.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

@@ -1,8 +1,8 @@
 //! The range filter under test: false positives of empty ranges, by their length, place and kind of keys.
 //!
-//! The keys are random numbers below 2^62, spelt as integers or as strings. Each range is empty: no key of the filter is
-//! in it. Ranges begin anywhere, or right after a key ("correlated"), where filters that learn the places of keys are
-//! weakest. A workload on a tree has no ranges right after keys.
+//! The keys are random numbers below 2^62, spelt as integers or as strings. Each range is empty: no key of the filter
+//! is in it. Ranges begin anywhere, or right after a key ("correlated"), where filters that learn the places of keys
+//! are weakest. A workload on a tree has no ranges right after keys.
 
 use std::hint::black_box;
 use std::ops::Bound;

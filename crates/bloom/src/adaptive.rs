@@ -10,8 +10,7 @@
 //! The first lookup of an absent key has the rate of a textbook filter with the rest of the budget. Sources: Bender,
 //! Farach-Colton, Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS
 //! 2018), for filters that fix their false positives. Their filters lengthen fingerprints with the help of the stored
-//! keys. Keys of an SSTable are on storage, so this filter keeps the absent keys instead, as the cache of false
-//! positives of Mullin, "A second look at Bloom filters" (CACM 1983), does for differential files.
+//! keys. The keys of an SSTable are on storage, so this filter keeps the absent keys instead.
 //!
 //! The remembered keys are in memory only. They are lost when the SSTable is opened again.
 //!

@@ -128,16 +128,16 @@ mod tests {
             stack
         };
         let (append, operand) = (MergeOperator::Append, |text: &str| Some(stored_operand(text.as_bytes())));
-        let value = Some(stored_value(b"a"));
+        let value = stored_value(b"a");
         let open = [operand("c"), operand("b")];
         assert_eq!(stack(&open).value(append).as_deref(), Some(&b"bc"[..]));
         assert_eq!(stack(&open).stored(append), operand("bc"));
-        let based = [operand("c"), operand("b"), value.clone()];
+        let based = [operand("c"), operand("b"), Some(value.clone())];
         assert_eq!(stack(&based).value(append).as_deref(), Some(&b"abc"[..]));
         assert_eq!(stack(&based).stored(append), Some(stored_value(b"abc")));
         assert_eq!(stack(&[operand("b"), None]).stored(append), Some(stored_value(b"b")));
         assert_eq!(stack(&[None]).stored(append), None);
         assert!(!OperandStack::default().add(Some(b"")) && !OperandStack::default().add(Some(&[7])));
-        assert_eq!((value_in(&value.unwrap()), value_in(&[OPERAND])), (Some(&b"a"[..]), None));
+        assert_eq!((value_in(&value), value_in(&[OPERAND])), (Some(&b"a"[..]), None));
     }
 }

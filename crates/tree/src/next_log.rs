@@ -12,8 +12,8 @@ impl Inner {
     /// Returns the next WAL. Creates it if that has not happened yet.
     pub(crate) fn take_log(&self) -> Result<NewLog> {
         // A WAL that another thread creates now has a lower number, so it must be used before a further WAL.
-        let mut shelf = self.shelf.lock();
-        let next = shelf.next.take().map_or_else(|| self.new_log(), Ok)?;
+        let mut shelved = self.shelf.lock();
+        let next = shelved.next.take().map_or_else(|| self.new_log(), Ok)?;
         let counters = self.counters.local();
         counters.wal_bytes.add(next.file.len());
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
@@ -31,17 +31,17 @@ impl Inner {
     pub(crate) fn tidy_logs(&self) -> Result<()> {
         let retired = std::mem::take(&mut self.shelf.lock().retired);
         drop(retired);
-        let mut shelf = self.shelf.lock();
-        if shelf.next.is_none() && self.wal_mode.has_log {
-            shelf.next = Some(self.new_log()?);
+        let mut shelved = self.shelf.lock();
+        if shelved.next.is_none() && self.wal_mode.has_log {
+            shelved.next = Some(self.new_log()?);
         }
         Ok(())
     }
 
     /// Removes the next WAL and closes old WALs, before the tree is closed.
     pub(crate) fn clear_shelf(&self) {
-        let shelf = std::mem::take(&mut *self.shelf.lock());
-        if let Some(next) = shelf.next {
+        let shelved = std::mem::take(&mut *self.shelf.lock());
+        if let Some(next) = shelved.next {
             drop(next.file);
             // A WAL that cannot be removed now has no records, and the next open removes it.
             let _ = self.storage.remove(&log_path(&self.directory, next.number));

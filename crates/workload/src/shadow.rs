@@ -113,11 +113,8 @@ impl Shadow {
     #[inline]
     pub fn apply(&mut self, operation: &Operation) {
         match operation.kind {
-            Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
-                self.set(operation.key.index(), operation.version, operation.value.bytes);
-            }
             Kind::PutIfAbsent if self.version(operation.key.index()) != ABSENT => {}
-            Kind::PutIfAbsent => {
+            Kind::Put | Kind::PutIfAbsent | Kind::Insert | Kind::ReadModifyWrite => {
                 self.set(operation.key.index(), operation.version, operation.value.bytes);
             }
             Kind::Merge => self.merge(operation.key.index(), operation.version),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use redb::{Database, Durability, ReadableDatabase, Table, TableDefinition};
+use redb::{Database, Durability, ReadableDatabase, ReadableTable, Table, TableDefinition};
 use results::columns as c;
 use workload::{Scan, Target, TargetError, Write};
 

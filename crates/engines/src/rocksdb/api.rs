@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 use workload::TargetError;
 
-use super::merge_operator::{DeleteValue, Destroy, FullMerge, Name, PartialMerge};
+use super::callbacks::{DeleteValue, Destroy, FullMerge, Name, PartialMerge};
 use super::options::bloom_equivalent_bits;
 use crate::options::{EngineOptions, Filters};
 use crate::symbols::{bytes_at, functions};

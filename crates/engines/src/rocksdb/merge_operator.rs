@@ -9,37 +9,6 @@ use types::MergeOperator;
 use super::api::{Api, Object};
 use crate::symbols::bytes_at;
 
-/// Frees the state of an operator.
-pub(super) type Destroy = unsafe extern "C" fn(*mut c_void);
-/// Combines the value of a key, or null, with operands, oldest first.
-pub(super) type FullMerge = unsafe extern "C" fn(
-    *mut c_void,
-    *const c_char,
-    usize,
-    *const c_char,
-    usize,
-    *const *const c_char,
-    *const usize,
-    c_int,
-    *mut c_uchar,
-    *mut usize,
-) -> *mut c_char;
-/// Combines operands, oldest first, into one.
-pub(super) type PartialMerge = unsafe extern "C" fn(
-    *mut c_void,
-    *const c_char,
-    usize,
-    *const *const c_char,
-    *const usize,
-    c_int,
-    *mut c_uchar,
-    *mut usize,
-) -> *mut c_char;
-/// Frees a result.
-pub(super) type DeleteValue = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
-/// Returns the name of an operator, which lives as long as the operator.
-pub(super) type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;
-
 /// Creates an operator. The options that it is set in own it.
 pub(super) fn create(api: &Api, operator: MergeOperator) -> Object {
     let state = Box::into_raw(Box::new(operator)).cast();

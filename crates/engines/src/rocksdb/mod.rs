@@ -5,6 +5,7 @@
 //! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
+mod callbacks;
 mod fork;
 mod linked;
 mod merge_operator;

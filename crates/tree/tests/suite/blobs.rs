@@ -22,7 +22,10 @@ fn in_directory(design: &Design, storage: &Arc<dyn Storage>) -> Tree {
 /// The names of the blob files.
 fn blobs(storage: &Arc<dyn Storage>) -> Vec<String> {
     let names = storage.list(Path::new(DIRECTORY)).unwrap();
-    names.into_iter().filter(|name| name.ends_with(".blob")).collect()
+    names
+        .into_iter()
+        .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "blob"))
+        .collect()
 }
 
 fn value(number: usize) -> Vec<u8> {

@@ -191,7 +191,7 @@ fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec
     let all = c::METRICS.iter().copied();
     Ok(match manifest.mode == RunMode::Counted.name() {
         _ if !named.is_empty() => named,
-        true => all.filter(|metric| metric.is_exact()).collect(),
+        true => all.filter(Metric::is_exact).collect(),
         false => all.filter(|metric| TIMED.contains(metric)).collect(),
     })
 }

@@ -65,7 +65,7 @@ impl Engine for Fjall {
         }
         match settings.log {
             Log::Buffered => {
-                lines.push(log(settings, "each write copies its record to the operating system"))
+                lines.push(log(settings, "each write copies its record to the operating system"));
             }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::None => lines.push(unequal(

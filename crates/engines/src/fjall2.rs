@@ -76,7 +76,7 @@ impl Engine for Fjall2 {
         }
         match settings.log {
             Log::Buffered => {
-                lines.push(log(settings, "each write copies its record to the operating system"))
+                lines.push(log(settings, "each write copies its record to the operating system"));
             }
             Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::Interval { .. } => lines.push(log(settings, "fsync_ms")),

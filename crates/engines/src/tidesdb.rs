@@ -70,7 +70,7 @@ impl Engine for TidesDb {
         }
         match settings.log {
             Log::None => {
-                lines.push(unequal("log none: TidesDB cannot disable its log, which stays in the process"))
+                lines.push(unequal("log none: TidesDB cannot disable its log, which stays in the process"));
             }
             Log::Buffered => {
                 lines.push(log(

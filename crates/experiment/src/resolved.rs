@@ -132,9 +132,9 @@ impl Experiment {
             if cell.engine != default_engine() {
                 text.push_str(&cell.engine.to_toml().to_string());
             }
-            text.push_str(&cell.task.design_toml(&cell.design).to_string());
+            text.push_str(&without_newer_defaults(cell.task.design_toml(&cell.design)).to_string());
             text.push_str(&files_outside(&cell.design));
-            text.push_str(&cell.task.to_toml().to_string());
+            text.push_str(&without_newer_defaults(cell.task.to_toml()).to_string());
             text.push_str(&cell.swept.join("\n"));
         }
         text.extend((self.trials.seeds > 1).then(|| format!("seeds {}\n", self.trials.seeds)));
@@ -151,6 +151,24 @@ impl Experiment {
         text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
+}
+
+/// Removes settings that kept results do not have yet, where they have their defaults. Results of before then keep their
+/// hash.
+fn without_newer_defaults(mut settings: Table) -> Table {
+    let is_newer_default = |key: &str, value: &Value| match (key, value) {
+        ("pacing", Value::String(pacing)) => pacing == "stop",
+        ("max_compaction", Value::String(size)) => size == "0B",
+        ("values", Value::Table(choice)) => choice.get("kind").and_then(Value::as_str) == Some("inline"),
+        _ => false,
+    };
+    settings.retain(|key, value| !is_newer_default(key, value));
+    for (_, value) in &mut settings {
+        if let Value::Table(table) = value {
+            *table = without_newer_defaults(std::mem::take(table));
+        }
+    }
+    settings
 }
 
 /// The task with absolute paths for its replay files and for the files of its components.

@@ -43,14 +43,12 @@ struct Facts {
 /// The facts of the filters of a design.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
-    /// Whether filters learn from false positives, so that repeated lookups have a lower rate.
-    adapt: bool,
     /// Whether all filters have the same bits for each key.
     are_even: bool,
-    /// Whether filters are built from the keys and not from their hashes. A filter of keys keeps the order of keys, so
-    /// absent keys far from all other keys are never false positives. The expected rate of such a filter is therefore
-    /// only an upper limit.
-    keep_locality: bool,
+    /// Whether the expected rate is only an upper limit. A filter that is built from the keys and not from their hashes
+    /// keeps the order of keys, so absent keys far from all other keys are never false positives. An adaptive filter
+    /// learns from false positives, so repeated lookups have a lower rate.
+    may_have_lower_rate: bool,
     /// Whether the expected rate applies to absent keys that are distributed like the keys. For other absent keys, the
     /// rate is no limit.
     assume_similar_keys: bool,
@@ -112,8 +110,7 @@ impl Facts {
         let policy = bloom::CATALOG.build(design.choice("bloom"));
         let filters = FilterFacts {
             are_even: is_first("allocation"),
-            keep_locality: policy.as_ref().is_ok_and(|policy| policy.needs_keys()),
-            adapt: policy.as_ref().is_ok_and(|policy| policy.adapts()),
+            may_have_lower_rate: policy.as_ref().is_ok_and(|policy| policy.needs_keys() || policy.adapts()),
             assume_similar_keys: policy.is_ok_and(|policy| policy.assumes_similar_keys()),
         };
         Self {
@@ -326,8 +323,7 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
         return Some(format!("fpr {fpr:.3e} > {MOST} × the expected {expected:.3e}"));
     }
     // If large runs have fewer bits per key than small runs, the mean over runs differs from the mean over probes.
-    let may_be_lower = facts.filters.keep_locality || facts.filters.adapt;
-    (facts.filters.are_even && !may_be_lower && fpr + chance < LEAST * expected)
+    (facts.filters.are_even && !facts.filters.may_have_lower_rate && fpr + chance < LEAST * expected)
         .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
 }
 
@@ -346,8 +342,7 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
     let least = (-bits).exp2();
     let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
-    let may_be_lower = facts.filters.keep_locality || facts.filters.adapt;
-    (!facts.is_oracle && !may_be_lower && fpr + chance < least * (1.0 - SLACK))
+    (!facts.is_oracle && !facts.filters.may_have_lower_rate && fpr + chance < least * (1.0 - SLACK))
         .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
 }
 
@@ -428,7 +423,7 @@ mod tests {
 
     /// Filters with the same bits for each key.
     const EVEN: FilterFacts =
-        FilterFacts { are_even: true, keep_locality: false, assume_similar_keys: false, adapt: false };
+        FilterFacts { are_even: true, may_have_lower_rate: false, assume_similar_keys: false };
 
     fn row(numbers: &str) -> Row {
         let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
@@ -531,7 +526,7 @@ mod tests {
             ("fpr=0.0005 expected_fpr=0.02", Facts { filters: FilterFacts::default(), ..facts() }),
             (
                 "fpr=0 expected_fpr=0.0327 bits_per_key=6",
-                Facts { filters: FilterFacts { keep_locality: true, ..EVEN }, ..facts() },
+                Facts { filters: FilterFacts { may_have_lower_rate: true, ..EVEN }, ..facts() },
             ),
             // Half of the probes are for one key, for which a filter is always right or always wrong.
             ("fpr=0.15", Facts { hottest: Some(0.5), ..facts() }),

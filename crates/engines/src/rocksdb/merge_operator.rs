@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
-use std::slice;
+use std::ptr;
 
 use types::MergeOperator;
 
@@ -40,7 +40,7 @@ unsafe extern "C" fn full_merge(
     // SAFETY: The caller guarantees it; a missing value is a null pointer.
     unsafe {
         let older = if value.is_null() { Vec::new() } else { bytes_at(value, value_bytes).to_vec() };
-        let operands = Operands { operands, operand_bytes, count };
+        let operands = Operands { values: operands, value_bytes: operand_bytes, count };
         hand_over(combine(state, older, &operands), success, result_bytes)
     }
 }
@@ -59,7 +59,7 @@ unsafe extern "C" fn partial_merge(
 ) -> *mut c_char {
     // SAFETY: The caller guarantees it.
     unsafe {
-        let operands = Operands { operands, operand_bytes, count };
+        let operands = Operands { values: operands, value_bytes: operand_bytes, count };
         hand_over(combine(state, Vec::new(), &operands), success, result_bytes)
     }
 }
@@ -69,7 +69,7 @@ unsafe extern "C" fn partial_merge(
 unsafe extern "C" fn delete_value(_state: *mut c_void, value: *const c_char, bytes: usize) {
     if !value.is_null() {
         // SAFETY: `hand_over` made it from a boxed slice of this length.
-        drop(unsafe { Box::from_raw(slice::from_raw_parts_mut(value.cast_mut().cast::<u8>(), bytes)) });
+        drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(value.cast_mut().cast::<u8>(), bytes)) });
     }
 }
 
@@ -87,8 +87,8 @@ unsafe extern "C" fn name(state: *mut c_void) -> *const c_char {
 
 /// The operands of a call, oldest first.
 struct Operands {
-    operands: *const *const c_char,
-    operand_bytes: *const usize,
+    values: *const *const c_char,
+    value_bytes: *const usize,
     count: c_int,
 }
 
@@ -101,7 +101,7 @@ unsafe fn combine(state: *mut c_void, mut older: Vec<u8>, operands: &Operands) -
     unsafe {
         let operator = *state.cast::<MergeOperator>();
         for at in 0..usize::try_from(operands.count).unwrap_or(0) {
-            let operand = bytes_at(*operands.operands.add(at), *operands.operand_bytes.add(at));
+            let operand = bytes_at(*operands.values.add(at), *operands.value_bytes.add(at));
             operator.combine(&mut older, operand);
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
         match of_cell(&experiment, cell, arguments, &schema)? {
             Some(simulated) => rows.extend(simulated),
             None => {
-                line(&format!("skipped: {}: the simulator supports only the tree of lsmbench", cell.label))
+                line(&format!("skipped: {}: the simulator supports only the tree of lsmbench", cell.label));
             }
         }
     }

@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn text_keeps_keys_and_values() {
         let (read, losses, kind) = again(TraceFormat::Dsl, &records());
-        assert_eq!((read.len(), losses.len(), kind.as_str()), (11, 2, "text"));
+        assert_eq!((read.len(), losses.len(), kind.as_str()), (10, 2, "text"));
         assert_eq!(read[2].value, Some(vec![7; 300]));
     }
 

@@ -190,9 +190,9 @@ const WRONG_TYPES: &[Case<'_>] = &[
         21,
         &["trials.mode: expected a name, not true Valid: timed, counted"],
     ),
-    ("name   = \"load\"", "name = 3", 8, &["name: expected a text in quotes, not 3"]),
+    ("name   = \"load\"", "name = 3", 8, &["name: expected text in quotes, not 3"]),
     ("\"bar\"", "{}", 25, &["chart.kind: the table has no key kind; write { kind = \"line\", "]),
-    ("x    = \"design.cache\"\n", "x = nan\n", 26, &["chart.x: expected a text in quotes, not NaN"]),
+    ("x    = \"design.cache\"\n", "x = nan\n", 26, &["chart.x: expected text in quotes, not NaN"]),
     (
         "insert = 3000",
         "insert = 99999999999999999999",

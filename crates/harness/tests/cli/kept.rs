@@ -135,7 +135,7 @@ fn what_was_measured_with_an_engine_outlives_a_machine_without_it() {
     fs::remove_dir_all(bench.path("results/e1")).unwrap();
     bench.write("results/e1", "in the way");
     let answer = report(&bench);
-    assert!(answer.err.contains("kept/e1 keeps its results"), "{}", answer.err);
+    assert!(answer.err.contains("kept/e1 keeps the old results"), "{}", answer.err);
     assert_eq!(fs::read_to_string(kept(&bench).runs()).unwrap(), rows);
     assert!(bench.read("kept/report/a.md").contains("run 0e15e3e3e3e3,"));
 }

@@ -83,7 +83,7 @@ fn experiments_that_cannot_merge_are_rejected_before_they_run() {
     let peer = MERGES.replace("step = \"compact\"", "step = \"settle\"").replace(", delete_range = 2", "");
     let error = refused(&format!("engine = \"redb\"\n{peer}"), &["--set", "trials.mode=timed"]);
     assert!(
-        error.contains("engine \"redb\" has no call for merge in the mix of phase \"churn\"; remove"),
+        error.contains("engine \"redb\" cannot execute merge in the mix of phase \"churn\"; remove"),
         "{error}"
     );
 }
@@ -194,7 +194,7 @@ fn conditional_puts_write_absent_keys_only() {
         }
     }
     for (set, said) in [
-        ("engine=leveldb", "has no call for put_if_absent in the mix of phase \"one\""),
+        ("engine=leveldb", "cannot execute put_if_absent in the mix of phase \"one\""),
         (
             "design.compaction=fifo",
             "phase \"one\" has put_if_absent in its mix, but compaction = \"fifo\" drops data",

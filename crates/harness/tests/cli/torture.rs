@@ -99,11 +99,11 @@ fn damage_that_nothing_can_tell_is_not_looked_for() {
     let bench = Bench::new();
     bench.write("own.toml", "[design]\nblock = { checksum = \"none\" }\n");
     let error = bench.run(&["torture", "damage", "--design", "own.toml"]).refusal();
-    assert!(error.contains("own.toml: block.checksum = \"none\""), "{error}");
+    assert!(error.contains("own.toml: with block.checksum = \"none\""), "{error}");
     bench.write("configs/designs/unchecked.toml", "[design]\nblock = { checksum = \"none\" }\n");
     bench.write("configs/designs/checked.toml", "[design]\n");
     let answer = bench.run(&["torture", "damage", "--images", "10", "--wal", "none"]).expect(0);
-    assert!(answer.err.starts_with("skipped: unchecked: block.checksum = \"none\""), "{}", answer.err);
+    assert!(answer.err.starts_with("skipped: unchecked: with block.checksum = \"none\""), "{}", answer.err);
     assert!(answer.out.contains("\nchecked ") && !answer.out.contains("\nunchecked "), "{}", answer.out);
 }
 

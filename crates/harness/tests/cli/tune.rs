@@ -79,7 +79,7 @@ fn a_robust_objective_says_up_to_which_drift_it_holds() {
     let robust = "minimise   = \"io_per_op in mixed\"\ndrift = 0.5";
     bench.write("drift.toml", GRID.replace("minimise   = \"write_amp in mixed\"", robust));
     let answer = bench.ok(&["tune", "drift.toml", "--set", "trials.mode=counted"]);
-    assert!(answer.contains("This design stays best"), "{answer}");
+    assert!(answer.contains("This design stays the best"), "{answer}");
 }
 
 #[test]

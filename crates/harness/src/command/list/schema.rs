@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "`size` | size, such as `\"4MiB\"` |  | How large it is.",
+                "`size` | size, such as `\"4MiB\"` |  | Size of the test value.",
                 "`way` | `\"short-way\"`, `\"long\"` | `\"long\"` | The way.<br>`\"short-way\"`: Not far.<br>`\"long\"`: Far.",
                 "`names` | list of text | `[]` | Names.",
                 "`inner` | table |  | Inside.",

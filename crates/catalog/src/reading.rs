@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(rejected::<f64>("{}"), "expected a number, not a table");
         assert_eq!(rejected::<Vec<f64>>("[true]"), "expected a number, not true");
         assert_eq!(rejected::<Vec<f64>>("1"), "expected a list, not 1");
-        assert_eq!(rejected::<String>("[]"), "expected a text in quotes, not a list");
+        assert_eq!(rejected::<String>("[]"), "expected text in quotes, not a list");
         assert_eq!(rejected::<Inner>("1"), "expected a table, not 1");
         assert_eq!(rejected::<ByteSize>("true"), "expected a size such as \"4MiB\", not true");
         assert!(rejected::<ByteSize>("\"many\"").starts_with("\"many\" is not a size; "));

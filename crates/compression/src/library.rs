@@ -154,7 +154,7 @@ mod tests {
     fn a_library_that_is_not_loaded_is_named() {
         let mut out = [0; 10];
         let error = codec("library").decompress(b"\x05other...", &mut out).unwrap_err().to_string();
-        assert!(error.contains("the codec library \"other\" wrote this block"), "{error}");
+        assert!(error.contains("the codec library \"other\" compressed this block"), "{error}");
         for short in [&b""[..], b"\x05oth", b"\x02\xff\xff"] {
             assert!(codec("library").decompress(short, &mut out).is_err());
         }

@@ -221,7 +221,7 @@ mod tests {
         let text = folder.path().join("libtext.so");
         std::fs::write(&text, "no library").unwrap();
         let error = NONE.identify(text.to_str().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("libtext.so: it is not a shared library"), "{error}");
+        assert!(error.contains("libtext.so: the file is not a shared library"), "{error}");
         let wanted = Wanted { required: &["no_such_function"], ..NONE };
         let own = std::env::current_exe().unwrap();
         let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();

@@ -109,18 +109,18 @@ mod tests {
         let good = "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"value\"\n";
         let cases: BTreeMap<&str, &str> = BTreeMap::from([
             ("idz = \"d-1\"", ":7: claim.idz: unknown key \"idz\"; did you mean \"ids\"?"),
-            ("ids = \"d\"", ":7: claim.ids: \"d\" is no name of a claim"),
+            ("ids = \"d\"", ":7: claim.ids: \"d\" is not the name of a claim"),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"ratoi\"",
                 ":9: claim.compare: unknown name \"ratoi\"; did you mean \"ratio\"?",
             ),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"value\"",
-                "x.toml:6: claim.column: what is measured?",
+                "x.toml:6: claim.column: column is missing",
             ),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"ratio\"",
-                "x.toml:6: claim.to: compared with what?",
+                "x.toml:6: claim.to: to is missing",
             ),
             (
                 "ids = \"d-1\"\nuntestable = \"so\"\ncolumn = \"ops\"",

@@ -265,7 +265,7 @@ mod tests {
     fn impossible_sweeps_say_why() {
         for (text, message) in [
             ("combine = \"zap\"\n\"a\" = [1]", "unknown value \"zap\". Valid: \"cartesian\""),
-            ("combine = \"zip\"\n\"a\" = [1]\n\"b\" = [1, 2]", "\"a\" has 1 values, \"b\" has 2"),
+            ("combine = \"zip\"\n\"a\" = [1]\n\"b\" = [1, 2]", "but \"a\" has 1 values and \"b\" has 2"),
             ("\"a\" = []", "the list is empty"),
             ("\"a\" = 3", "expected a list of values: \"a\" = [ … ]"),
             ("\"design.wal.period\" = \"all\"", "expected a list of values"),

@@ -377,7 +377,7 @@ fn refusals_say_what_to_write_instead() {
     });
     assert!(heatmap.starts_with("series: a heat map needs"), "{heatmap}");
     let scatter = |spec: &mut ChartSpec| (spec.kind, spec.x) = (Form::Scatter.choice(), some("label"));
-    assert!(error(&sample, scatter).contains("x: \"label\" holds names"));
+    assert!(error(&sample, scatter).contains("x: \"label\" contains names"));
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn too_much_to_tell_apart_is_refused_and_so_is_a_logarithm_of_nothing() {
     let (_folder, samples) = samples();
     let named = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
     let message = error(named("forty-names"), |spec| spec.series = Some("label".to_owned()));
-    assert!(message.contains("series: 40 series cannot be distinguished"), "{message}");
+    assert!(message.contains("series: a chart cannot distinguish 40 series"), "{message}");
     let message = error(named("all-zero"), |spec| spec.log_y = Some(true));
     assert!(message.contains("\"stall_seconds\" has no value above 0"), "{message}");
 }
@@ -399,7 +399,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
         error(&sample, |spec| spec.x = Some("p99".to_owned()))
             .contains("unknown latency \"p99\". Valid: \"service\", \"response\"")
     );
-    assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("leave out \"p99_ns\""));
+    assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("remove \"p99_ns\""));
     std::fs::remove_file(log(1, 2)).unwrap();
     assert_eq!(draw(&sample).notes(), ["1 measurement without a histogram"]);
     let mut bytes = std::fs::read(log(0, 0)).unwrap();

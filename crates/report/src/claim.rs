@@ -236,9 +236,9 @@ mod tests {
             ("a-1,,,,m,,inf,x,exact\n", ":2: value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
             ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not key=value"),
-            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: a stands twice"),
+            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the key a is given twice"),
             ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
-            ("a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n", ":3: m is in % here and in x in a-1"),
+            ("a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n", ":3: m has the unit % here but x in a-1"),
             ("a-1,,,,m\n", "claims.csv: "),
         ] {
             let error = read(rows).unwrap_err();

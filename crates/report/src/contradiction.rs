@@ -245,15 +245,15 @@ mod tests {
         for (tail, said) in [
             ("", "set either checks"),
             ("kinds = 1", "unknown field `kinds`"),
-            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"best\"", "no computation \"best\""),
+            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"best\"", "unknown computation \"best\""),
             (
                 "[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"\nwith = { x = 1 }",
-                "no \"x\"",
+                "bloom_bits has no argument \"x\"",
             ),
             ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"", "with has no fpr"),
             (
                 "[[check]]\nside = \"a\"\nclaimed = \"x-1\"\ncomputed = \"bloom_bits\"",
-                "claims.csv has no x-1",
+                "claims.csv has no claim x-1",
             ),
             (
                 "open = \"why\"\n[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"",

@@ -157,7 +157,10 @@ fn another_experiment_s_results_are_not_touched() {
     assert!(matches!(RowWriter::create(&path, &schema()), Err(ResultsError::Exists { .. })));
     let other = Schema::runs(&["design.fence"]).unwrap();
     let error = RowWriter::resume(&path, &other, &BTreeSet::new()).unwrap_err().to_string();
-    assert!(error.contains("column 10 is \"design.bloom\" there and \"design.fence\" here"), "{error}");
+    assert!(
+        error.contains("column 10 is \"design.bloom\" in the file and \"design.fence\" in this run"),
+        "{error}"
+    );
     let mut damaged = whole.clone();
     // A cell that extends into the next one.
     let middle = damaged.len() / 2;

@@ -230,9 +230,8 @@ const RANGE: &[KeyEntry] = &[
         "prefix",
         "count from 1 to 4294967295",
         "Number of bytes of the prefixes of prefix scans. A prefix scan reads all entries whose keys have the \
-         prefix of a key, so `entries` does not apply.",
-    )
-    .or("none"),
+         prefix of a key, so `entries` does not apply. Without this key, a phase has no prefix scans.",
+    ),
 ];
 
 /// Keys of the table `phase.keys` in addition to the parameters of its kind.

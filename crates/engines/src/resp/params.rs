@@ -92,7 +92,7 @@ mod tests {
             assert_eq!(of(good), Ok(()), "{good}");
         }
         for (bad, error) in [
-            ("address = \"a:1\"\ncommand = [\"x\", \"{port}\"]", "not both"),
+            ("address = \"a:1\"\ncommand = [\"x\", \"{port}\"]", "address and command are both set"),
             ("command = [\"redis-server\"]", "command has no {port}"),
             ("empty = true", "remove empty"),
             ("address = \"localhost\"", "is not HOST:PORT"),

@@ -11,8 +11,9 @@ fn folder() -> PathBuf {
 fn file(name: &str) -> Workload {
     let text = std::fs::read_to_string(folder().join(name)).unwrap();
     let mut table: toml::Table = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
-    // The question makes the file an experiment of its own.
+    // The question makes the file an experiment of its own. The experiment may set a merge operator.
     table.remove("question");
+    table.remove("design");
     Workload::from_toml(&table).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 

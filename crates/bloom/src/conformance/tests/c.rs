@@ -61,7 +61,7 @@ fn what_is_no_filter_library_is_refused_with_a_sentence() {
             "#include \"lsmbench_filter.h\"\n\
              static const lsmbench_filter_api api = { .abi = 1, .name = \"empty\" };\n\
              const lsmbench_filter_api *lsmbench_filter(void) { return &api; }\n",
-            "leaves max_bytes NULL",
+            "sets max_bytes to NULL",
         ),
         (
             "#include \"lsmbench_filter.h\"\n\

@@ -89,8 +89,8 @@ columns! {
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
     /// Blocks found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, ForSeed;
-    /// Data blocks searched per get, cached or not. Engines other than lsmbench report this column only for phases of
-    /// gets.
+    /// Data blocks searched per get, cached or not. In phases of gets, each value that a get fetched from a blob file
+    /// counts as one more block. Engines other than lsmbench report this column only for phases of gets.
     BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, ForSeed;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, ForSeed;
@@ -146,9 +146,9 @@ columns! {
     /// Fraction of `blob_bytes` to which SSTables refer. The rest is stale.
     BLOB_LIVE_SHARE = "blob_live_share", "live share of blob files", Share, Number, Higher, Exact;
     /// Values that gets and scans fetched from blob files on storage.
-    BLOB_VALUES_READ = "blob_values_read", "values fetched from blob files", Count, Integer, Lower, Exact;
+    BLOB_VALUES_READ = "blob_values_read", "values fetched from blob files", Count, Integer, Lower, ForSeed;
     /// Values of blob files that gets and scans found in the block cache.
-    BLOB_VALUES_FROM_CACHE = "blob_values_from_cache", "values of blob files found in the cache", Count, Integer, Neither, Exact;
+    BLOB_VALUES_FROM_CACHE = "blob_values_from_cache", "values of blob files found in the cache", Count, Integer, Neither, ForSeed;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
     WRITE_AMP_WAL = "write_amp_wal", "write amplification with the WAL", Ratio, Number, Lower, Exact;
     /// `write_amp`, including the bytes written until pending flushes and compactions finished (settled value).
@@ -184,7 +184,8 @@ columns! {
     /// Index pages in `blocks_read`.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, ForSeed;
     /// Read amplification: blocks accessed per get or scan, both data blocks and index pages, from storage or the block
-    /// cache. Only for phases that contain only reads. In contrast, `blocks_per_get` counts only data blocks.
+    /// cache. A value in a blob file counts as a block. Only for phases that contain only reads. In contrast,
+    /// `blocks_per_get` does not count index pages.
     READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
     /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
     /// isolation. This value is the sum of the next two columns. In `timed` mode, the callers waited for this time.

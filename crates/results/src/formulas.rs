@@ -98,7 +98,12 @@ pub static FORMULAS: &[Formula] = &[
     // Bytes stored per live byte.
     ratio(&c::SPACE_AMP, &[&c::TABLE_BYTES], &[&c::LIVE_BYTES]),
     ratio(&c::SPACE_AMP_SETTLED, &[&c::TABLE_BYTES_SETTLED], &[&c::LIVE_BYTES]),
-    // Reads.
+    // Reads. A value in a blob file is one more read than its block.
+    ratio(
+        &c::BLOCKS_PER_GET,
+        &[&n::BLOCKS_SEARCHED, &c::BLOB_VALUES_READ, &c::BLOB_VALUES_FROM_CACHE],
+        &[&n::GETS_ALONE],
+    ),
     ratio(&c::BLOCKS_PER_GET, &[&n::BLOCKS_SEARCHED], &[&n::GETS]),
     // Some engines do not report the purpose of a block. Their blocks per get are known only in phases of gets.
     Formula {
@@ -107,6 +112,11 @@ pub static FORMULAS: &[Formula] = &[
         denominator: Denominator::Sum(&[&n::GETS_ALONE]),
         zero: Zero::IsEmpty,
     },
+    ratio(
+        &c::READ_AMP,
+        &[&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE, &c::BLOB_VALUES_READ, &c::BLOB_VALUES_FROM_CACHE],
+        &[&n::READS_ALONE],
+    ),
     Formula {
         column: &c::READ_AMP,
         numerator: &[&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE],
@@ -272,6 +282,27 @@ mod tests {
         (&c::SPACE_AMP, &[(&c::TABLE_BYTES, 150), (&c::LIVE_BYTES, 100)], 1.5),
         (&c::SPACE_AMP_SETTLED, &[(&c::TABLE_BYTES_SETTLED, 110), (&c::LIVE_BYTES, 100)], 1.1),
         (&c::BLOCKS_PER_GET, &[(&n::BLOCKS_SEARCHED, 30), (&n::GETS, 20)], 1.5),
+        (
+            &c::BLOCKS_PER_GET,
+            &[
+                (&n::BLOCKS_SEARCHED, 30),
+                (&c::BLOB_VALUES_READ, 15),
+                (&c::BLOB_VALUES_FROM_CACHE, 5),
+                (&n::GETS_ALONE, 20),
+            ],
+            2.5,
+        ),
+        (
+            &c::READ_AMP,
+            &[
+                (&c::BLOCKS_READ, 10),
+                (&c::BLOCKS_FROM_CACHE, 15),
+                (&c::BLOB_VALUES_READ, 3),
+                (&c::BLOB_VALUES_FROM_CACHE, 2),
+                (&n::READS_ALONE, 10),
+            ],
+            3.0,
+        ),
         (
             &c::BLOCKS_PER_GET,
             &[(&c::BLOCKS_READ, 10), (&c::BLOCKS_FROM_CACHE, 15), (&n::GETS_ALONE, 20)],

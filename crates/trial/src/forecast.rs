@@ -137,7 +137,8 @@ impl Forecast {
         let reads_to_find = done(&n::BLOCKS_SEARCHED)? > done(&c::FENCE_SEARCHES)?;
         let range_tombstones = burst.whole.reading(&c::RANGE_TOMBSTONES).unwrap_or(0);
         let tombstones = burst.sum_of_levels(&n::TOMBSTONES)? + range_tombstones;
-        if !self.overlaps || gets == 0 || reads_to_find || tombstones > 0 {
+        let is_inline = self.design.keeps_values_inline();
+        if !self.overlaps || !is_inline || gets == 0 || reads_to_find || tombstones > 0 {
             return None;
         }
         let runs = run_views(burst, fpr)?;

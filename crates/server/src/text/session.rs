@@ -72,7 +72,7 @@ impl<'s> TextSession<'s> {
         }
     }
 
-    /// Whether the tree has a merge operator. A merge without one fails by itself, and no batch fails with it.
+    /// Whether the tree has a merge operator. Without an operator, only the merge fails, and no batch fails with it.
     fn merges(&self) -> bool {
         self.shared.keyspace.tree().design().options.merge_operator.is_some()
     }

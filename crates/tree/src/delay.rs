@@ -1,4 +1,4 @@
-//! Delayed writes of a tree: notes releases of room, asks the law, and lets writers wait.
+//! Delayed writes of a tree: notes releases of room, asks the rule, and lets writers wait.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl Inner {
     /// Notes that a memtable waits for its flush.
     pub(crate) fn pace_frozen(&self) {
         if let Some(pacer) = &self.pacer {
-            pacer.law.lock().memory.arrive(pacer.now_ns());
+            pacer.rule.lock().memory.arrive(pacer.now_ns());
         }
     }
 
@@ -35,20 +35,20 @@ impl Inner {
         let Some(pacer) = &self.pacer else { return };
         let limit = self.design.options.stall.level0_runs;
         let is_waiting = limit > 0 && level0_runs * LEVEL0_SHARE >= limit && self.is_compaction_due();
-        let mut law = pacer.law.lock();
+        let mut rule = pacer.rule.lock();
         let now_ns = pacer.now_ns();
         if has_flushed {
-            // The law is locked, so that a memtable that becomes immutable now arrives after this release.
-            law.memory.release(now_ns, self.view.load().frozen.is_empty());
+            // The rule is locked, so that a memtable that becomes immutable now arrives after this release.
+            rule.memory.release(now_ns, self.view.load().frozen.is_empty());
         }
         if level0_runs < before.version.levels.runs_of(0).len() {
-            law.level0.release(now_ns, !is_waiting);
+            rule.level0.release(now_ns, !is_waiting);
         } else if is_waiting {
-            law.level0.arrive(now_ns);
+            rule.level0.arrive(now_ns);
         }
     }
 
-    /// Pays for the bytes that were written since the last payment: waits as long as the law requires.
+    /// Pays for the bytes that were written since the last payment: waits as long as the rule requires.
     #[cold]
     pub(crate) fn pay(&self) {
         let Some(pacer) = &self.pacer else { return };
@@ -57,7 +57,7 @@ impl Inner {
             let mut pending = self.pending.lock();
             let room = self.room(pending.charged_bytes);
             let bytes = pending.charged_bytes.saturating_sub(pending.payment.paid_bytes);
-            let charge = pacer.law.lock().charge(pacer.now_ns(), bytes, room);
+            let charge = pacer.rule.lock().charge(pacer.now_ns(), bytes, room);
             let paid_bytes = pending.charged_bytes;
             let due_from = charge.map_or(u64::MAX, |charge| paid_bytes + charge.next_bytes);
             pending.payment = Payment { due_from, paid_bytes };

@@ -42,7 +42,7 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Locks are taken in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`, `shelf`,
-/// `pending`, `manifest`, the state of `signals`, `view_lock`, the law of `pacer`. Readers take no locks, except that a
+/// `pending`, `manifest`, the state of `signals`, `view_lock`, the rule of `pacer`. Readers take no locks, except that a
 /// scan occasionally checks whether a read-triggered compaction is due.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,

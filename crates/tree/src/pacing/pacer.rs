@@ -1,16 +1,16 @@
-//! The state of delayed writes: the law, its clock, and the payments of a memtable.
+//! The state of delayed writes: the rule, its clock, and the payments of a memtable.
 
 use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use super::law::DelayLaw;
+use super::rule::DelayRule;
 
 /// The delays of a tree whose design delays writes.
 pub(crate) struct Pacer {
-    /// The law.
-    pub(crate) law: Mutex<DelayLaw>,
-    /// The time 0 of the law.
+    /// The rule.
+    pub(crate) rule: Mutex<DelayRule>,
+    /// The time 0 of the rule.
     start: Instant,
 }
 
@@ -34,10 +34,10 @@ impl Payment {
 impl Pacer {
     /// Creates the delays of a tree that begins now.
     pub(crate) fn new() -> Self {
-        Self { law: Mutex::new(DelayLaw::default()), start: Instant::now() }
+        Self { rule: Mutex::new(DelayRule::default()), start: Instant::now() }
     }
 
-    /// Returns the time of the law in nanoseconds.
+    /// Returns the time of the rule in nanoseconds.
     pub(crate) fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }

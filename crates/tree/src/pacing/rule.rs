@@ -1,10 +1,10 @@
-//! The law of delayed writes, on plain numbers.
+//! The rule of delayed writes, on plain numbers.
 //!
 //! Two queues limit the writers of a tree: the immutable memtables that wait for their flush, and the runs of level 0
 //! that wait for a compaction. Background work releases the room of a queue in steps: one memtable when a flush ends,
 //! and some runs when a compaction ends. A writer that meets a full queue stops until the next release.
 //!
-//! # The law
+//! # The rule
 //! Let R be the bytes that a queue has room for, and let W be the expected time until its next release. A write of b
 //! bytes takes at least the time
 //!
@@ -18,7 +18,7 @@
 //! Writers then use the room as R(t) = R(s) · s / t: a release that takes ten times as long as usual leaves a tenth of
 //! the room. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has taken 1.5 s.
 //!
-//! The law does not lower the sustained rate of a queue of two or more steps. If writers are faster than the releases,
+//! The rule does not lower the sustained rate of a queue of two or more steps. If writers are faster than the releases,
 //! the room after a release converges to 4/3 of a step: a third of a step is left when the release comes on time, and
 //! the release adds a step. A further step then waits already, so the background work never idles. A queue of one step
 //! (`frozen_memtables = 1`) is empty until the last third of a step is written, which costs an eighth of the rate.
@@ -32,7 +32,7 @@
 //! * Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the progress of
 //!   writers is tied to the progress of merges by the fill of the first component ("spring and gear").
 //!
-//! Those need a rate or a gain that somebody chooses. This law has no such parameter.
+//! Those need a rate or a gain that somebody chooses. This rule has no such parameter.
 
 /// The weight of the newest interval between releases in the smoothed interval, as a divisor.
 const SMOOTHING: u64 = 4;
@@ -102,9 +102,9 @@ pub(crate) struct Charge {
     pub(crate) next_bytes: u64,
 }
 
-/// The state of the law.
+/// The state of the rule.
 #[derive(Debug, Default)]
-pub(crate) struct DelayLaw {
+pub(crate) struct DelayRule {
     /// The memtables that wait for their flush.
     pub(crate) memory: StepQueue,
     /// The runs that wait for a compaction of level 0.
@@ -115,7 +115,7 @@ pub(crate) struct DelayLaw {
     charged_at_ns: u64,
 }
 
-impl DelayLaw {
+impl DelayRule {
     /// Charges for the `bytes` that were written since the last charge. Returns `None` if no queue has work, so that
     /// writes cost nothing.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
@@ -174,11 +174,11 @@ mod tests {
         }
 
         /// Ends flushes that are due, and begins the next.
-        fn flush(&mut self, law: &mut DelayLaw, duration: impl Fn(u64) -> u64) {
+        fn flush(&mut self, rule: &mut DelayRule, duration: impl Fn(u64) -> u64) {
             while let Some(end) = self.flush_ends_ns.filter(|end| *end <= self.now_ns) {
                 self.frozen -= 1;
                 self.flushes += 1;
-                law.memory.release(end, self.frozen == 0);
+                rule.memory.release(end, self.frozen == 0);
                 self.flush_ends_ns = (self.frozen > 0).then(|| end + duration(self.flushes));
             }
             if self.flush_ends_ns.is_none() && self.frozen > 0 {
@@ -188,7 +188,7 @@ mod tests {
 
         /// Writes `memtables` memtables, with delays if `delays` is set.
         fn load(&mut self, memtables: u64, delays: bool, duration: impl Fn(u64) -> u64) -> Met {
-            let (mut law, mut met) = (DelayLaw::default(), Met::default());
+            let (mut rule, mut met) = (DelayRule::default(), Met::default());
             let (mut paid, mut pays_at) = (0, u64::MAX);
             while self.flushes < memtables {
                 let start = self.now_ns;
@@ -200,22 +200,22 @@ mod tests {
                         memory: (self.most_frozen - self.frozen + 1) * MEMTABLE - self.charged.min(MEMTABLE),
                         level0: u64::MAX,
                     };
-                    let charge = law.charge(self.now_ns, self.charged - paid, room);
+                    let charge = rule.charge(self.now_ns, self.charged - paid, room);
                     paid = self.charged;
                     pays_at = charge.map_or(u64::MAX, |charge| self.charged + charge.next_bytes);
                     self.now_ns += charge.map_or(0, |charge| charge.wait_ns);
                 }
-                self.flush(&mut law, &duration);
+                self.flush(&mut rule, &duration);
                 if self.charged >= MEMTABLE {
                     if self.frozen == self.most_frozen {
                         met.stops += 1;
                         self.now_ns = self.flush_ends_ns.unwrap();
-                        self.flush(&mut law, &duration);
+                        self.flush(&mut rule, &duration);
                     }
                     self.frozen += 1;
-                    law.memory.arrive(self.now_ns);
+                    rule.memory.arrive(self.now_ns);
                     (self.charged, paid, pays_at) = (0, 0, 0);
-                    self.flush(&mut law, &duration);
+                    self.flush(&mut rule, &duration);
                 }
                 met.longest_ns = met.longest_ns.max(self.now_ns - start);
             }
@@ -257,23 +257,23 @@ mod tests {
 
     #[test]
     fn the_price_is_the_expected_time_by_the_room() {
-        let mut law = DelayLaw::default();
+        let mut rule = DelayRule::default();
         let room = Room { memory: 1000, level0: 500 };
-        assert_eq!(law.charge(40_000_000, 100, room), None);
-        law.memory.arrive(0);
-        law.memory.release(40_000_000, false);
+        assert_eq!(rule.charge(40_000_000, 100, room), None);
+        rule.memory.arrive(0);
+        rule.memory.release(40_000_000, false);
         // 40 ms until the next release, for 1000 bytes: 40 µs a byte.
-        let charge = law.charge(40_000_000, 100, room).unwrap();
+        let charge = rule.charge(40_000_000, 100, room).unwrap();
         assert_eq!((charge.wait_ns, charge.next_bytes), (4_000_000, 12));
         // An overdue release takes as long again: 80 ms.
-        let charge = law.charge(120_000_000, 100, room).unwrap();
+        let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!((charge.wait_ns, charge.next_bytes), (0, 6));
         // Level 0 is dearer: 80 ms for 500 bytes, 160 µs a byte, and no write waits longer than 10 ms.
-        law.level0.arrive(40_000_000);
-        let charge = law.charge(120_000_000, 100, room).unwrap();
+        rule.level0.arrive(40_000_000);
+        let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!(charge, Charge { wait_ns: MOST_WAIT_NS, next_bytes: 3 });
-        law.memory.release(130_000_000, true);
-        law.level0.release(130_000_000, true);
-        assert_eq!(law.charge(130_000_000, 100, room), None);
+        rule.memory.release(130_000_000, true);
+        rule.level0.release(130_000_000, true);
+        assert_eq!(rule.charge(130_000_000, 100, room), None);
     }
 }

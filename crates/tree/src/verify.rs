@@ -1,4 +1,4 @@
-//! Checks a whole store without changing it.
+//! Checks a whole store and changes nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,35 +19,36 @@ use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::{Table, TableContext};
 use crate::wal;
 
-/// The report of checking a store.
+/// The report of a store verification.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
     /// The number of SSTables that the manifest names.
     pub tables: u64,
-    /// The number of readable entries in those tables.
+    /// The number of readable entries in the SSTables.
     pub entries: u64,
-    /// The number of blocks in those tables.
+    /// The number of blocks in the SSTables.
     pub blocks: u64,
-    /// The number of blocks without a checksum (`block.checksum = "none"`), in which no flipped bit can be found.
+    /// The number of blocks without a checksum (`block.checksum = "none"`). Verification may miss corruption in these
+    /// blocks.
     pub unchecked_blocks: u64,
     /// The number of blob files that the manifest names.
     pub blobs: u64,
-    /// The number of WAL files that would be replayed.
+    /// The number of WAL files that the next open would replay.
     pub logs: u64,
-    /// The number of operations in those WAL files.
+    /// The number of operations in the WAL files.
     pub log_operations: u64,
-    /// The corruption in the store. Each item is the error that a reader would get.
+    /// The corruption in the store. Each item is the error that a reader of the corrupt bytes would get.
     pub damage: Vec<Error>,
-    /// Further findings that are no corruption: leftovers of a crash, which the next open removes, and quarantined
-    /// files.
+    /// Findings that are not corruption: files that a crash left and the next open removes, and files in the
+    /// quarantine.
     pub notes: Vec<String>,
 }
 
 /// Reads every file of the store in `directory` and reports all corruption in one pass.
 ///
-/// Verification changes and creates nothing, so it can also check a read-only directory. Verification locks an existing
-/// lock file, which keeps other processes out.
+/// Verification changes and creates nothing, so it can also check a read-only directory. If the lock file exists,
+/// verification locks the file to keep other processes out.
 ///
 /// # Errors
 /// If the directory is in use, is not a store, or cannot be read at all.
@@ -125,7 +126,8 @@ impl Verification {
         Ok(())
     }
 
-    /// Checks every blob file that the manifest names. `live` is the bytes of each file that tables refer to.
+    /// Checks every blob file that the manifest names. `live` is the number of bytes in each file to which SSTables
+    /// refer.
     fn check_blobs(&mut self, context: &TableContext, state: &State, live: &BTreeMap<u64, u64>) {
         let are_tables_readable = self.damage.is_empty();
         for blob in &state.blobs {
@@ -140,7 +142,7 @@ impl Verification {
                     format!("the manifest states {stated} live bytes, the SSTables refer to {referred}");
                 found.push(file.damaged(0, what));
             }
-            // A corrupt value that an SSTable refers to was already reported.
+            // Another check already reported the corrupt values to which SSTables refer.
             found.retain(|error| !self.damage.iter().any(|known| known.to_string() == error.to_string()));
             self.damage.append(&mut found);
         }

@@ -12,7 +12,8 @@ use twox_hash::XxHash3_64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksum {
-    /// No checksum: corruption inside a block may go undetected. For measuring the cost of checksums.
+    /// No checksum. Corruption inside a block may then remain undetected. Use this value to measure the cost of
+    /// checksums.
     None,
     /// CRC-32C, the Castagnoli polynomial.
     Crc32c,

@@ -1,4 +1,4 @@
-//! The invariants of block formats as a check that any crate's tests can call.
+//! The invariants of block formats, as a check that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_tree::block;
@@ -24,7 +24,7 @@ use crate::{BlockIndex, BlockOptions};
 /// A block format under test.
 struct Subject(Box<dyn BlockFormat>);
 
-/// All invariants, by name.
+/// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("a code is one format", a_code_is_one_format),
     ("a walk gives every entry in order", a_walk_gives_every_entry),
@@ -33,14 +33,14 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 ];
 
 /// Checks every invariant of the axis for a block format with its default parameters, with every index and several
-/// restart intervals. Also checks that a tree with this format answers like a `BTreeMap`.
+/// restart intervals. Also checks that a tree with this format gives the same answers as a `BTreeMap`.
 ///
-/// The format is added to the catalog unless it is there already, because blocks are decoded by the code of their
-/// format.
+/// The function adds the format to the catalog if the catalog lacks it, because a reader selects the format of a
+/// block by its code in the catalog.
 ///
 /// # Errors
-/// The format cannot be added to the catalog; or one line per broken invariant, in the form
-/// `kind: "invariant": failure`.
+/// If the format cannot be added to the catalog, or if an invariant is broken. The error has one line per broken
+/// invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);
@@ -51,8 +51,8 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
 /// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Returns sets of entries in key order. The sets include keys that share prefixes, keys that are prefixes of other
-/// keys, empty keys, pairs of one size, and a single entry.
+/// Returns sets of entries in key order. Some sets have keys that share prefixes, keys that are prefixes of other
+/// keys, empty keys, key-value pairs of one size, or a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
@@ -96,7 +96,7 @@ fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), Str
     Ok(())
 }
 
-/// Reads all entries of a block in a direction; `None` if the block is corrupt.
+/// Reads all entries of a block in a direction. Returns `None` if the block is corrupt.
 fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
     let mut entries = Vec::new();
     let visit = |key: &[u8], value: Option<&[u8]>| entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));

@@ -210,8 +210,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with the settings of the old choice. A setting is taken over if the new choice has the
-/// parameter at its default.
+/// Returns the new choice with parameters of the old choice. A parameter is taken from the old choice if the new
+/// variant also has the parameter, and if the new choice leaves it at its default.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =
@@ -232,7 +232,8 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     Value::Table(table)
 }
 
-/// Returns a parameter value in the type that another variant uses for the parameter: `3.0` becomes `3` for an integer.
+/// Returns a parameter value in the type that another variant uses for this parameter. For an integer, `3.0` becomes
+/// `3`.
 fn spelt_like(value: &Value, like: &Value) -> Value {
     match (value, like) {
         (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),
@@ -265,7 +266,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
     Ok(())
 }
 
-/// Reads each option separately, so that an error names it.
+/// Reads each option separately, so that an error names the option.
 fn read_options(table: &Table) -> Result<Options, DesignError> {
     let groups = Options::default().to_toml();
     for (key, value) in table {

@@ -1,4 +1,4 @@
-//! The view that a fence has of its table.
+//! The interface through which a fence reads its SSTable.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The view of a table that its fence gets, for the reads of one operation.
+/// The interface through which a fence reads its SSTable during one operation.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,
-    /// Whether the operation is a get. Blocks that the fence reads for a get count as searched.
+    /// Whether the operation is a get. Blocks that the fence reads during a get count as searched blocks.
     pub(super) is_get: bool,
 }
 
@@ -62,7 +62,7 @@ impl TableView for View<'_> {
 }
 
 impl TableFile {
-    /// Reads a part of the fence, and verifies the checksums of its chunks.
+    /// Reads a part of the fence and verifies the checksums of its chunks.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(

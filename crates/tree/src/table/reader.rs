@@ -505,7 +505,7 @@ impl Table {
         self.file.stream_blocks(range, bytes)
     }
 
-    /// Reads the first key of a data block without the cache. Returns it with the number of bytes read.
+    /// Reads the first key of a data block without the cache. Returns the key and the number of bytes read.
     pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
         let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
         let key = |block: &Bytes| Some(block.slice(layout_of(block)?.first_key(block)?));
@@ -513,12 +513,12 @@ impl Table {
         first.map(|key| (key, bytes)).ok_or_else(|| self.damaged_block(index))
     }
 
-    /// Returns the hash of a key by the tree's hash function.
+    /// Returns the hash of a key, computed with the hash function of the tree.
     pub(crate) fn hash(&self, key: &[u8]) -> KeyHash {
         self.file.context.hash.component.hash(key)
     }
 
-    /// Checks that the padding between the parts of the file is zero.
+    /// Checks that the padding between the parts of the file consists of zeros.
     pub(super) fn check_padding(&self) -> Result<()> {
         let mut end = self.file.directory.data_bytes();
         for section in self.file.footer.sections() {
@@ -531,12 +531,12 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the error of a block that is corrupt inside.
+    /// Returns the error for a block with corrupt content.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
         self.damage_in_block(index, "the block is corrupt inside")
     }
 
-    /// Returns an error with the offset of a block.
+    /// Returns the error for corruption in a block. The error contains the offset of the block.
     pub(crate) fn damage_in_block(&self, index: u32, what: impl Into<String>) -> Error {
         let offset = self.file.directory.place(index).map_or(0, |place| place.offset);
         Error::damaged(&self.file.path, offset, what)
@@ -573,20 +573,21 @@ impl Drop for Table {
         if self.obsolete.load(Ordering::Acquire) {
             let context = &self.file.context;
             context.cache.remove_table(context.tree, self.file.id);
-            // A file that cannot be removed now is an orphan, and the next open removes it.
+            // If this removal fails, the file is an orphan, and the next open removes it.
             let _ = context.storage.remove(&self.file.path);
         }
     }
 }
 
-/// Returns the codec in the trailer of the table's first block.
+/// Returns the codec code in the trailer of the table's first block. Returns `None` for a table without blocks.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };
     Ok(file.read(place.offset + trailer as u64, 1)?.first().copied())
 }
 
-/// Decodes the block directory, the checksums of the fence's chunks, and the references to blob files if there are any.
+/// Decodes the block directory, the checksums of the fence chunks, and the references to blob files if the table has
+/// any.
 fn decode_directory(
     bytes: &[u8],
     footer: &Footer,

@@ -1,9 +1,11 @@
-//! Small values inline, large values apart from the flush on, and medium values apart from a deeper level on.
+//! Small values inline. Flushes write large values to blob files. Compactions write medium values to blob files from
+//! a deeper level on.
 //!
-//! Source: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX ATC
-//! 2021), which treats values by three classes of size; Xanthakis et al., "Parallax" (`SoCC` 2021), which separates medium
-//! values late. A medium value stays next to its key while compactions merge the young levels. Many medium values are
-//! overwritten there and never reach a blob file. In the deeper levels, compactions copy a pointer.
+//! Sources: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX
+//! ATC 2021), with three size classes of values; Xanthakis et al., "Parallax" (`SoCC` 2021), with late separation of
+//! medium values. A medium value stays next to its key while compactions merge the upper levels. There, newer
+//! versions replace many medium values before they reach a blob file. In the deeper levels, compactions copy only
+//! pointers.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize
      stale_share = 0.3\n",
 );
 
-/// The policy with its parameters.
+/// The value policy with its parameters.
 struct TieredBySize(Params);
 
 #[derive(Serialize, Deserialize)]

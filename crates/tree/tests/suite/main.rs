@@ -1,4 +1,4 @@
-//! The tests of the whole tree, in one program: they share designs, a model and replays.
+//! The tests of the whole tree, in one program. The tests share designs, a model and replays.
 
 #![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
 

@@ -36,28 +36,28 @@ pub enum Error {
     #[error("the value has {0} bytes; the limit is {MAX_VALUE_BYTES}")]
     ValueTooLong(usize),
     /// The batch is above the limit.
-    #[error("the batch would have {0} bytes, the limit is {MAX_BATCH_BYTES}; split it")]
+    #[error("the batch would have {0} bytes; the limit is {MAX_BATCH_BYTES}; split the batch")]
     BatchTooLong(usize),
     /// The directory is open in another process, or as another tree of this process.
     #[error("{} is in use by {}; close it there first", .0.display(), .1.user())]
     InUse(PathBuf, Held),
     /// The directory has files, but no file of a tree.
-    #[error("{} has files, but no tree; use an empty or a new directory", .0.display())]
+    #[error("{} has files, but no store; use an empty or a new directory", .0.display())]
     NotATree(PathBuf),
     /// The directory has no file of a tree.
     #[error("{} is not a store: it has no manifest, no SSTable and no WAL", .0.display())]
     NotAStore(PathBuf),
     /// A WAL file that the manifest needs is missing.
-    #[error("{} is missing: acknowledged writes are lost; {QUARANTINE_HINT}", .0.display())]
+    #[error("{} is missing, so acknowledged writes are lost; {QUARANTINE_HINT}", .0.display())]
     MissingLog(PathBuf),
     /// An earlier write or background job failed. Acknowledged writes are safe, but the tree accepts no more writes.
-    #[error("the tree accepts no writes after this error: {0}; open it again")]
+    #[error("the tree accepts no writes after this error: {0}; open the tree again")]
     Failed(String),
     /// The compaction policy failed and can pick no more jobs. The policy may be another process.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
     /// The keys of an SSTable are not in ascending order, although its checksums match or it has no checksums.
-    #[error("{}: corruption: keys out of order during compaction; run `lsmbench verify` to find the SSTable", .0.display())]
+    #[error("{}: keys of a corrupt SSTable are out of order; run `lsmbench verify` to find the SSTable", .0.display())]
     OutOfOrder(PathBuf),
     /// An option of the call is out of range.
     #[error("{0}")]
@@ -65,7 +65,7 @@ pub enum Error {
 }
 
 /// The advice to the user if corruption prevents the opening of a store.
-pub(crate) const QUARANTINE_HINT: &str = "open it with quarantine to continue with the readable files";
+pub(crate) const QUARANTINE_HINT: &str = "open the store with quarantine to continue with the readable files";
 
 /// The result of a call to a tree.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -210,7 +210,7 @@ impl<'t> Range<'t> {
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt. The scan is then at its end.
-    #[allow(clippy::should_implement_trait)] // what it gives out is borrowed from the range itself
+    #[allow(clippy::should_implement_trait)] // the scan lends its entries
     pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Forward)? {
             return Ok(None);

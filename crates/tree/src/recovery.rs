@@ -126,7 +126,9 @@ impl Files {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
             let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
             if content.records > 0 || content.gap.is_some() {
-                let what = format!("the end is missing: it does not name {number:08}.wal, which has writes");
+                let what = format!(
+                    "the end is missing: the manifest does not name {number:08}.wal, which has writes"
+                );
                 return Err(Error::damaged(&directory.join(MANIFEST), 0, what));
             }
         }
@@ -238,7 +240,11 @@ fn open_run(
     match out_of_order {
         Some(pair) => {
             let path = table_path(&context.directory, pair[1].0.id());
-            Err(Error::damaged(&path, 0, format!("the table overlaps table {} of its run", pair[0].0.id())))
+            Err(Error::damaged(
+                &path,
+                0,
+                format!("the table overlaps table {} of the same run", pair[0].0.id()),
+            ))
         }
         None => Ok(tables),
     }

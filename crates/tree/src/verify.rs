@@ -91,10 +91,11 @@ impl Verification {
         }
         if found.torn_bytes > 0 {
             let bytes = found.torn_bytes;
-            self.notes.push(format!("a change of {bytes} bytes at the end of the manifest is cut off"));
+            self.notes.push(format!("the last {bytes} bytes of the manifest are an incomplete change"));
         }
         let orphans = files.orphans(&found.state).into_iter();
-        self.notes.extend(orphans.map(|name| format!("{name} is an orphan; the next open removes it")));
+        self.notes
+            .extend(orphans.map(|name| format!("the store does not need {name}; the next open removes it")));
     }
 
     fn check_tables(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) -> Result<()> {
@@ -158,7 +159,10 @@ impl Verification {
         table.check(has_operator, &mut |error| self.damage.push(error));
         if let Some(previous) = previous.filter(|previous| previous.largest() >= table.smallest()) {
             self.damage.push(
-                table.damage_in_block(0, format!("the table overlaps table {} of its run", previous.id())),
+                table.damage_in_block(
+                    0,
+                    format!("the table overlaps table {} of the same run", previous.id()),
+                ),
             );
         }
     }
@@ -184,7 +188,8 @@ impl Verification {
                     after = content.last_sequence;
                     if content.dropped_bytes > 0 {
                         let bytes = content.dropped_bytes;
-                        self.notes.push(format!("{number:08}.wal: {bytes} bytes at its end are cut off"));
+                        self.notes
+                            .push(format!("{number:08}.wal: the last {bytes} bytes are an incomplete write"));
                     }
                 }
                 Err(error) => self.damage.push(error),

@@ -149,7 +149,7 @@ impl BlobFile {
         let Record { key: found, value } = decoded.map_err(|what| self.damaged(pointer.offset, what))?;
         match record[found] == *key {
             true => Ok(value),
-            false => Err(self.damaged(pointer.offset, "the record is of another key than its pointer")),
+            false => Err(self.damaged(pointer.offset, "the record has another key than its pointer")),
         }
     }
 

@@ -105,7 +105,7 @@ impl Footer {
             {
                 Ok(footer)
             }
-            _ => Err("the footer is corrupt, or the file is another blob file or one of another store"),
+            _ => Err("the footer is corrupt, or the file was renamed or copied from another store"),
         }
     }
 }

@@ -26,9 +26,9 @@ struct Subject(Box<dyn BlockFormat>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a code is one format", a_code_is_one_format),
-    ("a walk gives every entry in order", a_walk_gives_every_entry),
-    ("every key is found and no other", every_key_is_found),
+    ("each code has one format", a_code_is_one_format),
+    ("an iterator returns every entry in order", a_walk_gives_every_entry),
+    ("every key is found, and no other key", every_key_is_found),
     ("corruption is an error or other entries", corruption_is_an_error),
 ];
 
@@ -114,10 +114,11 @@ fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
 
 fn a_walk_gives_every_entry(format: &Subject) -> Result<(), String> {
     each(format, |block, entries| {
-        let forward = walked(block, Direction::Forward).ok_or("the block is called corrupt")?;
-        ensure(forward == entries, || "a walk forward gives other entries".to_owned())?;
-        let backward = walked(block, Direction::Backward).ok_or("the block is called corrupt backward")?;
-        ensure(backward.iter().rev().eq(entries), || "a walk backward gives other entries".to_owned())
+        let forward = walked(block, Direction::Forward).ok_or("the block is reported as corrupt")?;
+        ensure(forward == entries, || "a forward iterator returns other entries".to_owned())?;
+        let backward = walked(block, Direction::Backward)
+            .ok_or("the block is reported as corrupt in backward direction")?;
+        ensure(backward.iter().rev().eq(entries), || "a backward iterator returns other entries".to_owned())
     })
 }
 
@@ -156,7 +157,7 @@ fn corruption_is_an_error(format: &Subject) -> Result<(), String> {
                 };
                 catch_unwind(AssertUnwindSafe(read))
                     .map(|_| ())
-                    .map_err(|_| "corrupt bytes make it panic".to_owned())
+                    .map_err(|_| "corrupt bytes cause a panic".to_owned())
             };
             (0..sound.len()).try_for_each(|len| read(&sound[..len]))?;
             for bit in 0..sound.len() * 8 {

@@ -79,7 +79,7 @@ impl Design {
         if let Some(filter) = self.memtable_filter.filter(|filter| *filter > self.memtable_capacity) {
             let capacity = self.memtable_capacity;
             let message =
-                format!("memtable.filter: must be at most memtable.capacity, {capacity}, not {filter}");
+                format!("memtable.filter: must be at most {capacity} (memtable.capacity), not {filter}");
             return Err(DesignError::at(axes::MEMTABLE, Some(FILTER.to_owned()), message));
         }
         self.check_pages()?;
@@ -89,7 +89,7 @@ impl Design {
                 "memory",
                 None,
                 format!(
-                    "memory: must be above two memtables of {}, because filters and cache need the rest, not {memory}",
+                    "memory: must be above two memtables of {}, not {memory}, because filters and cache need the rest",
                     self.memtable_capacity
                 ),
             )),
@@ -104,7 +104,7 @@ impl Design {
             FORMATS.build(format).map_err(|error| DesignError::at(axes::FORMAT, None, error.message))?;
         if built.is_page_aligned() && !size.0.is_power_of_two() {
             let message =
-                format!("block.size: must be a power of two, because {format} takes whole pages, not {size}");
+                format!("block.size: must be a power of two, not {size}, because {format} takes whole pages");
             return Err(DesignError::at(axes::BLOCK, Some("size".to_owned()), message));
         }
         Ok(())
@@ -195,7 +195,7 @@ fn check_names(overrides: &Table) -> Result<(), DesignError> {
     match SECOND_NAMES.iter().find(is_named) {
         None => Ok(()),
         Some((group, key)) => {
-            let message = format!("{key} and {group}.{key} are one axis; name it once");
+            let message = format!("{key} and {group}.{key} are names of one axis; use only one name");
             Err(DesignError::at(key, None, message))
         }
     }
@@ -257,7 +257,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
             }
         }
         (Some(Value::Table(_)), _) => {
-            return Err(DesignError::at(key, None, format!("{key} is a table: {key} = {{ … }}")));
+            return Err(DesignError::at(key, None, format!("{key} must be a table: {key} = {{ … }}")));
         }
         _ => {
             options.insert(key.to_owned(), value.clone());

@@ -59,7 +59,7 @@ static OWN_KEYS: [OwnKey; 4] = [
         entry: KeyEntry::new(
             FILTER,
             "size up to `memtable.capacity`; 0 is no filter",
-            "Size of the Bloom filter of each memtable, by which gets skip memtables without their key.",
+            "Size of the Bloom filter of each memtable. With a filter, most gets skip memtables without their key.",
         )
         .or("\"0B\""),
         read: |design, value| {

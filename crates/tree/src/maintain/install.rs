@@ -33,8 +33,8 @@ impl Inner {
         let mut manifest = self.manifest.lock();
         let view = self.view.load_full();
         let levels = view.version.levels.edit(change.removed, change.place, change.added);
-        let levels =
-            levels.map_err(|error| Error::Failed(format!("the tree rejected its own change: {error}")))?;
+        let levels = levels
+            .map_err(|error| Error::Failed(format!("cannot add the new tables to the tree: {error}")))?;
         let state = State {
             levels: run_states(&levels),
             blobs: blob_files(&levels)?,

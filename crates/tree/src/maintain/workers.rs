@@ -57,7 +57,7 @@ impl Drop for PanicWatch<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let name = std::thread::current().name().unwrap_or_default().to_owned();
-            self.0.fail(Error::Failed(format!("the thread {name} panicked while it flushed or compacted")));
+            self.0.fail(Error::Failed(format!("the thread {name} panicked in a flush or compaction")));
         }
     }
 }

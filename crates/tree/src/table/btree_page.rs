@@ -24,7 +24,7 @@ use crate::design::BlockOptions;
 
 pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     "btree-page",
-    "B-tree leaf pages with full keys and an array of slots, found by binary search (csc443)",
+    "B-tree leaf pages with full keys and a slot array, on which gets run a binary search (csc443)",
     || Box::new(BtreePage),
 );
 

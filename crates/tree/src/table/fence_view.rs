@@ -50,7 +50,8 @@ impl TableView for View<'_> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
         let key = layout_of(&bytes).and_then(|layout| layout.first_key(&bytes));
-        let key = key.ok_or_else(|| self.file.damaged(0, format!("block {block} is corrupt inside")))?;
+        let key =
+            key.ok_or_else(|| self.file.damaged(0, format!("the content of block {block} is corrupt")))?;
         Ok(match bytes {
             BlockBytes::Own(bytes) => bytes.slice(key),
             BlockBytes::InPlace(_) => {
@@ -66,7 +67,7 @@ impl TableFile {
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(
-                self.damaged(self.footer.fence.offset, "the fence refers to a page outside of itself")
+                self.damaged(self.footer.fence.offset, "the fence refers to a page outside of the fence")
             );
         }
         let chunk = FENCE_CHUNK_BYTES as u64;

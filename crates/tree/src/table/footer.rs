@@ -88,7 +88,7 @@ impl Footer {
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
         if bytes.len() != Self::len(bytes) || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
             return Err(
-                "the footer is corrupt, or the file is another SSTable or one of another store".to_owned()
+                "the footer is corrupt, or the file was renamed or copied from another store".to_owned()
             );
         }
         let mut reader = Reader::new(covered);

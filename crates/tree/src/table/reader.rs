@@ -403,7 +403,7 @@ impl Table {
     pub(crate) fn damaged_value(&self, index: u32) -> Error {
         self.damage_in_block(
             index,
-            "a value is neither stored in the SSTable nor in a blob file that it lists",
+            "a value is neither in the SSTable nor in a blob file that the SSTable lists",
         )
     }
 
@@ -533,7 +533,7 @@ impl Table {
 
     /// Returns the error for a block with corrupt content.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
-        self.damage_in_block(index, "the block is corrupt inside")
+        self.damage_in_block(index, "the content of the block is corrupt")
     }
 
     /// Returns the error for corruption in a block. The error contains the offset of the block.

@@ -26,13 +26,13 @@ struct Subject(Box<dyn ValuePolicy>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal questions get equal answers", equal_answers),
-    ("a blob file has room and a partition", |subject| {
+    ("equal calls return equal results", equal_answers),
+    ("file size and number of partitions are above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
         ensure(bytes > 0 && partitions > 0, || format!("{bytes} bytes, {partitions} partitions"))
     }),
-    ("only files that exist are named, each once", only_given_files),
-    ("collecting ends", collecting_ends),
+    ("only existing files are selected, each at most once", only_given_files),
+    ("garbage collection ends", collecting_ends),
 ];
 
 /// The number of sets of blob files, each with its own seed.

@@ -21,7 +21,7 @@ const MOST_PARTITIONS: u32 = 256;
 
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<HashPartitioned>(
     "hash-partitioned",
-    "values in partitions by the hash of their keys; the partition with most stale bytes is collected (HashKV)",
+    "values in partitions by key hash; garbage collection takes the partition with most stale bytes (HashKV)",
     "# Size from which a value goes to its partition.\n\
      threshold = \"192B\"\n\
      # Number of partitions, 1 to 256. With more partitions, a collection moves fewer values, but each flush\n\
@@ -59,7 +59,7 @@ impl Build<dyn ValuePolicy> for HashPartitioned {
         check_share(params.stale_share)?;
         match params.partitions {
             1..=MOST_PARTITIONS => Ok(Box::new(Self(params))),
-            partitions => Err(format!("partitions is {partitions}; it is 1 to {MOST_PARTITIONS}")),
+            partitions => Err(format!("partitions is {partitions}; it must be 1 to {MOST_PARTITIONS}")),
         }
     }
 }

@@ -14,7 +14,7 @@ const LEAST_FILE_BYTES: u64 = 256;
 pub(super) fn file_bytes(size: ByteSize) -> Result<u64, String> {
     match size.0 {
         LEAST_FILE_BYTES.. => Ok(size.0),
-        _ => Err(format!("file_size is {size}; it is at least {LEAST_FILE_BYTES}B")),
+        _ => Err(format!("file_size is {size}; it must be at least {LEAST_FILE_BYTES}B")),
     }
 }
 
@@ -25,7 +25,7 @@ pub(super) fn file_bytes(size: ByteSize) -> Result<u64, String> {
 pub(super) fn check_share(share: f64) -> Result<(), String> {
     match share > 0.0 && share <= 1.0 {
         true => Ok(()),
-        false => Err(format!("stale_share is {share}; it is above 0 and at most 1")),
+        false => Err(format!("stale_share is {share}; it must be above 0 and at most 1")),
     }
 }
 

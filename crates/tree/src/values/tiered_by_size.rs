@@ -15,7 +15,7 @@ use super::policy::{BlobFileShape, ValuePolicy, Writing};
 
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize>(
     "tiered-by-size",
-    "small values inline, medium values apart from a deeper level on, large values apart from the flush on",
+    "small values in SSTables, large values in blob files, medium values in blob files from a deeper level on",
     "# Size from which a value is large and goes to a blob file at the flush.\n\
      large = \"8KiB\"\n\
      # Size from which a value is medium. A medium value goes to a blob file at a compaction to medium_level\n\
@@ -61,10 +61,10 @@ impl Build<dyn ValuePolicy> for TieredBySize {
         file_bytes(params.file_size)?;
         check_share(params.stale_share)?;
         if params.medium > params.large {
-            return Err(format!("medium is {}; it is at most large, {}", params.medium, params.large));
+            return Err(format!("medium is {}; it must be at most large, {}", params.medium, params.large));
         }
         if params.medium_level == 0 {
-            return Err("medium_level is 0; it is at least 1, because flushes write level 0".to_owned());
+            return Err("medium_level is 0; it must be at least 1, because flushes write level 0".to_owned());
         }
         Ok(Box::new(Self(params)))
     }

@@ -22,7 +22,7 @@ struct Subject(Box<dyn WalPolicy>);
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("the decisions are consistent", |subject| subject.0.mode().check()),
-    ("the decisions are the same at every call", |subject| {
+    ("every call returns equal decisions", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.mode());
         ensure(once == again, || format!("{once:?}, then {again:?}"))
     }),

@@ -54,11 +54,11 @@ impl LogContent {
         if let Some(first) = self.gap.filter(|_| state.log_is_synced) {
             return Err(damaged(
                 HEADER_BYTES as u64,
-                format!("the WAL begins with write {first}, and the synced writes before end with {after}"),
+                format!("the WAL begins with write {first}, but the last synced write before is {after}"),
             ));
         }
         if !self.has_header && state.log_is_synced && state.log == Some(number) {
-            return Err(damaged(0, "the header is corrupt, or the WAL is one of another store".to_owned()));
+            return Err(damaged(0, "the header is corrupt, or the WAL belongs to another store".to_owned()));
         }
         match state.closed_log {
             Some((closed, bytes))
@@ -92,7 +92,7 @@ pub(crate) fn replay(
     let file = storage.open(&path, Purpose::Log)?;
     let bytes = file.read(0, file.len() as usize)?;
     if let Some(version) = other_version(&bytes) {
-        let what = format!("the WAL has format version {version}; this program reads another one");
+        let what = format!("the WAL has format version {version}, which this program cannot read");
         return Err(Error::damaged(&path, 0, what));
     }
     let mut content = LogContent {

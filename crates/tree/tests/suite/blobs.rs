@@ -171,5 +171,5 @@ fn a_corrupt_or_missing_blob_file_is_named() {
     storage.remove(&Path::new(DIRECTORY).join(name)).unwrap();
     let options = OpenOptions::new(apart("")).mode(Mode::Counted).storage(Arc::clone(&storage));
     let error = options.open(DIRECTORY).err().unwrap().to_string();
-    assert!(error.contains(&**name) && error.contains("open it with quarantine"), "{error}");
+    assert!(error.contains(&**name) && error.contains("open the store with quarantine"), "{error}");
 }

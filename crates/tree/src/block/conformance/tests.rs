@@ -68,10 +68,10 @@ impl EntryWriter for Writer {
 #[test]
 fn every_canary_is_caught_by_its_invariant() {
     let cases = [
-        (Fault::HasAnUnknownCode, "a code is one format"),
-        (Fault::ForgetsTheLastEntry, "a walk gives every entry in order"),
-        (Fault::ForgetsValues, "a walk gives every entry in order"),
-        (Fault::ForgetsValues, "every key is found and no other"),
+        (Fault::HasAnUnknownCode, "each code has one format"),
+        (Fault::ForgetsTheLastEntry, "an iterator returns every entry in order"),
+        (Fault::ForgetsValues, "an iterator returns every entry in order"),
+        (Fault::ForgetsValues, "every key is found, and no other key"),
     ];
     for (fault, name) in cases {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));

@@ -157,7 +157,7 @@ impl WriteBatch {
         self.counts.operations() as usize
     }
 
-    /// Whether the batch has no operation.
+    /// Returns whether the batch has no operation.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -20,7 +20,7 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the payment of a new memtable that begins while an older memtable waits for its flush.
+    /// Returns the delay state of a new memtable that begins while an older memtable waits for its flush.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }
@@ -51,7 +51,7 @@ impl Inner {
         }
     }
 
-    /// Waits as long as the delay rule requires for the bytes that were written since the last payment.
+    /// Waits for the time that the delay rule requires for the bytes written since the last wait.
     #[cold]
     pub(crate) fn pay(&self) {
         let Some(pacer) = &self.pacer else { return };

@@ -56,7 +56,7 @@ pub enum Error {
     /// The compaction policy failed and can pick no more jobs. The policy may be another process.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
-    /// The keys of an SSTable are not in ascending order, although its checksums match or it has no checksums.
+    /// The keys of an SSTable are not in ascending order. Its checksums match, or the SSTable has no checksums.
     #[error("{}: keys of a corrupt SSTable are out of order; run `lsmbench verify` to find the SSTable", .0.display())]
     OutOfOrder(PathBuf),
     /// An option of the call is out of range.

@@ -34,7 +34,7 @@ use crate::wal::{HEADER_BYTES, LogFile, WalMode};
 pub enum Mode {
     /// Flushes and compactions run on background threads, as soon as work is due.
     Timed,
-    /// Flushes and compactions run to completion inside the write that makes them due. With a single thread, every
+    /// A write runs all flushes and compactions that it makes due before it returns. With a single thread, every
     /// counter has an equal value on every machine and in every run.
     Counted,
 }
@@ -73,8 +73,9 @@ pub(crate) struct Inner {
     pub(crate) log: CachePadded<Mutex<Log>>,
     /// The WALs that no memtable writes to.
     pub(crate) shelf: Mutex<LogShelf>,
-    /// The sequence number up to which every record is in the WAL. In modes that require it, these records are also
-    /// synced. The thread that holds the lock of the WAL increases this number.
+    /// The sequence number up to which every record is in the WAL. If the WAL mode requires a sync before
+    /// acknowledgment, these records are also synced. The thread that holds the lock of the WAL increases this
+    /// number.
     pub(crate) logged: CachePadded<AtomicU64>,
     /// The queue of commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
@@ -157,7 +158,7 @@ pub(crate) struct WriteQueue {
     pub(crate) charged_bytes: u64,
     /// The sequence number at which the active memtable is full, even if it has room for more bytes.
     pub(crate) full_from: SequenceNumber,
-    /// The next payment of a writer, if the design delays writes.
+    /// The delay state of the active memtable, if the design delays writes.
     pub(crate) payment: Payment,
     /// The framed records that are not in the WAL yet.
     pub(crate) records: Vec<u8>,
@@ -262,7 +263,7 @@ impl Inner {
         HashedKey { bytes: key, hash: self.hasher.hash(key) }
     }
 
-    /// Returns the merge operator of the design, if it has one.
+    /// Returns the merge operator of the design, or `None` if the design has no merge operator.
     #[inline]
     pub(crate) fn merge_operator(&self) -> Option<MergeOperator> {
         self.design.options.merge_operator

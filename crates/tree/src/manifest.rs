@@ -65,7 +65,8 @@ pub(crate) struct State {
     /// The file number and the length, in bytes, of the last WAL of a closed store. The WAL is durable up to this
     /// length, so a shorter WAL is corrupt. `None` while the store is open, and after a crash of its process.
     pub(crate) closed_log: Option<(u64, u64)>,
-    /// The merge operator of the store. With an operator, the last byte of each stored value is a mark.
+    /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
+    /// from operands.
     pub(crate) merge_operator: Option<MergeOperator>,
     /// The blob files with their bytes and live bytes, by number.
     pub(crate) blobs: Vec<BlobFileShape>,

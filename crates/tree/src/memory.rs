@@ -181,7 +181,7 @@ impl<'t> MemtableCursor<'t> {
         head(self.entry().key)
     }
 
-    /// Whether the current entry is a tombstone.
+    /// Returns whether the current entry is a tombstone.
     #[inline]
     pub(crate) fn is_tombstone(&self) -> bool {
         self.entry().value.is_none()

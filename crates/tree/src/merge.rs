@@ -13,8 +13,8 @@ pub use heap::HeapMerge;
 
 /// Returns the first 16 bytes of a key as a big-endian number, padded with zeros on the right.
 ///
-/// A [`Merge`] compares these prefixes first. If two prefixes differ, they have the same order as their keys.
-/// Different keys may have equal prefixes.
+/// A [`Merge`] compares these prefixes first. Different prefixes have the same order as their keys. Different keys
+/// may have equal prefixes.
 #[inline]
 pub fn head(key: &[u8]) -> u128 {
     match key.first_chunk::<16>() {
@@ -127,7 +127,7 @@ impl<S: Source> Merge<S> {
     /// in `direction`.
     pub fn new(sources: Vec<S>, direction: Direction) -> Self {
         let count = sources.len();
-        // A merge of a single source needs neither comparisons nor memory for them.
+        // A merge of a single source needs no comparisons and no memory for comparisons.
         let (players, places) = if count > 1 { (count, count.next_power_of_two()) } else { (0, 0) };
         let nobody = Contender { head: u128::MAX, source: 0 };
         let mut merge = Self {

@@ -16,12 +16,12 @@ const VALUE: u8 = 0;
 /// The last byte of a stored operand.
 const OPERAND: u8 = 1;
 
-/// Returns the stored form of a value, which ends with a mark.
+/// Returns the stored form of a value: the value and a byte that marks values.
 pub(crate) fn stored_value(value: &[u8]) -> Vec<u8> {
     [value, &[VALUE]].concat()
 }
 
-/// Returns the stored form of an operand, which ends with a mark.
+/// Returns the stored form of an operand: the operand and a byte that marks operands.
 pub(crate) fn stored_operand(operand: &[u8]) -> Vec<u8> {
     [operand, &[OPERAND]].concat()
 }
@@ -38,7 +38,7 @@ pub(crate) fn value_in(stored: &[u8]) -> Option<&[u8]> {
     stored.strip_suffix(&[VALUE])
 }
 
-/// Returns whether the stored bytes end with the mark of a value or an operand.
+/// Returns whether the last stored byte marks a value or an operand.
 pub(crate) fn is_marked(stored: &[u8]) -> bool {
     matches!(stored.last(), Some(&(VALUE | OPERAND)))
 }

@@ -1,9 +1,9 @@
-//! Creation and deletion of WAL files outside of the write path: a WAL is created before it is needed, and closed
-//! later.
+//! Creation and closing of WAL files outside of the write path. The next WAL is created before a writer needs the
+//! WAL, and old WALs are closed later.
 //!
-//! Creating and closing a WAL takes the kernel some time, because it reserves and releases space. A writer that
-//! replaces a full memtable delays all other writers meanwhile. The flush thread therefore does this work, if a flush
-//! thread exists.
+//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
+//! a full memtable delays all other writers meanwhile. The flush thread therefore does this work, if a flush thread
+//! exists.
 
 use crate::error::Result;
 use crate::inner::Inner;
@@ -40,7 +40,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Removes the next WAL and closes the old WALs. The tree calls this function when it is closed.
+    /// Removes the next WAL and closes the old WALs. Closing the tree calls this function.
     pub(crate) fn clear_shelf(&self) {
         let shelved = std::mem::take(&mut *self.shelf.lock());
         if let Some(next) = shelved.next {

@@ -177,8 +177,8 @@ impl Inner {
     fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
         let found = self.manifest.lock().state.clone();
         let last = Replay::run(&self, logs, &found, quarantine, &mut recovery)?;
-        // A WAL that the manifest names must survive a power loss. Later WALs become durable when the memtable before
-        // them is flushed. The sync of its SSTables comes before the manifest that names the later WAL.
+        // A WAL that the manifest names must survive a power loss. A later WAL becomes durable with the SSTables of
+        // the previous memtable. These SSTables are synced before a manifest names the later WAL.
         self.storage.sync_directory(&self.directory)?;
         self.name_new_log(last)?;
         self.remove_logs(logs)?;

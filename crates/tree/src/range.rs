@@ -70,8 +70,8 @@ struct Bounds {
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run, and its number in the version. The run cursor is boxed because it is large and the sources are
-    /// moved.
+    /// A sorted run, and its number in the version. The run cursor is boxed, because sources are moved and a run
+    /// cursor is large.
     Run(Box<RunCursor<'v>>, usize),
 }
 
@@ -368,7 +368,7 @@ struct ViewDeletes<'v> {
 
 impl ViewDeletes<'_> {
     /// Returns whether a range delete hides the current entry of `source`. The range delete is in a newer source, or
-    /// it is a newer write in the same memtable.
+    /// newer than the entry in the same memtable.
     fn hide(&self, source: &Cursor<'_>) -> bool {
         let key = source.key();
         for slot in self.view.memtables() {

@@ -171,8 +171,8 @@ mod tests {
     }
 
     proptest! {
-        /// A union contains exactly the keys of its ranges, survives encoding and decoding, and loses no key when it
-        /// is cut.
+        /// A union contains exactly the keys of its ranges. Encoding and decoding do not change a union, and the
+        /// parts of a cut union contain all its keys.
         #[test]
         fn unions_and_parts_have_the_keys_of_their_ranges(
             pairs in prop::collection::vec((key(), key()), 0..12), keys in prop::collection::vec(key(), 1..40), cut in key()

@@ -184,7 +184,7 @@ fn file_number(digits: &str) -> Option<u64> {
 }
 
 /// Opens all tables that the state names. With `quarantine`, the function reads each table completely, moves corrupt
-/// tables to the quarantine and leaves them out.
+/// tables to the quarantine and omits these tables.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,

@@ -1,7 +1,7 @@
 //! Corrects the checksums of changed files, if the places of the checksums can be determined.
 //!
-//! Only fuzzing needs this module. Random bytes have wrong checksums, so they never reach the code after the checksum
-//! verification. The files of an attacker have correct checksums.
+//! Only fuzzing needs this module. Random changes of a file make its checksums wrong, so fuzzing would never test the
+//! code after the checksum verification. An attacker can write files with correct checksums.
 
 use std::path::Path;
 

@@ -58,7 +58,7 @@ counters! {
     bytes_written,
     /// Filters of the level probed by gets.
     filter_probes,
-    /// Filters of the level that answered "maybe" when a get probed them.
+    /// Filter probes by gets in the level that had the answer "maybe".
     filter_passes,
     /// Filters of the level that answered "maybe" for a key that is not in their SSTable.
     filter_false_positives,

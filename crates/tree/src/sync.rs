@@ -1,4 +1,5 @@
-//! Atomics and sizes. A test of `crates/interleave` compiles this crate's code with replacements for them.
+//! Atomics and sizes. A test in `crates/interleave` compiles the source files with instrumented atomics and smaller
+//! sizes.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 

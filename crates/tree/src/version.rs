@@ -58,7 +58,7 @@ impl SortedRun {
     }
 
     /// Returns the position in the run of the only table that can have the key. Returns `None` if no table can have
-    /// it.
+    /// the key.
     #[inline]
     pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
         self.index.file_for(key)
@@ -84,7 +84,7 @@ pub(crate) struct Version {
     pub(crate) runs: Vec<SortedRun>,
     /// The work of scans before this version was created, which read-triggered compaction counts.
     pub(crate) ranges_before: RangeWork,
-    /// Whether any SSTable has values in blob files, or values with marks.
+    /// Whether any SSTable refers to blob files, or stores its values in a form that allows pointers.
     has_blobs: bool,
     /// Whether any SSTable has range tombstones.
     has_range_tombstones: bool,

@@ -43,7 +43,7 @@ struct CommitSlot {
     first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// Whether this commit pays for the bytes since the last payment, if the design delays writes.
+    /// Whether this commit waits for the bytes written since the last wait, if the design delays writes.
     pays: bool,
     /// The records that this commit took from the write queue, including its own record. `None` if the commit does
     /// not hold the WAL.

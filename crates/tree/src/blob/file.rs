@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::stats::Counters;
 use crate::values::BlobFileShape;
 
-/// A blob file. The file is opened at its first read, because SSTables with pointers to it are opened while it is
-/// written.
+/// A blob file. The file is opened at its first read, because the first SSTables with pointers to the file are opened
+/// before it is complete.
 pub(crate) struct BlobFile {
     pub(super) number: u64,
     pub(super) seal: u64,

@@ -10,7 +10,7 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// The registry drops the handles of removed files only when it has more than this number of handles.
+/// The minimum number of handles at which the registry drops the handles of removed files.
 const FEW_HANDLES: usize = 64;
 
 /// The handles of blob files.

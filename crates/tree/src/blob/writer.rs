@@ -14,7 +14,7 @@ use crate::error::Result;
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
 /// A writer of one blob file. The file is not durable before [`finish`](Self::finish). If no version of the tree
-/// keeps the file, dropping the last reference removes it.
+/// keeps the file, the file is removed with its last reference.
 pub(crate) struct BlobWriter {
     file: Box<dyn WriteFile>,
     handle: Arc<BlobFile>,

@@ -13,7 +13,7 @@ pub struct Design {
     pub(super) choices: Vec<Choice>,
     /// The size at which a memtable becomes immutable: the bytes of its keys and values, plus 8 bytes per entry.
     pub memtable_capacity: ByteSize,
-    /// The number of writes at which a memtable becomes immutable, even if it has room. `None` means no limit.
+    /// The number of writes at which a memtable becomes immutable, even below its capacity. `None` means no limit.
     pub memtable_entries: Option<u64>,
     /// The size of the Bloom filter of each memtable, as in `RocksDB`. `None` means no filter.
     pub memtable_filter: Option<ByteSize>,

@@ -234,7 +234,8 @@ pub struct StallOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Writers run at full speed until they reach a limit. There they stop until a flush or compaction makes room.
+    /// Writers run at full speed until they reach a limit. At the limit, writers stop until a flush or compaction
+    /// makes room.
     #[default]
     Stop,
     /// Writers are delayed before they reach a limit. The remaining room then lasts until the expected end of a flush

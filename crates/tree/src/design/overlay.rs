@@ -39,8 +39,8 @@ impl Design {
     /// - A table with a `kind` replaces the variant and its parameters. Missing keys take their defaults.
     /// - A table without a `kind` changes parameters of the existing variant.
     /// - Keys of the axis itself ([`own_keys()`]), such as `memtable.capacity`, keep their values unless `overrides`
-    ///   names them. So do `bloom.allocation` and `block.format`, because these keys are second names of the axes
-    ///   `allocation` and `format`.
+    ///   names them. The keys `bloom.allocation` and `block.format` also keep their values, because these keys are
+    ///   second names of the axes `allocation` and `format`.
     /// - A deprecated name has the effect of the name that replaces it. See [`DEPRECATIONS`](super::DEPRECATIONS).
     ///
     /// # Errors
@@ -210,8 +210,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with parameters of the old choice. A parameter is taken from the old choice if the new
-/// variant also has the parameter, and if the new choice leaves it at its default.
+/// Returns the new choice with parameters of the old choice. A parameter keeps its old value if the new variant has
+/// this parameter, and if the new choice does not set the parameter.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =

@@ -21,7 +21,8 @@ use catalog::Catalog;
 
 pub use hasher::KeyHasher;
 
-/// The catalog of all hash functions. Each SSTable stores the name of its function, because its filter depends on it.
+/// The catalog of all hash functions. Each SSTable stores the name of its hash function, because the filter depends
+/// on this function.
 pub static CATALOG: Catalog<dyn KeyHasher> = Catalog::new(
     catalog::origin!(),
     "hash",

@@ -16,7 +16,7 @@ impl Inner {
     /// SSTables of one run, and returns `false` if no such SSTable exists.
     ///
     /// The policy selects further files only after all SSTables that refer to the previous files are rewritten.
-    /// Otherwise the policy could select the files that the collection itself writes, again and again.
+    /// Otherwise the policy could repeatedly select files that the collection has just written.
     pub(super) fn collect_blobs(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);

@@ -17,8 +17,8 @@ pub(super) fn combine_in_memtable(
     if slot.collect(key, SequenceNumber::MAX, &mut stack) { stack.stored(operator) } else { None }
 }
 
-/// Combines the operand `newest` of a key in a compaction with the `older` versions in the inputs, which begin with
-/// the newest of them. Each version has the number of its input run. With `is_bottom`, no older version exists
+/// Combines the operand `newest` of a key in a compaction with the `older` versions in the inputs. The first of these
+/// versions is the newest. Each version has the number of its input run. With `is_bottom`, no older version exists
 /// outside the inputs. Returns the stored version for the output, or `None` if a version is corrupt.
 pub(super) fn combine_inputs<'v>(
     operator: MergeOperator,

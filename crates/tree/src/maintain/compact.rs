@@ -340,8 +340,8 @@ impl PartMerge<'_> {
     }
 }
 
-/// Returns the value of an entry if the SSTable contains the value. If the values of the SSTable have marks, `source`
-/// lists the blob files of the SSTable.
+/// Returns the value of an entry if the SSTable contains the value. If stored values in the SSTable begin with a mark
+/// (see `blob`), `source` lists the blob files of the SSTable.
 fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
     match (source, entry.value?) {
         (None, value) => Some(value),

@@ -30,7 +30,7 @@ pub(super) struct RunWriter<'a> {
     /// Writes the values that belong into blob files. `None` if neither the run nor its inputs have values in blob
     /// files.
     separation: Option<Separation<'a>>,
-    /// Whether the values in the tables have marks.
+    /// Whether stored values in the tables begin with a mark, which distinguishes values from pointers.
     marks_values: bool,
 }
 
@@ -69,8 +69,8 @@ impl<'a> RunWriter<'a> {
         self.add_stored(entry, None).map(|_| ())
     }
 
-    /// Appends an entry of a table whose values have marks and whose blob files are `source`. Without `source`, the
-    /// entry has an unmarked value. The key must be larger than the previous key. Returns `false` if the value is
+    /// Appends an entry of a table that refers to the blob files in `source`. Without `source`, the entry contains
+    /// its value without a mark. The key must be larger than the previous key. Returns `false` if the value is
     /// corrupt.
     pub(super) fn add_stored(&mut self, entry: Entry<'_>, source: Option<&References>) -> Result<bool> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *entry.key) {

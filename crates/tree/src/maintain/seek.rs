@@ -85,8 +85,8 @@ impl Inner {
         let job = merge_down_to(&shape, wanted.oldest);
         let Some(job) = job else { return Ok(false) };
         match self.run_job(&version, &job, &[]) {
-            // If runs cannot be read, they remain unchanged. Writes and scans continue, but no further read-triggered
-            // compaction begins.
+            // Unreadable runs remain unchanged. Writes and scans continue, but no further read-triggered compaction
+            // begins.
             Err(error) if error.is_of_reading() => {
                 self.stop_merges_for_ranges();
                 Ok(false)

@@ -21,14 +21,14 @@ pub(super) struct SeparationPlan {
     threshold: Option<u64>,
     /// The numbers of the blob files whose values move to other files.
     relocated: HashSet<u64>,
-    /// Whether the values in the inputs have marks.
+    /// Whether stored values in the inputs begin with a mark, which distinguishes values from pointers.
     reads_marks: bool,
-    /// Whether the values in the output have marks.
+    /// Whether stored values in the output begin with a mark, which distinguishes values from pointers.
     writes_marks: bool,
 }
 
 impl SeparationPlan {
-    /// Returns whether the values in the inputs have marks.
+    /// Returns whether stored values in the inputs begin with a mark, which distinguishes values from pointers.
     #[inline]
     pub(super) fn reads_marks(&self) -> bool {
         self.reads_marks
@@ -89,14 +89,14 @@ impl<'a> Separation<'a> {
         is_needed.then(|| Self { inner, plan, writers: writers(), stored: Vec::new() })
     }
 
-    /// Returns whether the values in the tables of the run have marks.
+    /// Returns whether stored values in the run begin with a mark, which distinguishes values from pointers.
     pub(super) fn writes_marks(&self) -> bool {
         self.plan.writes_marks
     }
 
-    /// Returns the stored form of a value and its reference to a blob file. If the value comes from a table with
-    /// marked values, `source` lists the blob files of this table. Without `source`, `value` is an unmarked value.
-    /// Returns `None` if `value` is corrupt.
+    /// Returns the stored form of a value and its reference to a blob file. If the table of the value refers to blob
+    /// files, `source` lists these files. Without `source`, `value` is the value itself, without a mark. Returns
+    /// `None` if `value` is corrupt.
     ///
     /// # Errors
     /// If a blob file cannot be read or written.

@@ -49,8 +49,8 @@ impl Workers {
     }
 }
 
-/// Marks the tree as failed if a thread panics during a flush or compaction. Without the mark, threads that wait for
-/// this work would wait forever.
+/// Marks the tree as failed if a thread panics during a flush or compaction. Otherwise, threads that wait for the
+/// flush or compaction would wait forever.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {

@@ -1,4 +1,4 @@
-//! The state of delayed writes: the delay rule, its clock, and the payments for a memtable.
+//! The state of delayed writes: the delay rule, its clock, and the memtable size at which the next writer waits.
 
 use std::time::Instant;
 
@@ -14,21 +14,20 @@ pub(crate) struct Pacer {
     start: Instant,
 }
 
-/// The payments for the active memtable. At each payment, a writer waits for the bytes written since the last
-/// payment.
+/// The delay state of the active memtable. Each wait covers the bytes that were written since the last wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payment {
-    /// The size of the memtable, in bytes, at which the next writer pays. `u64::MAX` if writes are not delayed.
+    /// The size of the memtable, in bytes, at which the next writer waits. `u64::MAX` if writes are not delayed.
     pub(crate) due_from: u64,
-    /// The size of the memtable, in bytes, at the last payment.
+    /// The size of the memtable, in bytes, at the last wait.
     pub(crate) paid_bytes: u64,
 }
 
 impl Payment {
-    /// The payment of a memtable whose writes are not delayed.
+    /// The delay state of a memtable whose writes are not delayed.
     pub(crate) const FREE: Self = Self { due_from: u64::MAX, paid_bytes: 0 };
 
-    /// The payment of a new memtable whose first write computes the delay.
+    /// The delay state of a new memtable: its first write computes the delay.
     pub(crate) const ASK: Self = Self { due_from: 0, paid_bytes: 0 };
 }
 

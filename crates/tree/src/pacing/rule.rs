@@ -15,10 +15,10 @@
 //! the expected release, so no writer stops. If several queues contain work, the longest time applies. The rule does
 //! not depend on the compaction policy or on the size of the tree.
 //!
-//! The second term of W is Lindy's rule: the expected remaining time of an overdue release equals the time that it
-//! has already taken. Writers then use the room as R(t) = R(s) · s / t. If a release takes ten times as long as
-//! usual, a tenth of the room is left. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms
-//! when a flush has taken 1.5 s.
+//! The second term of W is Lindy's rule: the expected remaining time of an overdue release equals the time since the
+//! last release. Writers then use the room as R(t) = R(s) · s / t. If a release takes ten times as long as usual, a
+//! tenth of the room is left. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a
+//! flush has taken 1.5 s.
 //!
 //! The rule does not lower the sustained rate of a queue with two or more steps. If writers are faster than the
 //! releases, the room after a release converges to 4/3 of a step. One third of a step is left when the release comes
@@ -41,8 +41,8 @@
 /// The weight of the newest interval between releases in the smoothed interval, as a divisor.
 const SMOOTHING: u64 = 4;
 
-/// The time for which writers may write at one price before the next payment, in nanoseconds. A shorter time would
-/// cause more sleeps, and the kernel extends each sleep by up to 50 µs.
+/// The time between two computations of the delay, in nanoseconds. A shorter time would cause more sleeps, and the
+/// kernel extends each sleep by up to 50 µs.
 const QUANTUM_NS: f64 = 500_000.0;
 
 /// The longest wait of one write, in nanoseconds. The wait is limited even if the room is almost used up.
@@ -51,7 +51,7 @@ const MOST_WAIT_NS: u64 = 10_000_000;
 /// The shortest wait, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// The share of the room that may be written at one price, as a divisor.
+/// The share of the room that may be written between two computations of the delay, as a divisor.
 const ROOM_SHARE: u64 = 8;
 
 /// A queue that writers fill, and that background work empties in steps.
@@ -97,12 +97,12 @@ pub(crate) struct Room {
     pub(crate) level0: u64,
 }
 
-/// The result of a payment: the wait of the writer, and the size of the next payment.
+/// The computed delay: the wait of this writer, and the number of bytes until the next computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Charge {
     /// The time that the writer waits, in nanoseconds.
     pub(crate) wait_ns: u64,
-    /// The number of bytes that writers may write before the next payment.
+    /// The number of bytes that writers may write before the next computation of the delay.
     pub(crate) next_bytes: u64,
 }
 
@@ -113,15 +113,15 @@ pub(crate) struct DelayRule {
     pub(crate) memory: StepQueue,
     /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The time until which the written bytes are paid, in nanoseconds.
+    /// The time at which the written bytes may be complete according to the rule, in nanoseconds.
     paid_until_ns: u64,
-    /// The time of the last charge, in nanoseconds.
+    /// The time of the last computation, in nanoseconds.
     charged_at_ns: u64,
 }
 
 impl DelayRule {
-    /// Charges for the `bytes` that were written since the last charge. Returns `None` if no queue contains work,
-    /// because writers then do not wait.
+    /// Computes the delay for the `bytes` that were written since the last call. Returns `None` if no queue contains
+    /// work, because writers then do not wait.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
         let queues = [(&self.memory, room.memory), (&self.level0, room.level0)];
         let prices = queues.into_iter().filter_map(|(queue, room)| {
@@ -266,13 +266,13 @@ mod tests {
         assert_eq!(rule.charge(40_000_000, 100, room), None);
         rule.memory.arrive(0);
         rule.memory.release(40_000_000, false);
-        // The next release is expected in 40 ms, and the room is 1000 bytes, so the price is 40 µs per byte.
+        // The next release is expected in 40 ms, and the room is 1000 bytes, so the delay is 40 µs per byte.
         let charge = rule.charge(40_000_000, 100, room).unwrap();
         assert_eq!((charge.wait_ns, charge.next_bytes), (4_000_000, 12));
         // An overdue release is expected to take as long again, in this case 80 ms.
         let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!((charge.wait_ns, charge.next_bytes), (0, 6));
-        // The price of level 0 is higher: 80 ms for 500 bytes are 160 µs per byte. No write waits longer than 10 ms.
+        // The delay for level 0 is longer: 80 ms for 500 bytes are 160 µs per byte. No write waits longer than 10 ms.
         rule.level0.arrive(40_000_000);
         let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!(charge, Charge { wait_ns: MOST_WAIT_NS, next_bytes: 3 });

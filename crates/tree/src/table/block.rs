@@ -107,8 +107,8 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
 /// Calls `work` with the layout of a block. The compiler generates two versions of this call: one for the default
 /// format, whose layout stays in registers, and one for all other formats.
 ///
-/// A layout in memory is written and read in pieces of different sizes. Such reads cause a store-forwarding stall of
-/// the CPU, which takes as long as a search.
+/// A layout in memory is written and read in pieces of different sizes. These reads cause a store-forwarding stall of
+/// the CPU, which takes as long as a search of the block.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
     match footer.format {

@@ -22,8 +22,8 @@ struct Seen {
 }
 
 impl Table {
-    /// Reads the whole table and reports every corruption to `report`. With `has_operator`, each value must end with
-    /// a mark.
+    /// Reads the whole table and reports every corruption to `report`. With `has_operator`, the last byte of each
+    /// value must mark a value or an operand.
     pub(crate) fn check(&self, has_operator: bool, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
@@ -79,7 +79,7 @@ impl Table {
     }
 
     /// Checks one key of the table. The filter must accept the key, the fence must find its block, and a lookup must
-    /// find the key. With `has_operator`, the value of the key must end with a mark.
+    /// find the key. With `has_operator`, the last byte of the value must mark a value or an operand.
     fn check_key(&self, index: u32, key: &[u8], has_operator: bool, report: &mut dyn FnMut(Error)) {
         let counters = Counters::default();
         let hashed = HashedKey { bytes: key, hash: self.hash(key) };

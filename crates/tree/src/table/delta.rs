@@ -119,7 +119,7 @@ impl EntryCodec for Delta {
     }
 }
 
-/// Decodes the lengths of an entry if they do not have the common sizes.
+/// Decodes the lengths of an entry in the general case, in which a length may take several bytes.
 #[cold]
 #[inline(never)]
 fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {

@@ -15,7 +15,7 @@ use crate::stats::Counters;
 pub(super) struct ReadAhead {
     /// The maximum number of bytes to read at once. With 0, the scan reads one block at a time.
     bytes: usize,
-    /// The number of blocks for the next read, if they are within the limit of bytes.
+    /// The number of blocks for the next read. The limit of bytes may reduce this number.
     next: u32,
     /// Whether `next` is the number of blocks that the scan is expected to need.
     is_expected: bool,

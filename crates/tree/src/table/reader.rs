@@ -47,8 +47,8 @@ pub(crate) struct Table {
     fence: Box<dyn Fence>,
     /// The hash function that wrote the table. `None` if the tree has the same hash function.
     own_hash: Option<Arc<dyn KeyHasher>>,
-    /// The blob files to which the values refer. `None` if the table contains all values, and the values have no
-    /// marks.
+    /// The blob files to which the values refer. `None` if the table contains all values in full, without a mark that
+    /// distinguishes values from pointers.
     references: Option<References>,
     /// Whether no version of the tree contains the table any more. If set, dropping the last reference removes the
     /// file.
@@ -370,8 +370,8 @@ impl Table {
         }
     }
 
-    /// Returns the blob files to which the values refer. Returns `None` if the table contains all values, and the
-    /// values have no marks.
+    /// Returns the blob files to which the values refer. Returns `None` if the table contains all values in full,
+    /// without a mark that distinguishes values from pointers.
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.references.as_ref()

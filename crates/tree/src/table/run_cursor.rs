@@ -220,8 +220,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.entry()
     }
 
-    /// Returns the blob files to which the current table refers. Returns `None` if all its values are inline without
-    /// marks.
+    /// Returns the blob files to which the current table refers. Returns `None` if the table contains all values in
+    /// full.
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.tables.get(self.table?)?.references()

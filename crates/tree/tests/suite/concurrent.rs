@@ -165,8 +165,8 @@ fn values<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, prefix: &
     values
 }
 
-/// Checks the rounds of the cycle in a snapshot. From key to key, the rounds never increase. They differ by at most
-/// one.
+/// Checks the rounds of the cycle in a snapshot. From key to key, the rounds never increase. The rounds of all keys
+/// differ by at most one.
 fn check_cycle(rounds: &[u64], how: &str) {
     let first = rounds.first().copied().unwrap_or(0);
     let last = if rounds.len() == CYCLE { rounds[CYCLE - 1] } else { 0 };

@@ -60,8 +60,8 @@ fn blocks_that_only_a_scan_looks_into_are_not_searched_by_gets() {
     assert_eq!(tree.stats().counts.since(&before).blocks_searched, 0);
 }
 
-/// The keys are in one table and not in the cache. A multi-get pays the device latency once, and single gets pay it
-/// for each key.
+/// The keys are in one table and not in the cache. A multi-get waits once for the device latency, and single gets
+/// wait for each key.
 #[test]
 fn a_multi_get_reads_its_blocks_together() {
     let tree_over = |queue_depth: u32| {

@@ -1,4 +1,5 @@
-//! Blocks that are read in place in memory-mapped tables: their checksums, and how they bypass the cache.
+//! Blocks that are read in place in memory-mapped tables: the checksums of these blocks, and reads that bypass the
+//! cache.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

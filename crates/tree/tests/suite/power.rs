@@ -188,7 +188,7 @@ fn maintain(tree: &Tree, ledger: &Ledger, done: &AtomicBool) {
     }
 }
 
-/// Opens an image and checks its content. Then the power fails again, both during the next recovery and after it.
+/// Opens an image and checks its content. Then the power fails again, both during and after the next recovery.
 fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusPlus) {
     let context = format!("wal = {wal}, {:?}, before {}", image.unsynced, image.moment);
     let storage: Arc<dyn Storage> = Arc::clone(&image.disk) as _;

@@ -65,8 +65,8 @@ fn what_is_expected_is_read_and_little_else() {
                 (walked..=walked + 2 * ranges).contains(&expected),
                 "{read_ahead}, {limit}: {expected}, {walked}"
             );
-            // A scan whose caller expected more entries than it takes has also read the blocks of the expected
-            // entries.
+            // If the caller announced more entries than the scan returned, the scan has also read the blocks of the
+            // announced entries.
             if limit == 200 && read_ahead == "128KiB" {
                 let expected = blocks_read(&tree, Some(200), 1, None);
                 assert!(expected >= walked, "{expected}, {walked}");

@@ -13,7 +13,7 @@ const PRICES: &str = r#"
     memtable = { capacity = "64KiB" }
 "#;
 
-/// Returns a design in which threads run this part of the background work when they make it due.
+/// Returns a design in which writers run this part of the background work inline.
 fn inline_design(inline: &str) -> Design {
     small_design(&format!("{PRICES}threads = {{ inline = \"{inline}\" }}"))
 }
@@ -22,8 +22,8 @@ fn free() -> Design {
     small_design(&PRICES.replace("1KiB", "0B"))
 }
 
-/// Fills three runs and a memtable. If `interleaved` is set, each of them has every key, otherwise a quarter of the
-/// key space.
+/// Fills three runs and a memtable. If `interleaved` is set, each run and the memtable contain every key, otherwise a
+/// quarter of the key space.
 fn fill(tree: &Tree, interleaved: bool) -> Model {
     let mut model = Model::new();
     for source in 0..4u32 {

@@ -51,8 +51,8 @@ pub(crate) struct State {
     pub(crate) levels: Vec<Vec<RunState>>,
     /// The file number of the oldest WAL that is still needed. `None` if the tree has no WAL.
     pub(crate) log: Option<u64>,
-    /// Whether each of these WALs was completely synced before the next WAL began. If so, a crash cannot explain
-    /// missing writes between two WALs.
+    /// Whether each needed WAL was completely synced before the next WAL began. If so, a crash cannot explain missing
+    /// writes between two WALs.
     pub(crate) log_is_synced: bool,
     /// The first unused file number.
     pub(crate) next_file: u64,

@@ -194,8 +194,8 @@ impl<'t> MemtableCursor<'t> {
         self.at < self.batch.len() || self.refill()
     }
 
-    /// Calls `pass` for the following entries of the batch while `pass` returns `true`. Moves to the last of these
-    /// entries.
+    /// Calls `pass` for the following entries of the batch while `pass` returns `true`. Moves to the last entry for
+    /// which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {

@@ -246,7 +246,7 @@ fn check_operator(
     Err(Error::Misuse(format!("{directory} was created with {store}, but the design has {design}; {remedy}")))
 }
 
-/// Opens the storage of the tree. The storage learns whether threads may wait for its operations.
+/// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,

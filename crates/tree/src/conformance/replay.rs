@@ -65,9 +65,9 @@ pub enum Step {
     Batch(Vec<Write>),
     /// Puts a value if its key is absent.
     PutIfAbsent(Vec<u8>, Vec<u8>),
-    /// Gets a key.
+    /// Looks up one key.
     Get(Vec<u8>),
-    /// Gets several keys at once.
+    /// Looks up several keys at once.
     MultiGet(Vec<Vec<u8>>),
     /// Scans between two bounds. Each entry is read from the front (`true`) or from the back.
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),

@@ -79,7 +79,7 @@ impl Design {
         Ok(memtables)
     }
 
-    /// Returns the sequence number from which a memtable is full, if its first write has number `first`.
+    /// Returns the sequence number at which a memtable is full. `first` is the sequence number of its first write.
     pub(crate) fn full_from(&self, first: u64) -> u64 {
         self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
     }

@@ -1,9 +1,9 @@
 //! The rule that computes the delays of writes. The rule works on numbers only.
 //!
-//! Two queues limit the writers of a tree: the immutable memtables that wait for their flush, and the runs of level 0
-//! that wait for a compaction. Background work releases the room of a queue in steps. The end of a flush releases one
-//! memtable, and the end of a compaction releases some runs. A writer that meets a full queue stops until the next
-//! release.
+//! Two queues limit the writers of a tree. One queue contains the immutable memtables that wait for their flush, and
+//! the other queue contains the runs of level 0 that wait for a compaction. Background work releases the room of a
+//! queue in steps. The end of a flush releases one memtable, and the end of a compaction releases some runs. A writer
+//! that meets a full queue stops until the next release.
 //!
 //! # The rule
 //! Let R be the number of bytes that fit into a queue, and let W be the expected time until its next release. A write
@@ -30,9 +30,9 @@
 //! - `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: `RocksDB` delays writes
 //!   between a soft and a hard limit of immutable memtables, level-0 files and pending bytes. Each change multiplies
 //!   the rate by 0.8 or 1.25, from a configured first rate. Writers get credits per millisecond.
-//! - Pebble and `CockroachDB`, `io_load_listener.go`: the number of tokens for the next 15 seconds is the smoothed
-//!   number of bytes that compactions removed from level 0, multiplied by a factor from 2 to 0.5. The factor depends
-//!   on the fill of level 0.
+//! - Pebble and `CockroachDB`, `io_load_listener.go`: tokens limit the written bytes of the next 15 seconds. Their
+//!   number is the smoothed number of bytes that compactions removed from level 0, multiplied by a factor from 2 to
+//!   0.5. The factor depends on the fill of level 0.
 //! - Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the fill of
 //!   the first component links the progress of writers to the progress of merges ("spring and gear").
 //!

@@ -109,7 +109,7 @@ impl<'t> BlockCursor<'t> {
     }
 
     /// Calls `pass` for the decoded entries after the current entry, in forward direction, while `pass` returns
-    /// `true`. Moves to the last of these entries.
+    /// `true`. Moves to the last entry for which `pass` returned `true`.
     #[inline]
     pub(super) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         let block = self.block.as_deref().unwrap_or_default();

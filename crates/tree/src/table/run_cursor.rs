@@ -69,7 +69,8 @@ pub(crate) struct RunCursor<'t> {
     walked: u32,
     /// The number of blocks that the scan reads at once.
     read_ahead: ReadAhead,
-    /// The last key of a scan that reads several blocks at once. `None` if the scan has no bound at this end.
+    /// The bound at which a scan ends if the scan reads several blocks at once. `None` if the scan has no bound at
+    /// this end.
     read_to: Option<Box<[u8]>>,
     /// The number of bytes after the current block that the scan is expected to need. `None` if this number is
     /// unknown, or if the scan reads more entries than its caller announced.
@@ -254,7 +255,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Calls `pass` for the decoded entries after the current entry, in forward direction, while `pass` returns
-    /// `true`. Moves to the last of these entries.
+    /// `true`. Moves to the last entry for which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, pass: impl FnMut(Entry<'_>) -> bool) {
         self.cursor.pass(pass);
@@ -363,8 +364,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// Returns the current block of a scan. The function prefetches the block, unless the block is in place. Blocks
-    /// in place were prefetched earlier.
+    /// Returns the current block of a scan. The function prefetches the block, unless the block is read in place. In
+    /// that case, the block was prefetched earlier.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {

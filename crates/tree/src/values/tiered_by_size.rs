@@ -2,7 +2,7 @@
 //! a deeper level on.
 //!
 //! Sources: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX
-//! ATC 2021), with three size classes of values; Xanthakis et al., "Parallax" (`SoCC` 2021), with late separation of
+//! ATC 2021), with three size classes of values. Xanthakis et al., "Parallax" (`SoCC` 2021), with late separation of
 //! medium values. A medium value stays next to its key while compactions merge the upper levels. There, newer
 //! versions replace many medium values before they reach a blob file. In the deeper levels, compactions copy only
 //! pointers.

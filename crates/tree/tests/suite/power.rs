@@ -63,8 +63,8 @@ fn promises(wal: &str, unsynced: Unsynced) -> bool {
     }
 }
 
-/// Writes one commit. The commit has a key with the progress of the other writers that this writer knows, a key that
-/// is overwritten, and two keys of which one is deleted.
+/// Writes one commit. The commit puts a new key, whose value is the known progress of the other writers, and
+/// overwrites a second key. The commit also deletes a third key and puts a fourth key.
 fn commit(tree: &Tree, ledger: &Ledger, writer: usize, number: u64) {
     ledger.begun[writer].store(number, Ordering::SeqCst);
     let known: Vec<u8> = load(&ledger.acknowledged).iter().flat_map(|commit| commit.to_be_bytes()).collect();

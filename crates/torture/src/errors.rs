@@ -304,7 +304,7 @@ impl Trial<'_> {
             Err(error) if was_read => {
                 Err(Violation::new(Check::GoesOn, format!("writes fail after a failed read: {error}")))
             }
-            Err(error) if error.to_string().contains("open it again") => Ok(false),
+            Err(error) if error.to_string().contains("open the tree again") => Ok(false),
             Err(error) => Err(Violation::new(
                 Check::Report,
                 format!("the error does not ask to open the store again: {error}"),

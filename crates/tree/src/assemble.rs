@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, TableContext};
 
-/// Converts the error of a choice that cannot be built.
+/// Converts the error of a component that cannot be built into an error of the tree.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
@@ -26,8 +26,8 @@ pub(crate) fn table_context(
     directory: &Path,
     seals: Seals,
 ) -> Result<TableContext> {
-    /// Numbers of trees that share a cache, so that their blocks have different names. A tree with its own cache always
-    /// has number 0. The blocks of such a tree are therefore in the same slots of the cache in every run.
+    /// The next tree number for a shared cache. The cache distinguishes the blocks of several trees by the tree
+    /// number. A tree with its own cache always has number 0, so its blocks occupy the same cache slots in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
     let tree = cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed));

@@ -7,12 +7,12 @@ use types::{ENTRY_CHARGE_BYTES, Entry, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
 
-/// The largest buffer, in bytes, that a thread keeps for its next batch.
+/// The capacity, in bytes, of the largest buffer that a thread keeps for its next batch.
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The largest buffer of the batches that this thread has dropped. The next batch reuses this buffer and needs no
-    /// new memory pages.
+    /// The largest buffer of the batches that this thread has dropped. The next batch reuses this buffer, so the
+    /// batch needs no new memory pages.
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -23,14 +23,14 @@ pub struct WriteBatch {
     counts: BatchCounts,
 }
 
-/// The numbers that a commit adds to the counters.
+/// The amounts by which a commit increases the counters of the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchCounts {
     pub(crate) puts: u64,
     pub(crate) deletes: u64,
     pub(crate) range_deletes: u64,
     pub(crate) merges: u64,
-    /// The number of key and value bytes.
+    /// The number of bytes of the keys and values.
     pub(crate) user_bytes: u64,
 }
 
@@ -41,23 +41,23 @@ pub(crate) enum Operation<'a> {
     Write(Entry<'a>),
     /// The delete of all keys from `low`, inclusive, to `high`, exclusive. `low` is below `high`.
     DeleteRange { low: &'a [u8], high: &'a [u8] },
-    /// The put of a value if its key is absent.
+    /// The put of a value that has an effect only if its key is absent.
     PutIfAbsent(Entry<'a>),
     /// The merge of an operand into the value of a key.
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
-/// The number of bits of a key length in an encoded operation. The bits above are the code of the operation: 0 for puts,
-/// deletes and range deletes.
+/// The number of bits of the key length in an encoded operation. The higher bits contain the code of the operation: 0
+/// for puts, deletes and range deletes.
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
-/// The codes of a merge and of a conditional put.
+/// The code of a merge in an encoded operation.
 const MERGE_CODE: u64 = 1;
 const PUT_IF_ABSENT_CODE: u64 = 2;
 
 impl<'a> Operation<'a> {
-    /// Returns the entry of a put or a delete; `None` for other operations.
+    /// Returns the entry of a put or a delete, and `None` for other operations.
     pub(crate) fn entry(self) -> Option<Entry<'a>> {
         match self {
             Self::Write(entry) => Some(entry),
@@ -65,7 +65,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Returns the counts of the operation.
+    /// Returns the counts that this operation adds to the counters.
     pub(crate) fn counts(&self) -> BatchCounts {
         match self {
             Self::Write(entry) | Self::PutIfAbsent(entry) => BatchCounts::of(entry),
@@ -95,15 +95,16 @@ impl BatchCounts {
         self.puts + self.deletes + self.range_deletes + self.merges
     }
 
-    /// Returns the bytes that the operations add to the size of a memtable: key and value bytes, and a fixed charge per
-    /// entry.
+    /// Returns the number of bytes by which the operations increase the size of a memtable: the key and value bytes,
+    /// and a fixed charge per entry.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.user_bytes + self.operations() * ENTRY_CHARGE_BYTES
     }
 }
 
 impl WriteBatch {
-    /// Creates an empty batch. The batch reuses the buffer of an earlier batch of this thread, if there is one.
+    /// Creates an empty batch. The batch reuses the buffer of an earlier batch of this thread, if the thread kept a
+    /// buffer.
     pub fn new() -> Self {
         Self { operations: KEPT.try_with(Cell::take).unwrap_or_default(), counts: BatchCounts::default() }
     }
@@ -111,7 +112,7 @@ impl WriteBatch {
     /// Adds a put to the batch.
     ///
     /// # Errors
-    /// If the key or the value is above its limit, or if the batch would be. The batch is then unchanged.
+    /// If the key, the value or the batch would exceed its size limit. The batch is then unchanged.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.add(Entry { key, value: Some(value) })
     }
@@ -119,16 +120,16 @@ impl WriteBatch {
     /// Adds a delete to the batch.
     ///
     /// # Errors
-    /// If the key is above its limit, or if the batch would be. The batch is then unchanged.
+    /// If the key or the batch would exceed its size limit. The batch is then unchanged.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.add(Entry { key, value: None })
     }
 
-    /// Adds the delete of all keys from `low`, inclusive, to `high`, exclusive. Does nothing if both are equal.
+    /// Adds the delete of all keys from `low`, inclusive, to `high`, exclusive. Does nothing if `low` and `high` are
+    /// equal.
     ///
     /// # Errors
-    /// If a key is above its limit, if `high` is below `low`, or if the batch would be above its limit. The batch is then
-    /// unchanged.
+    /// If a key or the batch would exceed its size limit, or if `high` is below `low`. The batch is then unchanged.
     pub fn delete_range(&mut self, low: &[u8], high: &[u8]) -> Result<()> {
         if is_empty_range(low, high)? {
             return Ok(());
@@ -142,8 +143,7 @@ impl WriteBatch {
     /// Adds the merge of an operand into the value of a key. The tree needs a design with a merge operator.
     ///
     /// # Errors
-    /// If the key or the operand is above its limit, or if the batch would be above its limit. The batch is then
-    /// unchanged.
+    /// If the key, the operand or the batch would exceed its size limit. The batch is then unchanged.
     pub fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<()> {
         check_limits(&Entry { key, value: Some(operand) })?;
         self.check_len(key.len() + operand.len())?;
@@ -152,17 +152,17 @@ impl WriteBatch {
         Ok(())
     }
 
-    /// Returns the number of operations.
+    /// Returns the number of operations in the batch.
     pub fn len(&self) -> usize {
         self.counts.operations() as usize
     }
 
-    /// Whether the batch has no operation.
+    /// Returns whether the batch has no operation.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Removes all operations and keeps the buffer.
+    /// Removes all operations from the batch and keeps its buffer.
     pub fn clear(&mut self) {
         self.operations.clear();
         self.counts = BatchCounts::default();
@@ -172,7 +172,7 @@ impl WriteBatch {
         self.counts
     }
 
-    /// Returns the operations in the encoding of the WAL.
+    /// Returns the operations of the batch in the encoding of the WAL.
     pub(crate) fn encoded(&self) -> &[u8] {
         &self.operations
     }
@@ -185,7 +185,7 @@ impl WriteBatch {
         Ok(())
     }
 
-    /// Rejects `more` user bytes if the batch would be above its limit.
+    /// Returns an error if `more` user bytes would make the batch longer than its limit.
     fn check_len(&self, more: usize) -> Result<()> {
         match self.operations.len() + more {
             bytes if bytes > MAX_BATCH_BYTES => Err(Error::BatchTooLong(bytes)),
@@ -209,8 +209,8 @@ impl Default for WriteBatch {
 }
 
 impl Drop for WriteBatch {
-    /// Keeps the buffer for the next batch of this thread. A buffer above `KEPT_BYTES`, or smaller than the kept
-    /// buffer, is freed.
+    /// Keeps the buffer of the batch for the next batch of this thread. A buffer with more than `KEPT_BYTES` bytes,
+    /// or with fewer bytes than the kept buffer, is freed.
     fn drop(&mut self) {
         let mut operations = std::mem::take(&mut self.operations);
         if operations.capacity() == 0 || operations.capacity() > KEPT_BYTES {
@@ -225,7 +225,7 @@ impl Drop for WriteBatch {
     }
 }
 
-/// Rejects keys and values above their limits.
+/// Returns an error if a key or a value is longer than its limit.
 pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     if entry.key.len() > MAX_KEY_BYTES {
         return Err(Error::KeyTooLong(entry.key.len()));
@@ -236,7 +236,8 @@ pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     }
 }
 
-/// Whether a range of keys is empty. Rejects keys above their limit, and an end below the start.
+/// Returns whether a range of keys is empty. Returns an error if a key is longer than its limit, or if the end of the
+/// range is below its start.
 pub(crate) fn is_empty_range(low: &[u8], high: &[u8]) -> Result<bool> {
     for key in [low, high] {
         check_limits(&Entry { key, value: None })?;
@@ -260,7 +261,8 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
-/// Appends a range delete to `out`: a tombstone whose value is the exclusive end, which no delete of one key has.
+/// Appends a range delete to `out`: a tombstone whose value is the exclusive end. The tombstone of one key has no
+/// value.
 pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     put_varint(out, low.len() as u64);
     put_varint(out, (high.len() as u64) << 1 | 1);
@@ -268,12 +270,13 @@ pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     out.extend_from_slice(high);
 }
 
-/// Appends a merge to `out`: a put with a code above the length of its key.
+/// Appends a merge to `out`. A merge is encoded as a put whose key length has the code of a merge in its higher bits.
 pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
     encode_with_code(out, MERGE_CODE, key, operand);
 }
 
-/// Appends a conditional put to `out`: a put with a code above the length of its key.
+/// Appends a conditional put to `out`. A conditional put is encoded as a put whose key length has the code of a
+/// conditional put in its higher bits.
 pub(crate) fn encode_put_if_absent(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     encode_with_code(out, PUT_IF_ABSENT_CODE, key, value);
 }
@@ -285,7 +288,7 @@ fn encode_with_code(out: &mut Vec<u8>, code: u64, key: &[u8], value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// Decodes operations. Where the bytes are corrupt, the last item is `None` and the iterator ends.
+/// Decodes operations. At corrupt bytes, the iterator returns `None` as its last item and ends.
 pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Operation<'_>>> {
     let mut reader = Reader::new(encoded);
     let mut damaged = false;

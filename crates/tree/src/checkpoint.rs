@@ -10,7 +10,8 @@ use crate::manifest::{Manifest, State};
 use crate::table::table_path;
 
 impl Inner {
-    /// Creates an independent tree in `target`, which must be new or empty, with hard links to the SSTables and blob files.
+    /// Creates an independent tree in `target` with hard links to the SSTables and blob files of this tree. The
+    /// directory `target` must be new or empty.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         self.storage.create_directory(target)?;
         if !self.storage.list(target)?.is_empty() {
@@ -20,7 +21,7 @@ impl Inner {
             )));
         }
         self.flush()?;
-        // The view holds references to the tables, so their files stay until all of them are linked.
+        // The view holds references to the tables, so their files exist until all files are linked.
         let view = self.view.load_full();
         for table in view.version.tables() {
             self.storage

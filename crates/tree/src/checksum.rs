@@ -1,7 +1,7 @@
-//! Checksums of blocks and records. The seed of a checksum is the place of its bytes (file and offset).
+//! Checksums of blocks and records.
 //!
-//! The place (a file number and an offset) is part of the checksum. An intact block in the wrong file or at the wrong
-//! offset is therefore detected.
+//! The seed of a checksum is the place of its bytes: the file number and the offset. A reader therefore detects an
+//! intact block in the wrong file or at the wrong offset.
 
 use crc_fast::{CrcAlgorithm, Digest};
 use schemars::JsonSchema;
@@ -12,7 +12,8 @@ use twox_hash::XxHash3_64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksum {
-    /// No checksum: corruption inside a block may go undetected. For measuring the cost of checksums.
+    /// No checksum. Corruption inside a block may then remain undetected. Use this value to measure the cost of
+    /// checksums.
     None,
     /// CRC-32C, the Castagnoli polynomial.
     Crc32c,
@@ -27,7 +28,7 @@ impl Checksum {
     pub const ALL: [Self; 4] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3];
 }
 
-/// Returns the CRC-32C over the place of the bytes and the bytes themselves.
+/// Returns the CRC-32C over a place (file number and offset) and the bytes that are stored at this place.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }
@@ -38,13 +39,13 @@ pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u
         Checksum::None => 0,
         Checksum::Crc32c => checksum(file, offset, bytes),
         Checksum::Crc32 => crc(CrcAlgorithm::Crc32IsoHdlc, file, offset, bytes),
-        // This crate detects CPU features at run time. The XXH3 of the hash functions would need compile-time CPU
-        // features.
+        // The crate `twox-hash` detects CPU features at run time. The crate `xxhash-rust`, which the hash functions
+        // use, would need compile-time CPU features.
         Checksum::Xxh3 => XxHash3_64::oneshot_with_seed(seed(file, offset), bytes) as u32,
     }
 }
 
-/// Returns the place of a block as a seed.
+/// Combines the file number and the offset of a block into the seed of its checksum.
 fn seed(file: u64, offset: u64) -> u64 {
     file.rotate_left(40) ^ offset
 }

@@ -1,6 +1,7 @@
 //! Encoding of numbers and byte strings in the tree's files. Decoding checks every length.
 
-/// Appends `number` in groups of seven bits, lowest group first. The high bit of a byte means that more groups follow.
+/// Appends `number` in groups of seven bits, lowest group first. The high bit of a byte is set if another group
+/// follows.
 #[inline]
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -16,8 +17,8 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Reads a varint at `at`. Returns the number and the offset of its end. `None` if the bytes end early or the number
-/// does not fit in 64 bits.
+/// Reads a varint at the offset `at`. Returns the number and the offset after the varint. Returns `None` if the bytes
+/// end early or the number does not fit in 64 bits.
 #[inline]
 pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;
@@ -47,7 +48,8 @@ fn long_varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// Reads numbers and byte strings from the front of a slice. Every read past the end returns `None`.
+/// A reader of numbers and byte strings from the front of a slice. Every read past the end of the slice returns
+/// `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -60,12 +62,12 @@ impl<'a> Reader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Returns the number of bytes that were read.
+    /// Returns the number of bytes that the reader has read.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// Whether all bytes were read.
+    /// Returns whether the reader has read all bytes.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.bytes.len()
     }
@@ -85,13 +87,13 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// Reads a byte string that is preceded by its length.
+    /// Reads the length of a byte string, and then the byte string.
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.varint()?).ok()?;
         self.take(len)
     }
 
-    /// Reads a byte string that is UTF-8 text.
+    /// Reads the length of a byte string, and then the byte string as UTF-8 text.
     pub(crate) fn text(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.bytes()?).ok()
     }

@@ -1,9 +1,9 @@
 //! Conditional puts: the check that a key is absent and the put of its value, in one atomic step.
 //!
-//! A conditional put gets its sequence number like any other write, and its WAL record has a code of its own. When all
-//! smaller sequence numbers are visible, the state before the number is final, and the put looks the key up in that
-//! state. Other writers do not wait for the lookup. Recovery replays the writes in order, so it repeats the check and
-//! finds the same answer.
+//! A conditional put gets its sequence number like any other write. Its WAL record has its own code. The put waits
+//! until all smaller sequence numbers are visible, and then looks up the key among the earlier writes. Other writers
+//! do not wait for this lookup. Recovery replays the writes in order, so recovery repeats the check with the same
+//! result.
 
 use types::{Entry, Lookup, SequenceNumber};
 
@@ -14,11 +14,11 @@ use crate::memory::Slot;
 use crate::read::exists_in_runs;
 
 impl Inner {
-    /// Puts a value if the key is absent. Returns whether the value was written.
+    /// Puts a value if the key is absent. Returns whether the put wrote the value.
     pub(crate) fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
         let entry = Entry { key, value: Some(value) };
         check_limits(&entry)?;
-        // A key that exists costs a get, and no write.
+        // If the key exists, the conditional put costs a get and writes nothing.
         let (view, snapshot) = self.now();
         if self.get_in(&view, snapshot, key, &mut Vec::new())? {
             self.failure.check()?;
@@ -39,17 +39,17 @@ impl Inner {
         written
     }
 
-    /// Whether the writes before `sequence` leave the key absent. Waits until these writes are visible.
+    /// Returns whether the key is absent after all writes before `sequence`. Waits until these writes are visible.
     fn is_absent_before(&self, sequence: SequenceNumber, key: &[u8]) -> Result<bool> {
         let before = sequence - 1;
         self.wait_until_visible(before)?;
-        // No memtable with later writes was flushed, because the flush waits for this write.
+        // The flush of a memtable waits for this write, so no memtable with later writes has been flushed.
         let view = self.view.load();
         self.get_in(&view, before, key, &mut Vec::new()).map(|found| !found)
     }
 
-    /// Whether recovery must apply a conditional put: the key is neither in the memtable that is replayed nor in an
-    /// SSTable.
+    /// Returns whether recovery must apply a conditional put. Recovery applies the put if neither the replayed
+    /// memtable nor an SSTable has the key.
     pub(crate) fn is_absent_in_recovery(&self, replayed: &Slot, key: &[u8]) -> Result<bool> {
         let key = self.hashed(key);
         match replayed.get(key, SequenceNumber::MAX, &mut Vec::new()) {

@@ -1,7 +1,7 @@
-//! The model test of a whole tree: a tree of any design gives the answers of a `BTreeMap`.
+//! The model test of a whole tree: a tree of any design gives the same answers as a `BTreeMap`.
 //!
 //! A crate that adds a variant to an axis calls [`check`] with a design that has the variant. The tests of this crate
-//! do so for every variant of every axis.
+//! call [`check`] for every variant of every axis.
 //!
 //! ```
 //! let design = lsmbench_tree::conformance::small(&"bloom = \"ribbon\"".parse()?)?;
@@ -21,13 +21,13 @@ pub use replay::{Model, Replay, Step, Write, in_pairs, steps, with_merges};
 
 use crate::{Design, DesignError, Mode};
 
-/// The number of steps of one replay.
+/// The number of operations in one replay.
 const STEPS: usize = 4_000;
 
-/// The number of seeds. Each seed gives different steps.
+/// The number of seeds. Each seed gives a different sequence of operations.
 const SEEDS: u64 = 2;
 
-/// A design whose memtables, tables and blocks are small.
+/// The options of a design with small memtables, tables and blocks, as TOML.
 static SMALL: LazyLock<Table> = LazyLock::new(|| {
     let small = r#"
         memtable = { capacity = "2KiB" }
@@ -39,23 +39,23 @@ static SMALL: LazyLock<Table> = LazyLock::new(|| {
     small.parse().expect("the small design is TOML")
 });
 
-/// Returns the design of a TOML table with small memtables, tables and blocks. A few hundred operations are then enough
-/// to flush, compact and split.
+/// Returns the design of a TOML table, with small memtables, tables and blocks. A few hundred operations in a tree of
+/// this design cause flushes, compactions and several tables per run.
 ///
 /// # Errors
-/// The errors of [`Design::with`].
+/// If the design is invalid. See [`Design::with`].
 pub fn small(toml: &Table) -> Result<Design, DesignError> {
     Design::default().with(&SMALL)?.with(toml)
 }
 
-/// Checks that a tree of this design gives the answers of a `BTreeMap`.
+/// Checks that a tree of this design gives the same answers as a `BTreeMap`.
 ///
-/// Seeded operations of all kinds run in counted mode and in timed mode, on memory-mapped files and on other files, all
-/// in memory. Some operations close the tree and open it again. A design with a merge operator also gets merges. A design
-/// that drops old data does not pass.
+/// Seeded operations of all kinds run in counted mode and in timed mode. Both modes run with memory-mapped files and
+/// with other files, on the storage in memory. Some operations close the tree and open it again. If the design has a
+/// merge operator, the operations include merges. A design that drops old data does not pass.
 ///
 /// # Errors
-/// The mode, the seed, and the first operation with a wrong answer, together with both answers.
+/// Returns the mode, the seed, the first operation with a wrong answer, and both answers.
 pub fn check(design: &Design) -> Result<(), String> {
     for mode in [Mode::Counted, Mode::Timed] {
         for seed in 0..SEEDS {
@@ -70,8 +70,8 @@ pub fn check(design: &Design) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a tree with the variant `kind` on `axis` answers like a `BTreeMap`. The catalog of the axis has this
-/// variant.
+/// Checks that a tree with the variant `kind` on `axis` gives the same answers as a `BTreeMap`. The catalog of the
+/// axis must contain this variant.
 pub(crate) fn check_in_tree(axis: &str, kind: &str) -> Result<(), String> {
     let named = Table::from_iter([(axis.to_owned(), kind.into())]);
     let checked = small(&named).map_err(|error| error.to_string()).and_then(|design| check(&design));

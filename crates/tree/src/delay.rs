@@ -1,4 +1,5 @@
-//! Delayed writes of a tree: notes releases of room, asks the rule, and lets writers wait.
+//! Delayed writes of a tree. The tree reports each release of room to the delay rule, and delays writers as the rule
+//! requires.
 
 use std::time::Duration;
 
@@ -7,10 +8,11 @@ use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
 use crate::version::View;
 
-/// The share of the limit of level 0 from which its runs delay writers, as a divisor.
+/// The share of the level-0 run limit from which runs delay writers, as a divisor.
 const LEVEL0_SHARE: usize = 2;
 
-/// Returns the delays of a tree; `None` if its writers stop at limits instead, or run the flushes themselves.
+/// Returns the delays of a tree. Returns `None` if the writers stop at limits instead, or if the writers run the
+/// flushes.
 pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
     let options = &design.options;
     let is_background = mode == Mode::Timed && options.threads.inline == InlineWork::None;
@@ -18,19 +20,20 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the payment of a memtable that begins while an older memtable waits for its flush.
+    /// Returns the delay state of a new memtable that begins while an older memtable waits for its flush.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }
 
-    /// Notes that a memtable waits for its flush.
+    /// Notifies the delay rule that a memtable waits for its flush.
     pub(crate) fn pace_frozen(&self) {
         if let Some(pacer) = &self.pacer {
             pacer.rule.lock().memory.arrive(pacer.now_ns());
         }
     }
 
-    /// Notes a change of the tree that `before` became, with the number of runs of level 0 after the change.
+    /// Notifies the delay rule of a new version of the tree. `before` is the view before the change, and
+    /// `level0_runs` is the number of runs in level 0 after the change.
     pub(crate) fn pace_change(&self, before: &View, level0_runs: usize, has_flushed: bool) {
         let Some(pacer) = &self.pacer else { return };
         let limit = self.design.options.stall.level0_runs;
@@ -38,7 +41,7 @@ impl Inner {
         let mut rule = pacer.rule.lock();
         let now_ns = pacer.now_ns();
         if has_flushed {
-            // The rule is locked, so that a memtable that becomes immutable now arrives after this release.
+            // The lock on the rule orders events: a memtable that becomes immutable now arrives after this release.
             rule.memory.release(now_ns, self.view.load().frozen.is_empty());
         }
         if level0_runs < before.version.levels.runs_of(0).len() {
@@ -48,7 +51,7 @@ impl Inner {
         }
     }
 
-    /// Pays for the bytes that were written since the last payment: waits as long as the rule requires.
+    /// Waits for the time that the delay rule requires for the bytes written since the last wait.
     #[cold]
     pub(crate) fn pay(&self) {
         let Some(pacer) = &self.pacer else { return };
@@ -73,8 +76,8 @@ impl Inner {
         }
     }
 
-    /// Returns the bytes that fit into memtables and into level 0, if the active memtable has `charged` bytes. The
-    /// caller holds the lock under which the active memtable changes.
+    /// Returns the number of bytes that fit into the memtables and into level 0, if the active memtable has `charged`
+    /// bytes. The caller must hold the lock that protects the active memtable.
     fn room(&self, charged: u64) -> Room {
         let (view, stall) = (self.view.load(), self.design.options.stall);
         let memtable = self.design.memtable_capacity.0;
@@ -91,7 +94,7 @@ impl Inner {
         }
     }
 
-    /// Whether the policy has a job for the current shape.
+    /// Returns whether the compaction policy has a job for the current shape of the tree.
     pub(crate) fn is_compaction_due(&self) -> bool {
         let shape = self.view.load().version.shape(self.design.memtable_capacity.0);
         self.policy.pick(&shape).is_some()

@@ -1,4 +1,4 @@
-//! Errors of the tree. Each message states the next step.
+//! Errors of the tree. Each message says what to do next.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub enum Error {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// The offset of the corruption, in bytes.
+        /// The offset of the first corrupt byte or record in the file.
         offset: u64,
         /// A description of the corruption.
         what: String,
@@ -29,43 +29,43 @@ pub enum Error {
     /// The design cannot be built.
     #[error(transparent)]
     Design(#[from] DesignError),
-    /// The key is above the limit.
+    /// The key is longer than the limit.
     #[error("the key has {0} bytes; the limit is {MAX_KEY_BYTES}")]
     KeyTooLong(usize),
     /// The value is above the limit.
     #[error("the value has {0} bytes; the limit is {MAX_VALUE_BYTES}")]
     ValueTooLong(usize),
     /// The batch is above the limit.
-    #[error("the batch would have {0} bytes, the limit is {MAX_BATCH_BYTES}; split it")]
+    #[error("the batch would have {0} bytes; the limit is {MAX_BATCH_BYTES}; split the batch")]
     BatchTooLong(usize),
     /// The directory is open in another process, or as another tree of this process.
     #[error("{} is in use by {}; close it there first", .0.display(), .1.user())]
     InUse(PathBuf, Held),
-    /// The directory has files, but none of a tree.
-    #[error("{} has files, but no tree; use an empty or a new directory", .0.display())]
+    /// The directory has files, but no file of a tree.
+    #[error("{} has files, but no store; use an empty or a new directory", .0.display())]
     NotATree(PathBuf),
     /// The directory has no file of a tree.
     #[error("{} is not a store: it has no manifest, no SSTable and no WAL", .0.display())]
     NotAStore(PathBuf),
     /// A WAL file that the manifest needs is missing.
-    #[error("{} is missing: acknowledged writes are lost; {QUARANTINE_HINT}", .0.display())]
+    #[error("{} is missing, so acknowledged writes are lost; {QUARANTINE_HINT}", .0.display())]
     MissingLog(PathBuf),
-    /// An earlier write or background job failed. Acknowledged writes are safe, but the tree accepts no more.
-    #[error("the tree accepts no writes after this error: {0}; open it again")]
+    /// An earlier write or background job failed. Acknowledged writes are safe, but the tree accepts no more writes.
+    #[error("the tree accepts no writes after this error: {0}; open the tree again")]
     Failed(String),
-    /// The compaction policy, which may be another process, failed and can pick no more jobs.
+    /// The compaction policy failed and can pick no more jobs. The policy may be another process.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
-    /// The keys of an SSTable are not in ascending order, although its checksums match or it has no checksums.
-    #[error("{}: corruption: keys out of order during compaction; run `lsmbench verify` to find the SSTable", .0.display())]
+    /// The keys of an SSTable are not in ascending order. Its checksums match, or the SSTable has no checksums.
+    #[error("{}: keys of a corrupt SSTable are out of order; run `lsmbench verify` to find the SSTable", .0.display())]
     OutOfOrder(PathBuf),
     /// An option of the call is out of range.
     #[error("{0}")]
     Misuse(String),
 }
 
-/// The advice about a store that does not open because of corruption.
-pub(crate) const QUARANTINE_HINT: &str = "open it with quarantine to continue with the readable files";
+/// The advice to the user if corruption prevents the opening of a store.
+pub(crate) const QUARANTINE_HINT: &str = "open the store with quarantine to continue with the readable files";
 
 /// The result of a call to a tree.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -76,17 +76,18 @@ impl Error {
         Self::Damaged { file: file.to_owned(), offset, what: what.into() }
     }
 
-    /// Returns the error of a block that does not decompress, in `file` at `offset`.
+    /// Returns the error of a block in `file` at `offset` that cannot be decompressed.
     pub(crate) fn block(file: &Path, offset: u64, error: &CorruptBlock) -> Self {
         Self::damaged(file, offset, error.to_string())
     }
 
-    /// Whether the error is a corruption of a file, as opposed to a failed call or a misuse.
+    /// Returns whether the error reports corruption of a file, and not a failed call or a misuse.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::MissingLog(_) | Self::OutOfOrder(_))
     }
 
-    /// Whether the error comes from reading: a read failed or the file is corrupt, and nothing was written.
+    /// Returns whether the error comes from a read: the read failed or the file is corrupt, and the tree wrote
+    /// nothing.
     pub(crate) fn is_of_reading(&self) -> bool {
         self.is_damage() || matches!(self, Self::Storage(error) if error.operation == "read")
     }

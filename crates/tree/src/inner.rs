@@ -29,104 +29,105 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{HEADER_BYTES, LogFile, WalMode};
 
-/// The mode of background work.
+/// The mode of background work: with threads, or inside the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Flushes and compactions run on background threads, as soon as work is due.
     Timed,
-    /// Flushes and compactions run to completion inside the write that makes them due. With a single thread, every
-    /// counter is equal on every machine and in every run.
+    /// A write runs all flushes and compactions that it makes due before it returns. With a single thread, every
+    /// counter has an equal value on every machine and in every run.
     Counted,
 }
 
 /// The state of an open tree.
 ///
-/// Locks are taken in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`, `shelf`,
-/// `pending`, `manifest`, the state of `signals`, `view_lock`, the rule of `pacer`. Readers take no locks, except that a
-/// scan occasionally checks whether a read-triggered compaction is due.
+/// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`,
+/// `shelf`, `pending`, `manifest`, the state of `signals`, `view_lock`, the rule of `pacer`. Readers take no locks,
+/// except that a scan occasionally takes a lock to check whether a read-triggered compaction is due.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) design: Design,
     pub(crate) mode: Mode,
-    /// Reads a clock in nanoseconds, for the times of write stalls and compactions. The tree itself reads no clock for
-    /// them.
+    /// Returns the time in nanoseconds. The tree measures the times of write stalls and compactions only with this
+    /// clock.
     pub(crate) clock: fn() -> u64,
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// Decides which values live in blob files.
+    /// Decides which values are stored in blob files.
     pub(crate) values: Box<dyn ValuePolicy>,
-    /// The blob files that are being collected: their live values move to other files.
+    /// The blob files that garbage collection is processing. Their live values move to other files.
     pub(crate) collected_blobs: Mutex<HashSet<u64>>,
     pub(crate) hasher: Arc<dyn KeyHasher>,
     pub(crate) wal_mode: WalMode,
-    /// The current memtables and SSTables, like RocksDB's superversion. The view is replaced as a whole.
+    /// The current memtables and SSTables, like the superversion of RocksDB. A change replaces the whole view.
     pub(crate) view: ArcSwap<View>,
     /// The sequence number up to which every write is visible.
     pub(crate) visible: CachePadded<Visible>,
-    /// The running flush holds this lock, because only one flush runs at a time.
+    /// The running flush holds this lock, so only one flush runs at a time.
     pub(crate) flushing: Mutex<()>,
-    /// The running compaction holds this lock, because only one compaction runs at a time.
+    /// The running compaction holds this lock, so only one compaction runs at a time.
     pub(crate) compacting: Mutex<()>,
-    /// The WAL that is being written.
+    /// The WAL that writers currently write.
     pub(crate) log: CachePadded<Mutex<Log>>,
     /// The WALs that no memtable writes to.
     pub(crate) shelf: Mutex<LogShelf>,
-    /// The sequence number up to which every record is in the WAL, and is synced if the mode requires it. The holder of
-    /// the WAL raises it.
+    /// The sequence number up to which every record is in the WAL. If the WAL mode requires a sync before
+    /// acknowledgment, these records are also synced. The thread that holds the lock of the WAL increases this
+    /// number.
     pub(crate) logged: CachePadded<AtomicU64>,
-    /// Commits that have sequence numbers and wait for the WAL.
+    /// The queue of commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The durable state. Only the holder of this lock creates the next version.
+    /// The durable state of the tree. Only the thread that holds this lock creates the next version.
     pub(crate) manifest: Mutex<Manifest>,
-    /// Held while the view is replaced.
+    /// A thread holds this lock while it replaces the view.
     pub(crate) view_lock: Mutex<()>,
     pub(crate) next_file: AtomicU64,
     pub(crate) next_run: AtomicU64,
-    /// Whether read-triggered compactions may begin. `false` when the tree is being closed, or after one met
-    /// corruption.
+    /// Whether read-triggered compactions may begin. The value is `false` while the tree is being closed, and after a
+    /// read-triggered compaction has found corruption.
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
-    /// The delays of writes, if the design has any.
+    /// The delays of writes, if the design delays writes.
     pub(crate) pacer: Option<Pacer>,
     pub(crate) counters: AllCounters,
-    /// The report of recovery.
+    /// The report of the recovery that opened the tree.
     pub(crate) recovery: Recovery,
-    /// The lock that keeps other processes out of the directory.
+    /// The lock on the directory, which keeps other processes out.
     pub(crate) _lock: Box<dyn Send + Sync>,
 }
 
-/// The WAL that is being written.
+/// The WAL that writers currently write.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
-    /// Records that are taken from the queue and not yet written.
+    /// The records that were removed from the queue and are not written yet.
     pub(crate) records: Vec<u8>,
     /// The group of commits that share a sync.
     pub(crate) commit_group: CommitGroup,
 }
 
-/// The group of commits that share a sync, as of the last sync.
+/// The statistics of group commit at the last sync, from which the leader decides whether to wait for followers.
 #[derive(Default)]
 pub(crate) struct CommitGroup {
-    /// The number of commits in the last sync, plus the commits that were queued during that sync.
+    /// The number of commits in the last sync, plus the number of commits that entered the queue during the sync.
     pub(crate) commits: u64,
     /// The duration of the last sync.
     pub(crate) sync_time: Duration,
-    /// The number of waits without followers since the last wait with some.
+    /// The number of waits in which no follower came, since the last wait in which followers came.
     pub(crate) backoff: u32,
-    /// The number of syncs before the next wait.
+    /// The number of syncs before the leader waits for followers again.
     pub(crate) until_wait: u32,
 }
 
 impl Log {
-    /// Wraps a new WAL file.
+    /// Creates the state of a new WAL file.
     pub(crate) fn new(file: LogFile) -> Self {
         Self { file, records: Vec::new(), commit_group: CommitGroup::default() }
     }
 
-    /// Takes all queued records.
+    /// Moves all queued records to the buffer of the WAL.
     #[inline]
     pub(crate) fn take(&mut self, pending: &mut WriteQueue) -> Drained {
         std::mem::swap(&mut self.records, &mut pending.records);
@@ -136,10 +137,10 @@ impl Log {
     }
 }
 
-/// The position of records that were taken from the queue.
+/// The position in the WAL of records that were removed from the queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Drained {
-    /// The last sequence number of the records.
+    /// The sequence number of the last record.
     pub(crate) last: SequenceNumber,
     /// The offset in the WAL at which the records end.
     pub(crate) end: u64,
@@ -147,25 +148,25 @@ pub(crate) struct Drained {
     pub(crate) commits: u64,
 }
 
-/// Commits that have sequence numbers and wait for the WAL, and the memtable that they go to.
+/// The queue of commits that have sequence numbers and wait for the WAL, and the memtable of these commits.
 pub(crate) struct WriteQueue {
     pub(crate) next_sequence: SequenceNumber,
     pub(crate) active: Arc<Slot>,
-    /// The seal of the WAL of the active memtable.
+    /// The seal of the WAL that belongs to the active memtable.
     pub(crate) log_seal: u64,
-    /// The size of the active memtable: the written bytes, counted as for its capacity.
+    /// The size of the active memtable: the written bytes, counted in the same way as for its capacity.
     pub(crate) charged_bytes: u64,
-    /// The sequence number from which the active memtable is full, independent of its bytes.
+    /// The sequence number at which the active memtable is full, even if it has room for more bytes.
     pub(crate) full_from: SequenceNumber,
-    /// The next payment of a writer, if the design delays writes.
+    /// The delay state of the active memtable, if the design delays writes.
     pub(crate) payment: Payment,
-    /// Framed records that are not in the WAL yet.
+    /// The framed records that are not in the WAL yet.
     pub(crate) records: Vec<u8>,
     /// The number of commits in `records`.
     pub(crate) commits: u64,
-    /// The offset in the WAL at which `records` begins.
+    /// The offset in the WAL at which `records` will begin.
     pub(crate) log_offset: u64,
-    /// The length of the WAL that is known to be durable.
+    /// The number of bytes at the front of the WAL that are known to be durable.
     pub(crate) synced_offset: u64,
 }
 
@@ -213,20 +214,20 @@ pub(crate) struct Signals {
 /// The state of the compactor.
 #[derive(Default)]
 pub(crate) struct SignalState {
-    /// Whether the shape has changed since the compactor last picked a job.
+    /// Whether the shape of the tree has changed since the compactor last picked a job.
     pub(crate) shape_changed: bool,
     /// Whether a compaction is running.
     pub(crate) compacting: bool,
 }
 
 impl Failure {
-    /// Whether the tree has failed.
+    /// Returns whether the tree has failed.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Returns the error if the tree has failed.
+    /// Returns the first error as `Err` if the tree has failed.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_set() { Err(self.error()) } else { Ok(()) }
@@ -249,7 +250,7 @@ impl Signals {
         self.changed.notify_all();
     }
 
-    /// Whether the tree is being closed.
+    /// Returns whether the tree is being closed.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
@@ -262,7 +263,7 @@ impl Inner {
         HashedKey { bytes: key, hash: self.hasher.hash(key) }
     }
 
-    /// Returns the merge operator of the design, if it has one.
+    /// Returns the merge operator of the design, or `None` if the design has no merge operator.
     #[inline]
     pub(crate) fn merge_operator(&self) -> Option<MergeOperator> {
         self.design.options.merge_operator
@@ -285,14 +286,15 @@ impl Inner {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Replaces the view with the result of `next` for the current view.
+    /// Replaces the view with the view that `next` creates from the current view.
     pub(crate) fn swap_view(&self, next: impl FnOnce(&View) -> View) {
         let _guard = self.view_lock.lock();
         let current = self.view.load();
         self.view.store(Arc::new(next(&current)));
     }
 
-    /// Gives the cache the share of the memory limit that memtables, filters and fences leave, if there is a limit.
+    /// Gives the cache the rest of the memory limit, after memtables, filters and fences. Does nothing without a
+    /// limit.
     pub(crate) fn balance_memory(&self) {
         if let Some(memory) = self.design.options.memory {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();

@@ -1,7 +1,7 @@
 //! An LSM-tree that is assembled from one variant of every axis.
 //!
-//! A [`Design`] names one variant of every axis. [`OpenOptions::open`] builds them into a [`Tree`], a durable ordered
-//! map from byte strings to byte strings.
+//! A [`Design`] names one variant of every axis. [`OpenOptions::open`] assembles these variants into a [`Tree`]: a
+//! durable ordered map from byte strings to byte strings.
 //!
 //! ```
 //! use lsmbench_tree::{Design, OpenOptions};
@@ -13,12 +13,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * A write gets a sequence number, goes to the WAL and the memtable, and becomes visible in the order of sequence
+//! - A write gets a sequence number, goes to the WAL and the memtable, and becomes visible in the order of sequence
 //!   numbers ([`Tree::put`], [`WriteBatch`]).
-//! * A read loads one pointer to an immutable view of memtables and sorted runs, and takes no lock ([`Tree::get`],
+//! - A read loads one pointer to an immutable view of memtables and sorted runs, and takes no lock ([`Tree::get`],
 //!   [`Range`], [`Snapshot`]).
-//! * Flushes and compactions write new SSTables and swap the view. Each SSTable has one version per key. The order of
-//!   the runs determines which of two versions is newer.
+//! - Flushes and compactions write new SSTables and replace the view. Each sorted run has one version per key. The
+//!   order of the runs determines which of two versions is newer.
 
 mod assemble;
 mod batch;

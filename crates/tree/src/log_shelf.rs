@@ -1,13 +1,14 @@
-//! The WAL files that no memtable writes to.
+//! The WAL files to which no memtable writes.
 
 use crate::wal::LogFile;
 
-/// The WAL files that no memtable writes to.
+/// The WAL files to which no memtable writes.
 #[derive(Default)]
 pub(crate) struct LogShelf {
-    /// The next WAL, if it was created already. Its number is above the numbers of all other WALs.
+    /// The WAL of the next memtable, if it exists already. Its file number is larger than the numbers of all other
+    /// WALs.
     pub(crate) next: Option<NewLog>,
-    /// WALs of immutable memtables that are still open.
+    /// The open WALs of immutable memtables.
     pub(crate) retired: Vec<LogFile>,
 }
 

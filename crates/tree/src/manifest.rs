@@ -1,6 +1,6 @@
-//! The manifest: a file with the set of tables of the tree.
+//! The manifest: a file that lists the SSTables of the tree.
 //!
-//! Each change appends the whole new state with a checksum. The last intact record is the current state, so every
+//! Each change appends the complete new state with a checksum. The last intact record is the current state, so every
 //! change is atomic.
 
 use std::collections::HashSet;
@@ -18,10 +18,10 @@ use crate::values::BlobFileShape;
 /// The name of the manifest in the tree's directory.
 pub(crate) const MANIFEST: &str = "manifest";
 
-/// The name of a new manifest until it replaces the old manifest.
+/// The name of a new manifest before it replaces the old manifest.
 pub(crate) const MANIFEST_TEMPORARY: &str = "manifest.tmp";
 
-/// The first bytes of a manifest. These bytes name the kind of file and the version of the format.
+/// The first bytes of a manifest, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 12] = *b"lsmmanifest1";
 
 /// The number of bytes before each record, for its length and its checksum.
@@ -30,7 +30,8 @@ const FRAME_BYTES: usize = 4 + 4;
 /// The size, in bytes, above which a manifest is rewritten.
 const REWRITE_BYTES: u64 = 4 << 20;
 
-/// The limit of the numbers of files, runs and writes. No tree exists long enough to reach it.
+/// The exclusive limit of file numbers, run numbers and sequence numbers. No tree exists long enough to reach this
+/// limit.
 pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
 
 /// The code of the merge operator among the optional parts of a state.
@@ -39,47 +40,49 @@ const MERGE_OPERATOR: u8 = 1;
 /// The code of the blob files among the optional parts of a state.
 const BLOB_FILES: u8 = 2;
 
-/// The limit of the search for intact records after corrupt records, as a multiple of the manifest's bytes.
+/// The cost limit of the search for intact records after a corrupt record, in multiples of the manifest's size.
 const MOST_PASSES: usize = 64;
 
-/// The state that a tree needs to find its data when it is opened.
+/// The information that a tree needs to find its data when the tree is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// The table numbers: by level, by run from the newest to the oldest, and in key order.
+    /// The numbers of the tables: one list per level, with the runs from the newest to the oldest, and tables in key
+    /// order.
     pub(crate) levels: Vec<Vec<RunState>>,
-    /// The number of the oldest WAL that is still needed; `None` for a tree without a WAL.
+    /// The file number of the oldest WAL that is still needed. `None` if the tree has no WAL.
     pub(crate) log: Option<u64>,
-    /// Whether each of these WALs was completely synced before the next WAL was begun. If so, missing writes between
-    /// two WALs are not the effect of a crash.
+    /// Whether each needed WAL was completely synced before the next WAL began. If so, a crash cannot explain missing
+    /// writes between two WALs.
     pub(crate) log_is_synced: bool,
     /// The first unused file number.
     pub(crate) next_file: u64,
     /// The first unused run number.
     pub(crate) next_run: u64,
-    /// The sequence number up to which every write is in the tables.
+    /// The sequence number up to which every write is in the SSTables.
     pub(crate) flushed_sequence: u64,
-    /// The seals of the store's files.
+    /// The data from which the tree computes the seals of its files.
     pub(crate) seals: Seals,
-    /// The number and the length, in bytes, of the last WAL of a closed store. The WAL is then durable up to this
-    /// length, and a shorter WAL is corrupt. `None` while the store is open, and after its process was killed.
+    /// The file number and the length, in bytes, of the last WAL of a closed store. The WAL is durable up to this
+    /// length, so a shorter WAL is corrupt. `None` while the store is open, and after a crash of its process.
     pub(crate) closed_log: Option<(u64, u64)>,
-    /// The merge operator of the store. With an operator, the last byte of each stored value is a mark.
+    /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
+    /// from operands.
     pub(crate) merge_operator: Option<MergeOperator>,
     /// The blob files with their bytes and live bytes, by number.
     pub(crate) blobs: Vec<BlobFileShape>,
 }
 
-/// A run by its number.
+/// A sorted run: its number and the numbers of its tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunState {
     /// The number of the run.
     pub(crate) id: u64,
-    /// The numbers of its tables, in key order.
+    /// The numbers of the run's tables, in key order.
     pub(crate) tables: Vec<u64>,
 }
 
 impl State {
-    /// Returns all table numbers.
+    /// Returns the numbers of all tables.
     pub(crate) fn tables(&self) -> impl Iterator<Item = u64> {
         self.levels.iter().flatten().flat_map(|run| run.tables.iter().copied())
     }
@@ -89,7 +92,7 @@ impl State {
         put_varint(&mut out, self.next_file);
         put_varint(&mut out, self.next_run);
         put_varint(&mut out, self.flushed_sequence);
-        // WAL numbers begin at 1, so 0 means "none".
+        // WAL numbers begin at 1, so the number 0 represents `None`.
         put_varint(&mut out, self.log.unwrap_or(0));
         out.push(u8::from(self.log_is_synced));
         put_varint(&mut out, self.levels.len() as u64);
@@ -141,7 +144,7 @@ impl State {
             }
             state.levels.push(level);
         }
-        // Records that were written before seals existed end here.
+        // Records of programs without seals end here.
         if !reader.is_at_end() {
             state.seals = Seals::decode(&mut reader)?;
             state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
@@ -156,8 +159,8 @@ impl State {
         (reader.is_at_end() && state.is_sound()).then_some(state)
     }
 
-    /// Whether a tree can be in this state. Every table and every run must have a distinct number below the first
-    /// unused number. No number may be near the end of its type.
+    /// Returns whether a tree can have this state. Every table and every run must have a distinct number below the
+    /// first unused number. All numbers must be below [`MOST_NUMBERS`].
     fn is_sound(&self) -> bool {
         let runs = || self.levels.iter().flatten();
         let (mut tables, mut run_ids) = (HashSet::new(), HashSet::new());
@@ -181,7 +184,7 @@ impl State {
     }
 }
 
-/// Decodes the blob files of a state. `None` if they are corrupt.
+/// Decodes the blob files of a state. Returns `None` if the bytes are corrupt.
 fn decode_blobs(reader: &mut Reader<'_>) -> Option<Vec<BlobFileShape>> {
     let mut blobs = Vec::new();
     for _ in 0..reader.varint()? {
@@ -196,12 +199,12 @@ fn decode_blobs(reader: &mut Reader<'_>) -> Option<Vec<BlobFileShape>> {
 pub(crate) struct Manifest {
     directory: PathBuf,
     file: Box<dyn WriteFile>,
-    /// The last state that was written.
+    /// The state in the last record of the manifest.
     pub(crate) state: State,
 }
 
 impl Manifest {
-    /// Creates a manifest with `state` atomically. An existing manifest stays until the new manifest is durable.
+    /// Creates a manifest with `state` atomically. An existing manifest remains until the new manifest is durable.
     pub(crate) fn create(storage: &dyn Storage, directory: &Path, state: State) -> Result<Self> {
         let temporary = directory.join(MANIFEST_TEMPORARY);
         let mut file = storage.create(&temporary, Purpose::Manifest)?;
@@ -236,14 +239,14 @@ impl Manifest {
     }
 }
 
-/// A manifest as it was read.
+/// The content of a manifest file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The last intact state.
     pub(crate) state: State,
-    /// The number of bytes after the last state, left by a change that a crash cut off.
+    /// The number of bytes after the last intact record. A crash during a change leaves such bytes.
     pub(crate) torn_bytes: u64,
-    /// The number of corrupt bytes before that state.
+    /// The number of corrupt bytes before the last intact record.
     pub(crate) damaged_bytes: u64,
 }
 
@@ -253,16 +256,17 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
     let file = storage.open(&path, Purpose::Manifest)?;
     let bytes = file.read(0, file.len() as usize)?;
     if !bytes.starts_with(&MAGIC) {
-        return Err(Error::damaged(&path, 0, "the file is not a manifest, or has another version"));
+        return Err(Error::damaged(&path, 0, "the file is not a manifest, or has another format version"));
     }
     last_state(&bytes)
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))
 }
 
-/// Reads all records. After a corrupt record, every offset is searched for the next intact record.
+/// Reads all records and returns the last intact record. After a corrupt record, the function tries every offset
+/// until it finds the next intact record.
 ///
-/// A false length rarely fits in the file. If many fit, the search is given up, because its cost would be quadratic in
-/// the size of the file.
+/// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the function
+/// returns `None`, because the cost of the search would be quadratic in the size of the file.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
     let mut left = bytes.len() * MOST_PASSES;
@@ -286,7 +290,7 @@ fn last_state(bytes: &[u8]) -> Option<Found> {
     })
 }
 
-/// Returns the length of the record at an offset, if a record of that length fits in the file.
+/// Returns the length of the record at an offset. Returns `None` if the record would exceed the file.
 fn record_len(bytes: &[u8], at: usize) -> Option<usize> {
     let mut reader = Reader::new(&bytes[at..]);
     let len = reader.u32()? as usize;
@@ -305,7 +309,7 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(State, usize)> {
     Some((State::decode(record)?, at + FRAME_BYTES + len))
 }
 
-/// Corrects the checksums of the records: see [`crate::reseal`].
+/// Corrects the checksums of all records. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8]) {
     let mut at = MAGIC.len();
     while let Some(end) = reseal_record(bytes, at) {
@@ -404,7 +408,7 @@ mod tests {
         }
     }
 
-    /// If every length fits, each offset would read the rest of the file.
+    /// If every length fits into the file, the search would read the rest of the file at each offset.
     #[test]
     fn the_search_behind_damage_ends_soon() {
         let all = states();
@@ -412,7 +416,7 @@ mod tests {
         let len = 3 << 20;
         bytes.extend([0, 0, 1, 0].into_iter().cycle().take(len));
         assert_eq!(last_state(&bytes), None);
-        // If no length fits, all of it is searched.
+        // If no length fits into the file, the search tries all offsets.
         let start = bytes.len() - len;
         bytes[start..].fill(0xff);
         let found = last_state(&bytes).unwrap();

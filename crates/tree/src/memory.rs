@@ -14,11 +14,12 @@ use crate::range_deletes::RangeDeletes;
 pub(crate) struct Slot {
     /// The memtable.
     pub(crate) memtable: Box<dyn Memtable>,
-    /// The range deletes. They hide older entries of the memtable, and all older memtables and runs.
+    /// The range deletes. A range delete hides older entries of this memtable, and entries of all older memtables and
+    /// runs.
     pub(crate) range_deletes: RangeDeletes,
-    /// The number of the WAL that has its writes. Older WALs are not needed for it.
+    /// The number of the WAL that contains the writes of this memtable. This memtable does not need older WALs.
     pub(crate) log: u64,
-    /// The last sequence number of the memtable. The number is set when the memtable becomes immutable.
+    /// The last sequence number of the memtable, which is set when the memtable becomes immutable.
     last_sequence: AtomicU64,
 }
 
@@ -29,7 +30,7 @@ impl Slot {
         Self { memtable, range_deletes, log, last_sequence }
     }
 
-    /// Whether nothing was written.
+    /// Returns whether the memtable has neither entries nor range deletes.
     pub(crate) fn is_empty(&self) -> bool {
         self.memtable.is_empty() && self.range_deletes.is_empty()
     }
@@ -39,7 +40,7 @@ impl Slot {
         self.memtable.memory_bytes() + self.range_deletes.memory_bytes()
     }
 
-    /// Looks up the newest version of `key` not above `snapshot`, and appends its value to `value`.
+    /// Looks up the newest version of `key` that is not newer than `snapshot`, and appends its value to `value`.
     #[inline]
     pub(crate) fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         match self.range_deletes.newest(key.bytes, snapshot) {
@@ -51,8 +52,8 @@ impl Slot {
         }
     }
 
-    /// Adds the versions of `key` that a reader at `snapshot` sees to `stack`, newest first. Returns `false` if a version
-    /// is corrupt.
+    /// Adds the versions of `key` that a reader at `snapshot` sees to `stack`, from the newest to the oldest version.
+    /// Returns `false` if a version is corrupt.
     pub(crate) fn collect(
         &self,
         key: HashedKey<'_>,
@@ -81,45 +82,45 @@ impl Slot {
         true
     }
 
-    /// Whether a range delete that is not above `snapshot` hides the entry of `key` that a reader at `snapshot` finds in
-    /// the memtable.
+    /// Returns whether a range delete hides the entry of `key` in this memtable from a reader at `snapshot`.
     pub(crate) fn hides_own(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> bool {
         let deleted = self.range_deletes.newest(key.bytes, snapshot);
         deleted.is_some() && self.memtable.sequence_of(key, snapshot) < deleted
     }
 
-    /// Records that this memtable gets no write after `last`.
+    /// Records `last` as the sequence number of the last write to this memtable.
     pub(crate) fn close(&self, last: SequenceNumber) {
         self.last_sequence.store(last, Ordering::Release);
     }
 
-    /// Returns the last sequence number of the memtable, or the largest number while it is active.
+    /// Returns the last sequence number of the memtable, or the largest possible number while the memtable is active.
     pub(crate) fn last_sequence(&self) -> SequenceNumber {
         self.last_sequence.load(Ordering::Acquire)
     }
 }
 
-/// The size of the first batch if the memtable is one of several sources. The batch is small, because most scans are
-/// short and find most entries in other sources.
+/// The number of entries in the first batch if the memtable is one of several sources. This batch is small, because
+/// most scans are short and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
-/// The size of the first batch if the memtable is the only source and the length of the scan is unknown. The batch is
-/// larger, because in some memtables the next batch costs a search.
+/// The number of entries in the first batch if the memtable is the only source and the length of the scan is unknown.
+/// This batch is larger, because in some memtables each further batch costs a search.
 const FIRST_BATCH_ALONE: usize = 12;
 
-/// The largest first batch if the length of the range is known.
+/// The maximum number of entries in the first batch if the length of the scan is known.
 const LARGEST_FIRST_BATCH: u64 = 64;
 
-/// The largest batch, in entries.
+/// The maximum number of entries in a batch.
 ///
-/// The size of the largest batch. A later batch is half as large as all previous batches together, because entries
-/// beyond the end of the scan are wasted. If a batch costs a search, it is as large as all previous batches together.
+/// A later batch is half as large as all previous batches together, because entries beyond the end of the scan are
+/// wasted. If each batch costs a search, a later batch is as large as all previous batches together.
 const LARGEST_BATCH: usize = 1024;
 
-/// The smallest batch after the first batch, if a batch costs a search.
+/// The minimum number of entries in a batch after the first batch, if each batch costs a search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
-/// Returns the size of the first batch of a range that is expected to have `expected` entries, if that is known.
+/// Returns the number of entries in the first batch of a scan. `expected` is the expected length of the scan, if
+/// known.
 pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     match (is_alone, expected) {
         (false, _) => FIRST_BATCH,
@@ -128,22 +129,22 @@ pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     }
 }
 
-/// An iterator over a memtable as of one sequence number.
+/// An iterator over the entries of a memtable that are visible at one sequence number.
 pub(crate) struct MemtableCursor<'t> {
     slot: &'t Slot,
     direction: Direction,
     snapshot: SequenceNumber,
     batch: Entries<'t>,
     at: usize,
-    /// The number of entries that the batch requested. A shorter batch is the last batch.
+    /// The number of entries that the last request asked for. A batch with fewer entries is the last batch.
     limit: usize,
     /// The number of entries in the batches before the current batch.
     passed: usize,
 }
 
 impl<'t> MemtableCursor<'t> {
-    /// Opens a cursor at the first entry in `direction` that `from` allows; `None` if there is none. The first batch
-    /// requests `limit` entries.
+    /// Opens a cursor at the first entry in `direction` that the bound `from` allows. Returns `None` if no entry is
+    /// in bounds. The first batch requests `limit` entries.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,
@@ -158,7 +159,7 @@ impl<'t> MemtableCursor<'t> {
         Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0 })
     }
 
-    /// Whether the cursor is over the memtable of this slot.
+    /// Returns whether the cursor iterates over the memtable of this slot.
     pub(crate) fn is_of(&self, slot: &Slot) -> bool {
         std::ptr::eq(self.slot, slot)
     }
@@ -180,20 +181,21 @@ impl<'t> MemtableCursor<'t> {
         head(self.entry().key)
     }
 
-    /// Whether the current entry is a tombstone.
+    /// Returns whether the current entry is a tombstone.
     #[inline]
     pub(crate) fn is_tombstone(&self) -> bool {
         self.entry().value.is_none()
     }
 
-    /// Moves to the next entry; `false` at the end.
+    /// Moves to the next entry. Returns `false` at the end of the memtable.
     #[inline]
     pub(crate) fn advance(&mut self) -> bool {
         self.at += 1;
         self.at < self.batch.len() || self.refill()
     }
 
-    /// Calls `pass` for the following entries of the batch, and moves to each for which it returns `true`.
+    /// Calls `pass` for the following entries of the batch while `pass` returns `true`. Moves to the last entry for
+    /// which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {

@@ -1,7 +1,7 @@
-//! Merges sorted sources, newest first, into one sequence with the newest version of each key.
+//! Merges sorted sources into one sequence with the newest version of each key.
 //!
-//! A merge kernel is generic over its sources and is compiled for each type of source. There are two kernels.
-//! Compactions and scans use a loser tree. A design can choose a binary heap for its compactions.
+//! A merge kernel is generic over its sources, so the compiler generates code for each type of source. Compactions
+//! and scans use a loser tree. A design can select a binary heap for its compactions.
 
 mod heap;
 
@@ -13,8 +13,8 @@ pub use heap::HeapMerge;
 
 /// Returns the first 16 bytes of a key as a big-endian number, padded with zeros on the right.
 ///
-/// A [`Merge`] compares these prefixes first. Prefixes order like their keys, except that different keys may have equal
-/// prefixes.
+/// A [`Merge`] compares these prefixes first. Different prefixes have the same order as their keys. Different keys
+/// may have equal prefixes.
 #[inline]
 pub fn head(key: &[u8]) -> u128 {
     match key.first_chunk::<16>() {
@@ -33,9 +33,9 @@ fn short_head(key: &[u8]) -> u128 {
 
 /// A sorted source of a merge with distinct keys.
 ///
-/// A source is always positioned at an entry. A source without entries must be left out.
+/// A source is always positioned at an entry. The caller must leave out sources without entries.
 pub trait Source {
-    /// The state that [`advance`](Self::advance) needs in addition to the source.
+    /// The data that [`advance`](Self::advance) needs in addition to the source.
     type Context: ?Sized;
     /// The error of [`advance`](Self::advance).
     type Error;
@@ -46,7 +46,7 @@ pub trait Source {
     /// Returns the current key.
     fn key(&self) -> &[u8];
 
-    /// Moves to the next entry. Returns `false` at the end; the source must not be used after that.
+    /// Moves to the next entry. Returns `false` at the end of the source. The source must not be used after its end.
     ///
     /// # Errors
     /// If the source cannot read its next entry.
@@ -55,14 +55,15 @@ pub trait Source {
 
 /// An algorithm that merges sorted sources into one sequence. All kernels give equal sequences.
 pub trait Kernel<S: Source>: Sized {
-    /// Creates a merge of `sources`, newest first. Each source is positioned at its first entry in `direction`.
+    /// Creates a merge of `sources`, which begin with the newest source. Each source is positioned at its first entry
+    /// in `direction`.
     fn new(sources: Vec<S>, direction: Direction) -> Self;
 
-    /// Returns the source with the current entry, which is the first key in direction, in its newest version. `None` at
-    /// the end.
+    /// Returns the source with the current entry: the newest version of the next key in the merge direction. Returns
+    /// `None` at the end of the merge.
     fn current(&self) -> Option<&S>;
 
-    /// Returns the sources at the current key with an older version of it, newest first.
+    /// Returns the sources that have an older version of the current key, from the newest to the oldest version.
     fn superseded<'m>(&'m self) -> impl Iterator<Item = &'m S>
     where
         S: 'm;
@@ -70,60 +71,63 @@ pub trait Kernel<S: Source>: Sized {
     /// Moves to the next key. The merge must have a current entry.
     ///
     /// # Errors
-    /// If a source cannot read its next entry. The merge must not be used after that.
+    /// If a source cannot read its next entry. The merge must not be used after such an error.
     fn advance(&mut self, context: &S::Context) -> Result<(), S::Error>;
 }
 
 /// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1).
 ///
-/// Each step costs ⌈log₂ k⌉ comparisons of two 16-byte key prefixes, one per level of the loser tree. No branch depends
-/// on the results. A source that wins repeatedly is compared only with the second best source. Runs with little overlap
-/// therefore cost one comparison per entry.
+/// Each step costs ⌈log₂ k⌉ comparisons of two 16-byte key prefixes for k sources, one comparison per level of the
+/// loser tree. No branch depends on the results. A source that wins repeatedly is compared only with the second best
+/// source. Runs with little overlap therefore cost one comparison per entry.
 ///
-/// If two keys are equal, the older entry loses its comparison and is marked as superseded. When the older entry wins
-/// later, its key was already returned, so the merge skips the entry. The two entries always meet before the newer
-/// entry wins the whole loser tree, because an entry below an equal winner has lost to an equal key. The merge
-/// therefore keeps no copy of returned keys.
+/// If two keys are equal, the older entry loses its comparison and is marked as superseded. If the older entry wins
+/// later, the merge has already returned its key, so the merge skips the entry. The two entries always meet before
+/// the newer entry wins the whole loser tree, because an entry below an equal winner has lost to an equal key. The
+/// merge therefore keeps no copy of returned keys.
 pub struct Merge<S> {
-    /// The sources, newest first. If several sources have equal keys, the entry of the first source wins.
+    /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
+    /// wins.
     sources: Vec<S>,
     direction: Direction,
-    /// Marks sources at their end, and unused leaves. `ended`, `shadowed` and `losers` are empty with fewer than two
-    /// sources.
+    /// Marks the sources that are at their end, and the unused leaves. With fewer than two sources, `ended`,
+    /// `shadowed` and `losers` are empty.
     ended: Vec<bool>,
     /// The number of sources that are not at their end.
     standing: usize,
-    /// Marks sources at a key that a newer source has too. `shadowed_count` is their number.
+    /// Marks the sources whose current key is also the key of a newer source.
     shadowed: Vec<bool>,
     shadowed_count: usize,
-    /// `losers[node]` lost the comparison at `node`. The leaves are the virtual nodes after the last node. The number
-    /// of leaves is a power of two, so that every source takes part in equally many comparisons.
+    /// `losers[node]` is the contender that lost the comparison at `node`. The leaves are virtual nodes after the
+    /// last node. The number of leaves is a power of two, so every source takes part in equally many comparisons.
     losers: Vec<Contender>,
     winner: Contender,
-    /// The number of consecutive wins of one source in which its comparisons were repeated.
+    /// The number of consecutive wins of one source after which the merge repeated all comparisons of this source.
     wins: u32,
-    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD), else 0, because no prefix is below 0.
+    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). Otherwise 0, because no prefix is
+    /// below 0.
     runner_up: u128,
 }
 
-/// The number of consecutive wins after which a source leads. A leading source is compared only with the second best
-/// source, until it loses.
+/// The number of consecutive wins after which a source leads. The merge compares a leading source only with the
+/// second best source, until the leading source loses.
 const WINS_TO_LEAD: u32 = 4;
 
-/// The data that decides a comparison. The sources are accessed only if two prefixes are equal.
+/// The data that decides a comparison. A comparison accesses the sources only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
-    /// The prefix of the source's key, inverted for backward merges, so that the smaller one wins. The largest number
-    /// for a source at its end.
+    /// The prefix of the source's key. Backward merges invert the prefix, so that the smaller number always wins. A
+    /// source at its end has the largest number.
     head: u128,
     source: u32,
 }
 
 impl<S: Source> Merge<S> {
-    /// Creates a merge of `sources`, newest first. Each source is positioned at its first entry in `direction`.
+    /// Creates a merge of `sources`, which begin with the newest source. Each source is positioned at its first entry
+    /// in `direction`.
     pub fn new(sources: Vec<S>, direction: Direction) -> Self {
         let count = sources.len();
-        // A single source needs neither comparisons nor their memory.
+        // A merge of a single source needs no comparisons and no memory for comparisons.
         let (players, places) = if count > 1 { (count, count.next_power_of_two()) } else { (0, 0) };
         let nobody = Contender { head: u128::MAX, source: 0 };
         let mut merge = Self {
@@ -146,8 +150,8 @@ impl<S: Source> Merge<S> {
         merge
     }
 
-    /// Returns the source with the current entry, which is the first key in direction, in its newest version. `None` at
-    /// the end.
+    /// Returns the source with the current entry: the newest version of the next key in the merge direction. Returns
+    /// `None` at the end of the merge.
     #[inline]
     pub fn current(&self) -> Option<&S> {
         if self.standing == 0 {
@@ -156,7 +160,7 @@ impl<S: Source> Merge<S> {
         self.sources.get(self.winner.source as usize)
     }
 
-    /// Returns the sources at the current key with an older version of it, newest first.
+    /// Returns the sources that have an older version of the current key, from the newest to the oldest version.
     pub fn superseded(&self) -> impl Iterator<Item = &S> {
         let current = self.current();
         let older = self.sources.iter().zip(&self.shadowed).skip(self.winner.source as usize + 1);
@@ -164,7 +168,7 @@ impl<S: Source> Merge<S> {
         superseded.filter(move |source| current.is_some_and(|current| current.key() == source.key()))
     }
 
-    /// Returns the source if the merge has only one source. The caller may advance the source, but not to its end.
+    /// Returns the source of a merge with only one source. The caller may advance this source, but not to its end.
     #[inline]
     pub fn only_source(&mut self) -> Option<&mut S> {
         match &mut self.sources[..] {
@@ -176,7 +180,7 @@ impl<S: Source> Merge<S> {
     /// Moves to the next key.
     ///
     /// # Errors
-    /// If a source cannot read its next entry. The merge must not be used after that.
+    /// If a source cannot read its next entry. The merge must not be used after such an error.
     #[inline]
     pub fn advance(&mut self, context: &S::Context) -> Result<(), S::Error> {
         if let [source] = &mut self.sources[..] {
@@ -207,7 +211,7 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Advances winners whose key was already returned from a newer source.
+    /// Advances the winners whose key the merge has already returned from a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {
@@ -219,7 +223,7 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// Replays the comparisons of a source that has advanced. Returns the winner of the whole tree.
+    /// Repeats the comparisons of a source that has advanced. Returns the winner of the whole loser tree.
     #[inline]
     fn replay(&mut self, mut current: Contender) -> Contender {
         let mut node = (current.source as usize + self.losers.len()) / 2;
@@ -257,7 +261,7 @@ impl<S: Source> Merge<S> {
         Contender { head, source }
     }
 
-    /// Compares the loser at `node` with `current` by their full keys, because their prefixes are equal.
+    /// Compares the full keys of `current` and of the loser at `node`, because their prefixes are equal.
     #[cold]
     #[inline(never)]
     fn settle(&mut self, node: usize, current: Contender) -> Contender {
@@ -266,7 +270,7 @@ impl<S: Source> Merge<S> {
         winner
     }
 
-    /// Runs all comparisons at and below `node`, and returns the winner.
+    /// Runs all comparisons at `node` and below `node`, and returns the winner.
     fn play_all(&mut self, node: usize) -> Contender {
         if let Some(leaf) = node.checked_sub(self.losers.len()) {
             let nobody = Contender { head: u128::MAX, source: leaf as u32 };
@@ -294,7 +298,7 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Compares the keys of two contenders. Equal only if both are at the same key.
+    /// Compares the keys of two contenders. The result is `Equal` only if both sources are at the same key.
     fn compare(&self, a: Contender, b: Contender) -> Ordering {
         let (a_at, b_at) = (a.source as usize, b.source as usize);
         a.head.cmp(&b.head).then_with(|| match (self.ended[a_at], self.ended[b_at]) {
@@ -331,7 +335,7 @@ impl<S: Source> Kernel<S> for Merge<S> {
     }
 }
 
-/// Returns one of two contenders, without a branch.
+/// Returns `a` if `first` is `true`, else `b`, without a branch.
 #[inline]
 fn select(first: bool, a: Contender, b: Contender) -> Contender {
     Contender {
@@ -349,7 +353,7 @@ mod tests {
 
     use super::*;
 
-    /// A run of keys with the number of its source. The run fails at a given entry.
+    /// A run of keys with the number of its source. Reading fails at a given entry of the run.
     #[derive(Clone)]
     struct Run {
         keys: Vec<Vec<u8>>,
@@ -376,8 +380,8 @@ mod tests {
         }
     }
 
-    /// Returns a key such that keys are often equal, often share prefixes, and sometimes have the prefix of ended
-    /// sources.
+    /// Returns a random key. The keys are often equal, often share prefixes, and sometimes have the prefix of a
+    /// source at its end.
     fn key(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         let number: u8 = random.random_range(0..40);
         match random.random_range(0..4) {
@@ -401,7 +405,7 @@ mod tests {
         (0..count).map(source).collect()
     }
 
-    /// Reads a merge to its end. Returns the keys with the numbers of their sources.
+    /// Reads a merge to its end. Returns each key with the number of its source.
     fn read<K: Kernel<Run>>(sources: Vec<Run>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
         let mut merge = K::new(sources, direction);
         let mut seen = Vec::new();

@@ -1,8 +1,8 @@
-//! Stored values of trees with a merge operator: values and operands, which differ in their last byte.
+//! Stored values of trees with a merge operator. The last byte distinguishes values from operands.
 //!
-//! A put stores a value, and a merge stores an operand. The value of a key is the combination of its operands with its
-//! newest value. Reads combine the operands down to the first value or tombstone. Flushes and compactions combine the
-//! versions among their inputs.
+//! A put stores a value, and a merge stores an operand. The current value of a key combines its operands with its
+//! newest stored value. Reads combine the operands that are newer than the newest value or tombstone. Flushes and
+//! compactions combine the versions of a key in their inputs.
 
 use std::path::Path;
 
@@ -10,50 +10,50 @@ use types::MergeOperator;
 
 use crate::error::Error;
 
-/// The last byte of a stored value.
+/// The last byte of a stored put.
 const VALUE: u8 = 0;
 
 /// The last byte of a stored operand.
 const OPERAND: u8 = 1;
 
-/// Returns the stored form of a value.
+/// Returns the stored form of a value: the value and a byte that marks values.
 pub(crate) fn stored_value(value: &[u8]) -> Vec<u8> {
     [value, &[VALUE]].concat()
 }
 
-/// Returns the stored form of an operand.
+/// Returns the stored form of an operand: the operand and a byte that marks operands.
 pub(crate) fn stored_operand(operand: &[u8]) -> Vec<u8> {
     [operand, &[OPERAND]].concat()
 }
 
-/// Whether stored bytes are an operand.
+/// Returns whether the stored bytes are an operand.
 #[inline]
 pub(crate) fn is_operand(stored: &[u8]) -> bool {
     stored.last() == Some(&OPERAND)
 }
 
-/// Returns the value in stored bytes. `None` if the bytes are an operand or corrupt.
+/// Returns the value in stored bytes. Returns `None` if the bytes are an operand or corrupt.
 #[inline]
 pub(crate) fn value_in(stored: &[u8]) -> Option<&[u8]> {
     stored.strip_suffix(&[VALUE])
 }
 
-/// Whether stored bytes are a value or an operand.
+/// Returns whether the last stored byte marks a value or an operand.
 pub(crate) fn is_marked(stored: &[u8]) -> bool {
     matches!(stored.last(), Some(&(VALUE | OPERAND)))
 }
 
-/// Returns the error of stored bytes that are neither a value nor an operand.
+/// Returns the error for stored bytes that are neither a value nor an operand.
 pub(crate) fn unmarked(directory: &Path) -> Error {
     Error::damaged(directory, 0, "a stored value has no mark of the merge operator")
 }
 
-/// Returns the error of a WAL with merges in a store without a merge operator.
+/// Returns the error for a WAL that contains merges, in a store without a merge operator.
 pub(crate) fn unexpected_merge(log: &Path) -> Error {
     Error::damaged(log, 0, "the WAL has merges, but the manifest names no merge operator")
 }
 
-/// The versions of one key, from the newest version down to the first version that is no operand.
+/// The versions of one key, from the newest version to the first version that is not an operand.
 #[derive(Debug, Default)]
 pub(crate) struct OperandStack {
     /// The operands, newest first.
@@ -61,16 +61,17 @@ pub(crate) struct OperandStack {
     base: Option<Base>,
 }
 
-/// The version below all operands.
+/// The version that is older than all operands.
 #[derive(Debug)]
 enum Base {
     Value(Vec<u8>),
-    /// A tombstone, or no older version.
+    /// A tombstone, or the absence of an older version.
     Absent,
 }
 
 impl OperandStack {
-    /// Adds the next older version: stored bytes, or `None` for a tombstone. Returns `false` if the bytes are corrupt.
+    /// Adds the next older version: stored bytes, or `None` for a tombstone. Returns `false` if the bytes are
+    /// corrupt.
     #[must_use]
     pub(crate) fn add(&mut self, stored: Option<&[u8]>) -> bool {
         match stored.map(<[u8]>::split_last) {
@@ -82,17 +83,18 @@ impl OperandStack {
         true
     }
 
-    /// Records that the key has no older version, unless the base is known.
+    /// Records that the key has no older version. Has no effect if the base is already known.
     pub(crate) fn end(&mut self) {
         self.base.get_or_insert(Base::Absent);
     }
 
-    /// Whether the base is known, so that older versions have no effect.
+    /// Returns whether the base is known. Older versions then have no effect.
     pub(crate) fn is_complete(&self) -> bool {
         self.base.is_some()
     }
 
-    /// Returns the value of the key, as if no older version existed. `None` if the key is deleted or absent.
+    /// Returns the value of the key under the assumption that no older version exists. Returns `None` if the key is
+    /// deleted or absent.
     pub(crate) fn value(self, operator: MergeOperator) -> Option<Vec<u8>> {
         let mut value = match self.base {
             Some(Base::Value(value)) => value,
@@ -103,8 +105,8 @@ impl OperandStack {
         Some(value)
     }
 
-    /// Returns one stored version that replaces all versions: a value if the base is known, else an operand. `None` for a
-    /// tombstone, and without versions.
+    /// Returns one stored version that replaces all versions: a value if the base is known, else an operand. Returns
+    /// `None` for a tombstone, and if there are no versions.
     pub(crate) fn stored(self, operator: MergeOperator) -> Option<Vec<u8>> {
         if self.is_complete() {
             return self.value(operator).map(|value| stored_value(&value));

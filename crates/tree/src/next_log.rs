@@ -1,7 +1,9 @@
-//! WAL files off the write path: the next WAL is created before it is needed, and old WALs are closed later.
+//! Creation and closing of WAL files outside of the write path. The next WAL is created before a writer needs the
+//! WAL, and old WALs are closed later.
 //!
-//! Both take the kernel a while, because space is reserved and released. A writer that fills a memtable holds up all
-//! writers in the meantime. The thread of flushes therefore does this work, if there is such a thread.
+//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
+//! a full memtable delays all other writers meanwhile. The flush thread therefore does this work, if a flush thread
+//! exists.
 
 use crate::error::Result;
 use crate::inner::Inner;
@@ -9,7 +11,7 @@ use crate::log_shelf::NewLog;
 use crate::wal::{LogFile, log_path};
 
 impl Inner {
-    /// Returns the next WAL. Creates it if that has not happened yet.
+    /// Returns the next WAL. Creates the WAL if it does not exist yet.
     pub(crate) fn take_log(&self) -> Result<NewLog> {
         // A WAL that another thread creates now has a lower number, so it must be used before a further WAL.
         let mut shelved = self.shelf.lock();
@@ -20,14 +22,14 @@ impl Inner {
         Ok(next)
     }
 
-    /// Closes the WAL of an immutable memtable, now or on the thread of flushes.
+    /// Closes the WAL of an immutable memtable, either now or later on the flush thread.
     pub(crate) fn retire_log(&self, log: LogFile) {
         if !self.flushes_inline() {
             self.shelf.lock().retired.push(log);
         }
     }
 
-    /// Closes old WALs, and creates the next WAL.
+    /// Closes the old WALs and creates the next WAL.
     pub(crate) fn tidy_logs(&self) -> Result<()> {
         let retired = std::mem::take(&mut self.shelf.lock().retired);
         drop(retired);
@@ -38,12 +40,12 @@ impl Inner {
         Ok(())
     }
 
-    /// Removes the next WAL and closes old WALs, before the tree is closed.
+    /// Removes the next WAL and closes the old WALs. Closing the tree calls this function.
     pub(crate) fn clear_shelf(&self) {
         let shelved = std::mem::take(&mut *self.shelf.lock());
         if let Some(next) = shelved.next {
             drop(next.file);
-            // A WAL that cannot be removed now has no records, and the next open removes it.
+            // If this removal fails, the WAL has no records, and the next open removes it.
             let _ = self.storage.remove(&log_path(&self.directory, next.number));
         }
     }

@@ -33,14 +33,15 @@ impl OpenOptions {
         }
     }
 
-    /// Sets the mode of background work: threads, or inside the writes.
+    /// Sets the mode of background work: with threads, or inside the writes.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Replaces the storage of the design: to count calls, to inject faults, or to reopen a store in memory.
+    /// Replaces the storage of the design, for example to count calls, to inject faults, or to reopen a store in
+    /// memory.
     #[must_use]
     pub fn storage(mut self, storage: Arc<dyn Storage>) -> Self {
         self.storage = Some(storage);
@@ -54,23 +55,24 @@ impl OpenOptions {
         self
     }
 
-    /// Sets a clock in nanoseconds for the times of write stalls and compactions. Without a clock these times are 0.
+    /// Sets the clock, in nanoseconds, for the times of write stalls and compactions. Without a clock, these times
+    /// are 0.
     #[must_use]
     pub fn clock(mut self, clock: fn() -> u64) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Moves corrupt files to `quarantine/` in the tree's directory and opens the tree without their data. Without this
-    /// option, corruption is an error.
+    /// Moves corrupt files to `quarantine/` in the tree's directory and opens the tree without their data. Without
+    /// this option, corruption is an error.
     #[must_use]
     pub fn quarantine(mut self, quarantine: bool) -> Self {
         self.quarantine = quarantine;
         self
     }
 
-    /// Sets the identity of a new tree instead of a random number, so that equal operations give equal bytes on
-    /// storage. An existing tree keeps its identity.
+    /// Sets the identity of a new tree. Without this option, the identity is random. With equal identities, equal
+    /// operations write equal bytes to storage. An existing tree keeps its identity.
     #[must_use]
     pub fn identity(mut self, identity: u64) -> Self {
         self.identity = Some(identity);

@@ -32,7 +32,7 @@ use crate::version::{TableRef, Version, View, blob_files};
 use crate::visible::Visible;
 use crate::wal::{self, LogFile, WalMode, log_path};
 
-/// A directory that is locked and read, with its SSTables open. No file has been changed yet.
+/// A tree that is being opened: the directory is locked and read, the SSTables are open, and no file has changed yet.
 pub(crate) struct Opening {
     options: OpenOptions,
     directory: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Opening {
     lock: Box<dyn Send + Sync>,
     wal_mode: WalMode,
     files: Files,
-    /// The state in the manifest, with a seal for the new WAL.
+    /// The state from the manifest, with a seal for the new WAL.
     state: State,
     /// The file number of the new WAL.
     new_log: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Locks the directory and reads its files. A missing directory is created.
+    /// Locks the directory and reads its files. Creates the directory if it is missing.
     pub(crate) fn begin(mut options: OpenOptions, directory: &Path) -> Result<Self> {
         let storage = open_storage(&mut options)?;
         storage.create_directory(directory)?;
@@ -111,15 +111,15 @@ impl Opening {
         Ok(())
     }
 
-    /// Builds a tree from the SSTables and a new WAL, without the writes of the old WALs.
+    /// Builds a tree from the SSTables and a new WAL, without the writes in the old WALs.
     fn into_inner(self) -> Result<Inner> {
         let design = &self.options.design;
         let log_seal = self.state.seals.of(self.new_log);
         let last_sequence = self.state.flushed_sequence;
         let (levels, blobs) = (run_states(&self.levels), blob_files(&self.levels)?);
         let state = State { next_file: self.new_log + 1, levels, blobs, ..self.state };
-        // The manifest is created before the first WAL. A directory with a WAL and no manifest has therefore lost a
-        // file.
+        // The manifest is created before the first WAL. If a directory has a WAL and no manifest, a file is therefore
+        // missing.
         let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
         let manifest = Manifest::create(&*self.storage, &self.directory, state)?;
         let memtables = design.memtables().map_err(misuse)?;
@@ -173,12 +173,12 @@ impl Opening {
 }
 
 impl Inner {
-    /// Replays the old WALs. After that, the new WAL is the only WAL that the manifest needs.
+    /// Replays the old WALs. Afterwards, the manifest names only the new WAL.
     fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
         let found = self.manifest.lock().state.clone();
         let last = Replay::run(&self, logs, &found, quarantine, &mut recovery)?;
-        // A WAL that the manifest names must survive a power loss. The WALs of later memtables become durable with the
-        // SSTables of the memtable before, and before the manifest that names them.
+        // A WAL that the manifest names must survive a power loss. A later WAL becomes durable with the SSTables of
+        // the previous memtable. These SSTables are synced before a manifest names the later WAL.
         self.storage.sync_directory(&self.directory)?;
         self.name_new_log(last)?;
         self.remove_logs(logs)?;
@@ -195,8 +195,8 @@ impl Inner {
         Ok(self)
     }
 
-    /// Records the new WAL in the manifest as the oldest WAL that is still needed, because all writes up to `last` are
-    /// in SSTables.
+    /// Records the new WAL in the manifest as the oldest WAL that is still needed. All writes up to `last` are in
+    /// SSTables.
     fn name_new_log(&self, last: SequenceNumber) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let log = self.wal_mode.has_log.then(|| self.pending.lock().active.log);
@@ -224,8 +224,8 @@ impl Inner {
     }
 }
 
-/// Rejects a design whose merge operator differs from the operator of the store, because the values of the two have
-/// different stored forms.
+/// Returns an error if the merge operator of the design differs from the operator of the store. The stored values of
+/// different operators have different forms.
 fn check_operator(
     of_store: Option<MergeOperator>,
     of_design: Option<MergeOperator>,
@@ -246,7 +246,7 @@ fn check_operator(
     Err(Error::Misuse(format!("{directory} was created with {store}, but the design has {design}; {remedy}")))
 }
 
-/// Opens the storage of the tree. The storage is informed whether threads may wait for it.
+/// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,

@@ -1,4 +1,4 @@
-//! Range scans: all keys between two bounds in one consistent view, from either end.
+//! Range scans: all keys between two bounds in one consistent view, from the front or from the back.
 
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
 
-/// A range scan over the keys between two bounds. The scan sees the tree as it was when the scan was opened.
+/// A range scan over the keys between two bounds. The scan sees the state of the tree at the time of its opening.
 ///
-/// Both ends of the scan can be read, in any order, until they meet. An entry that [`next`](Self::next) returns is
-/// borrowed until the next call, so no entry costs an allocation.
+/// The caller can read both ends of the scan, in any order, until the ends meet. An entry that [`next`](Self::next)
+/// returns is borrowed until the next call, so no entry costs an allocation.
 pub struct Range<'t> {
     inner: &'t Inner,
     walk: Walk,
@@ -28,9 +28,9 @@ pub struct Range<'t> {
     bounds: Bounds,
     is_done: bool,
     given_out: u64,
-    /// The number of sources minus one, for the end with more sources.
+    /// The number of sources minus one. If the ends have different numbers of sources, the larger number counts.
     extra_sources: u64,
-    /// The number of entries that the caller expects to read, if it is known.
+    /// The number of entries that the caller expects to read, if the caller has announced a number.
     expected: Option<u64>,
     /// Whether the view has range deletes.
     has_deletes: bool,
@@ -38,13 +38,13 @@ pub struct Range<'t> {
     has_blobs: bool,
     /// The current value, if it is in a blob file.
     value: Vec<u8>,
-    /// The value of the current entry, if it is combined from operands.
+    /// The value of the current entry, if the value is combined from operands.
     combined: Vec<u8>,
 }
 
 self_cell! {
-    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks. The iterators
-    /// change no reference counts, because threads that change the same count wait for each other.
+    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks without reference
+    /// counting, because threads that change one reference count at once slow each other down.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]
@@ -52,7 +52,8 @@ self_cell! {
     }
 }
 
-/// The merge of each end, created when the end is first read. A merge is positioned at the last returned entry.
+/// The merge of each end, which is created when this end is first read. A merge is positioned at the last returned
+/// entry.
 #[derive(Default)]
 struct Ends<'v> {
     front: Option<Merge<Cursor<'v>>>,
@@ -65,11 +66,12 @@ struct Bounds {
     high: Bound<Vec<u8>>,
 }
 
-/// A sorted source of a range: a memtable or a run.
+/// A sorted source of a scan: a memtable or a run.
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run and its number in the version. It is boxed because it is large and the sources are moved.
+    /// A sorted run, and its number in the version. The run cursor is boxed, because sources are moved and a run
+    /// cursor is large.
     Run(Box<RunCursor<'v>>, usize),
 }
 
@@ -82,10 +84,11 @@ impl Cursor<'_> {
         }
     }
 
-    /// Moves forward over entries within the bounds. Calls `visit` for at most `most` entries that are not tombstones.
+    /// Moves forward over entries within the bounds. Calls `visit` for at most `most` entries that are not
+    /// tombstones, and returns the number of these calls.
     ///
-    /// Only entries that need no further read are visited. Returns their number. The cursor is then at the last entry
-    /// visited, or at a tombstone after it.
+    /// The function visits only entries that are already in memory. Afterwards, the cursor is at the last visited
+    /// entry, or at a tombstone after this entry.
     #[inline]
     fn pass(
         &mut self,
@@ -111,8 +114,8 @@ impl Cursor<'_> {
         visited
     }
 
-    /// Returns the current entry, with its value read into `value` if the value is in a blob file. `None` for a
-    /// tombstone.
+    /// Returns the current entry. If its value is in a blob file, the value is read into `value`. Returns `None` for
+    /// a tombstone.
     fn resolved<'m>(
         &'m self,
         value: &'m mut Vec<u8>,
@@ -127,7 +130,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether the current entry is a tombstone.
+    /// Returns whether the current entry is a tombstone.
     #[inline]
     fn is_tombstone(&self) -> bool {
         match self {
@@ -167,7 +170,7 @@ impl Source for Cursor<'_> {
 }
 
 impl<'t> Range<'t> {
-    /// Opens a range over `view` that sees the writes up to `snapshot`.
+    /// Opens a scan over `view` that sees the writes up to `snapshot`.
     pub(crate) fn new(
         inner: &'t Inner,
         view: Guard<Arc<View>>,
@@ -195,19 +198,19 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Announces the number of entries that the caller expects to read from an end. The blocks of these entries can
-    /// then be read at once, and so can entries of a memtable. The caller may read fewer or more entries.
+    /// Announces the number of entries that the caller expects to read from an end. The scan can then read the
+    /// blocks, or the memtable entries, of this many entries at once. The caller may read fewer or more entries.
     #[must_use]
     pub fn expecting(mut self, entries: usize) -> Self {
         self.expected = Some(entries as u64);
         self
     }
 
-    /// Returns the next entry from the front, in ascending order of keys; `None` at the end.
+    /// Returns the next entry from the front, in ascending key order. Returns `None` at the end.
     ///
     /// # Errors
-    /// If a block cannot be read or is corrupt. The range is then at its end.
-    #[allow(clippy::should_implement_trait)] // what it gives out is borrowed from the range itself
+    /// If a block cannot be read or is corrupt. The scan is then at its end.
+    #[allow(clippy::should_implement_trait)] // the scan lends its entries
     pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Forward)? {
             return Ok(None);
@@ -215,10 +218,10 @@ impl<'t> Range<'t> {
         self.current(Direction::Forward)
     }
 
-    /// Returns the next entry from the back, in descending order of keys; `None` at the end.
+    /// Returns the next entry from the back, in descending key order. Returns `None` at the end.
     ///
     /// # Errors
-    /// The errors of [`next`](Self::next).
+    /// If a block cannot be read or is corrupt. The scan is then at its end.
     pub fn next_back(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
@@ -226,8 +229,8 @@ impl<'t> Range<'t> {
         self.current(Direction::Backward)
     }
 
-    /// Returns the current entry of the end that is read in `direction`. If a value of it cannot be read, the range is
-    /// at its end.
+    /// Returns the current entry of the end that is read in `direction`. If the value cannot be read, the scan is at
+    /// its end.
     #[inline]
     fn current(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
         let Self { inner, walk, snapshot, has_deletes, has_blobs, value, combined, is_done, .. } = self;
@@ -248,11 +251,12 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Calls `visit` for at most `most` next entries in `direction`, and returns their number. The effect equals
-    /// repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back), but in one loop.
+    /// Calls `visit` for at most `most` next entries in `direction`, and returns the number of these calls. The
+    /// result equals repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back), but one loop is
+    /// faster.
     ///
     /// # Errors
-    /// The errors of [`next`](Self::next). Entries before a corruption were visited.
+    /// If a block cannot be read or is corrupt. `visit` was called for all entries before the corrupt block.
     pub fn visit(
         &mut self,
         direction: Direction,
@@ -299,12 +303,12 @@ impl<'t> Range<'t> {
             }
         });
         self.is_done = !matches!(moved, Ok(true));
-        // The first entry was already counted when the scan moved to it.
+        // The first entry was already counted when the scan moved to this entry.
         self.given_out += (visited as u64).saturating_sub(1);
         moved.map(|_| visited)
     }
 
-    /// Moves one end to its next entry. Returns `false` at the end.
+    /// Moves one end of the scan to its next entry. Returns `false` if the scan has no more entries.
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         if self.is_done {
@@ -345,7 +349,7 @@ impl<'t> Range<'t> {
 }
 
 impl<'v> Ends<'v> {
-    /// Returns the end that is read in `direction`, and the other end if it was already read.
+    /// Returns the merge of the end that is read in `direction`, and the merge of the other end if that end was read.
     #[inline]
     fn of(&mut self, direction: Direction) -> (&mut Option<Merge<Cursor<'v>>>, Option<&Merge<Cursor<'v>>>) {
         match direction {
@@ -355,7 +359,7 @@ impl<'v> Ends<'v> {
     }
 }
 
-/// The range deletes of a view, as of a snapshot.
+/// The range deletes of a view that a reader at a snapshot sees.
 struct ViewDeletes<'v> {
     inner: &'v Inner,
     view: &'v View,
@@ -363,8 +367,8 @@ struct ViewDeletes<'v> {
 }
 
 impl ViewDeletes<'_> {
-    /// Whether a range delete hides the current entry of a source: one of a newer source, or a newer one of the same
-    /// memtable.
+    /// Returns whether a range delete hides the current entry of `source`. The range delete is in a newer source, or
+    /// newer than the entry in the same memtable.
     fn hide(&self, source: &Cursor<'_>) -> bool {
         let key = source.key();
         for slot in self.view.memtables() {
@@ -393,7 +397,7 @@ impl Bounds {
         Ok(Self { low, high })
     }
 
-    /// Whether no key can be between the bounds.
+    /// Returns whether no key can be between the bounds.
     fn are_empty(&self) -> bool {
         match (&self.low, &self.high) {
             (Bound::Included(low), Bound::Included(high)) => low > high,
@@ -406,7 +410,7 @@ impl Bounds {
 
     /// Moves a merge in `direction` to the first live entry, starting at the current entry and skipping tombstones.
     ///
-    /// Returns `false` if there is none between the bounds and before `met`, the current key of the other end.
+    /// Returns `false` if no live entry is between the bounds and before `met`, the current key of the other end.
     #[inline]
     fn reach_entry(
         &self,
@@ -440,8 +444,8 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// Opens the sources of a view that can have keys between the bounds, newest first. Each source is positioned at
-    /// its first key in `direction`.
+    /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. Each
+    /// source is positioned at its first key in `direction`.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -458,9 +462,9 @@ impl Bounds {
         let counters = &inner.counters;
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
-        // Each run is expected to return entries in proportion to its bytes.
+        // The expected number of entries from each run is proportional to the size of the run in bytes.
         let runs = &view.version.runs;
-        // A single run needs no allocation.
+        // A view with a single run needs no allocation.
         let overlapping: Vec<_> = match &runs[..] {
             [] | [_] => Vec::new(),
             runs => runs.iter().map(|run| run.overlapping(low, high)).collect(),
@@ -482,7 +486,7 @@ impl Bounds {
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
         let batch = first_batch(approaches.is_empty() && view.frozen.is_empty(), expected);
-        // A plain loop: a chain of iterator adapters would move each cursor several times.
+        // This loop is not a chain of iterator adapters, because adapters would move each cursor several times.
         for slot in view.memtables() {
             if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, batch)
                 && self.contain(cursor.entry().key)
@@ -509,10 +513,10 @@ impl Drop for Range<'_> {
     }
 }
 
-/// Probes the range filter of a run if only one of its tables overlaps the range. Returns `None` if several tables do.
+/// Probes the range filter of a run if exactly one of its tables overlaps the range. Otherwise returns `None`.
 ///
-/// The probe would not help elsewhere. If several tables overlap, the range includes the largest key of the first and
-/// the smallest key of the last. An open bound is nearly as certain to find a key.
+/// If several tables overlap, no probe would help: the range includes the largest key of the first table and the
+/// smallest key of the last table. A range with an open bound is also almost certain to contain a key.
 fn passes_range_filter(
     run: &SortedRun,
     tables: &std::ops::Range<usize>,
@@ -532,7 +536,7 @@ fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     Some((entry.key, entry.value?))
 }
 
-/// A view of which a scan reads values in blob files and combines operands.
+/// A view from which a scan reads values in blob files and combines operands.
 struct ValueView<'v> {
     operator: Option<MergeOperator>,
     inner: &'v Inner,
@@ -543,8 +547,8 @@ struct ValueView<'v> {
 }
 
 impl ValueView<'_> {
-    /// Returns the current entry of a merge with its value. A value in a blob file is read into `value`. The operands of
-    /// the entry are combined in `combined`.
+    /// Returns the current entry of a merge with its value. A value in a blob file is read into `value`. If the entry
+    /// is an operand, its combined value is written to `combined`.
     fn current<'m>(
         &self,
         merge: &'m Merge<Cursor<'_>>,
@@ -587,7 +591,7 @@ impl ValueView<'_> {
     }
 }
 
-/// Whether a key is below `high`. The key is not computed if the bound is open.
+/// Returns whether a key is below the bound `high`. If the bound is open, the function does not compute the key.
 #[inline]
 fn is_below<'k>(key: impl FnOnce() -> &'k [u8], high: &Bound<Vec<u8>>) -> bool {
     match high {
@@ -597,7 +601,7 @@ fn is_below<'k>(key: impl FnOnce() -> &'k [u8], high: &Bound<Vec<u8>>) -> bool {
     }
 }
 
-/// Whether a key is above `low`. The key is not computed if the bound is open.
+/// Returns whether a key is above the bound `low`. If the bound is open, the function does not compute the key.
 #[inline]
 fn is_above<'k>(key: impl FnOnce() -> &'k [u8], low: &Bound<Vec<u8>>) -> bool {
     match low {

@@ -1,7 +1,8 @@
-//! The range deletes of a memtable: fragments of the key space, each with the numbers of the deletes that cover it.
+//! The range deletes of a memtable, as fragments of the key space. Each fragment has the sequence numbers of the
+//! deletes that cover it.
 //!
-//! Source: RocksDB's `FragmentedRangeTombstoneList`, which fragments a memtable's list again after each range delete. This
-//! one is fragmented as it grows.
+//! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. This
+//! list only splits the fragments at the bounds of the new range delete.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -15,12 +16,13 @@ use crate::range_tombstones::{KeyRange, RangeTombstones};
 /// The range deletes of one memtable.
 #[derive(Default)]
 pub(crate) struct RangeDeletes {
-    /// The number of range deletes. Most memtables have none, and nothing else of this struct is then accessed.
+    /// The number of range deletes. If this number is 0, as in most memtables, readers access no other field.
     count: AtomicU64,
     fragments: RwLock<Fragments>,
 }
 
-/// Each fragment goes from its key to the next one. Its numbers are those of the deletes that cover it, ascending.
+/// The fragments of the key space, by their first keys. A fragment ends at the next key of the map. The value is the
+/// list of sequence numbers of the deletes that cover the fragment, in ascending order.
 type Fragments = BTreeMap<Box<[u8]>, Vec<SequenceNumber>>;
 
 impl RangeDeletes {
@@ -31,7 +33,7 @@ impl RangeDeletes {
         split(&mut fragments, high);
         let inside = (Bound::Included(low), Bound::Excluded(high));
         for (_, numbers) in fragments.range_mut::<[u8], _>(inside) {
-            // Concurrent writers may come out of order.
+            // Concurrent writers may insert sequence numbers out of order.
             let at = numbers.partition_point(|number| *number < sequence);
             numbers.insert(at, sequence);
         }
@@ -39,13 +41,14 @@ impl RangeDeletes {
         self.count.fetch_add(1, Ordering::Release);
     }
 
-    /// Whether there is no range delete.
+    /// Returns whether the memtable has no range delete.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Returns the number of the newest range delete of `key` that is not above `snapshot`; `None` if there is none.
+    /// Returns the sequence number of the newest range delete that covers `key` and is not newer than `snapshot`.
+    /// Returns `None` if no range delete covers the key.
     #[inline]
     pub(crate) fn newest(&self, key: &[u8], snapshot: SequenceNumber) -> Option<SequenceNumber> {
         if self.is_empty() { None } else { self.search(key, snapshot) }
@@ -60,7 +63,7 @@ impl RangeDeletes {
         numbers.get(seen.checked_sub(1)?).copied()
     }
 
-    /// Returns the union of all range deletes.
+    /// Returns the union of all range deletes as disjoint ranges.
     pub(crate) fn union(&self) -> RangeTombstones {
         let fragments = self.fragments.read();
         let ends = fragments.keys().skip(1);
@@ -86,7 +89,8 @@ impl RangeDeletes {
     }
 }
 
-/// Begins a fragment at `key`, with the numbers of the fragment that has the key.
+/// Splits the fragment that contains `key`, so that a fragment begins at `key`. Both parts have equal sequence
+/// numbers.
 fn split(fragments: &mut Fragments, key: &[u8]) {
     if !fragments.contains_key(key) {
         let below = (Bound::Unbounded, Bound::Excluded(key));
@@ -102,7 +106,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Every key, at every snapshot, has the newest of the deletes that cover it, in whatever order these came.
+        /// For every key and every snapshot, the list finds the newest delete that covers the key. The order of the
+        /// insertions does not matter.
         #[test]
         fn fragments_answer_like_a_list_of_all_deletes(
             deletes in prop::collection::vec((0u8..20, 1u8..8), 0..20), rotation in 0usize..20

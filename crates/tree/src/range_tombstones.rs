@@ -1,7 +1,8 @@
 //! Range tombstones of SSTables: disjoint ranges of keys that are deleted in all older runs.
 //!
-//! A run has one version of each key. What its own range tombstones delete is dropped when the run is written, so the
-//! tombstones need no sequence numbers: they hide older runs only. Ranges that overlap or touch are one range.
+//! A run has one version of each key. When a run is written, its range tombstones remove the deleted entries of that
+//! run. The tombstones therefore hide only older runs and need no sequence numbers. Ranges that overlap or touch
+//! become one range.
 
 use std::sync::Arc;
 
@@ -23,12 +24,13 @@ pub(crate) struct KeyRange {
 pub(crate) struct RangeTombstones(Vec<KeyRange>);
 
 impl KeyRange {
-    /// Returns the bytes of both keys.
+    /// Returns the number of bytes in both keys.
     pub(crate) fn bytes(&self) -> u64 {
         (self.low.len() + self.high.len()) as u64
     }
 
-    /// Returns a key that is not below any key of the range, and is the largest of them if `high` ends with a zero.
+    /// Returns a key that is not below any key of the range. If `high` ends with a zero byte, this key is the largest
+    /// key of the range.
     pub(crate) fn largest(&self) -> &[u8] {
         match self.high.split_last() {
             Some((0, rest)) => rest,
@@ -42,11 +44,11 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
     [key, &[0]].concat().into()
 }
 
-/// Returns an exclusive end that deletes the same keys as `cut` does, and whose [`KeyRange::largest`] is below `cut`.
-/// `None` if no key is below `cut`.
+/// Returns an exclusive end that covers the same keys as `cut`, and whose [`KeyRange::largest`] is below `cut`.
+/// Returns `None` if no key is below `cut`.
 ///
-/// Two tables of one run may meet at `cut`, and their inclusive bounds must not. The largest key below `cut` is as long
-/// as a key can be, unless `cut` ends with a zero.
+/// Two tables of one run may meet at `cut`, but their inclusive bounds must differ. Unless `cut` ends with a zero
+/// byte, the largest key below `cut` has the maximum key length.
 pub(crate) fn end_below(cut: &[u8]) -> Option<Arc<[u8]>> {
     let (last, rest) = cut.split_last()?;
     let Some(below) = last.checked_sub(1) else { return Some(cut.into()) };
@@ -58,7 +60,7 @@ pub(crate) fn end_below(cut: &[u8]) -> Option<Arc<[u8]>> {
 }
 
 impl RangeTombstones {
-    /// Returns the union of ranges in any order.
+    /// Returns the union of ranges that may overlap and may be in any order.
     pub(crate) fn union(mut ranges: Vec<KeyRange>) -> Self {
         ranges.sort_by(|a, b| a.low.cmp(&b.low));
         let mut union: Vec<KeyRange> = Vec::with_capacity(ranges.len());
@@ -75,23 +77,24 @@ impl RangeTombstones {
         Self(union)
     }
 
-    /// Returns the ranges, in key order.
+    /// Returns the ranges in key order.
     pub(crate) fn ranges(&self) -> &[KeyRange] {
         &self.0
     }
 
-    /// Whether there is no range.
+    /// Returns whether there are no ranges.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a range has the key.
+    /// Returns whether a range contains the key.
     pub(crate) fn cover(&self, key: &[u8]) -> bool {
         let begun = self.0.partition_point(|range| *range.low <= *key);
         begun.checked_sub(1).is_some_and(|last| *key < *self.0[last].high)
     }
 
-    /// Returns the parts of the ranges between `low`, inclusive, and `high`, exclusive. `None` is open.
+    /// Returns the parts of the ranges between `low`, inclusive, and `high`, exclusive. `None` means that a side has
+    /// no bound.
     pub(crate) fn between(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Vec<KeyRange> {
         let inside = |range: &KeyRange| {
             let mut range = range.clone();
@@ -110,12 +113,12 @@ impl RangeTombstones {
         self.0.iter().filter_map(inside).collect()
     }
 
-    /// Returns the bytes of all keys.
+    /// Returns the number of bytes in the keys of all ranges.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.iter().map(KeyRange::bytes).sum()
     }
 
-    /// Returns the encoded ranges.
+    /// Returns the ranges in the encoding of SSTables.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_varint(&mut out, self.0.len() as u64);
@@ -126,13 +129,14 @@ impl RangeTombstones {
         out
     }
 
-    /// Decodes ranges. `None` if they are corrupt: none, empty, out of order, or of keys that are too long.
+    /// Decodes ranges. Returns `None` if the bytes are corrupt. Corrupt lists have no range, an empty range, a key
+    /// above the length limit, or ranges out of order.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let mut ranges: Vec<KeyRange> = Vec::new();
         for _ in 0..reader.varint()? {
             let range = KeyRange { low: reader.bytes()?.into(), high: reader.bytes()?.into() };
-            // The successor of the longest key is one byte longer.
+            // The successor of a key with maximum length is one byte longer.
             let is_sound =
                 range.low < range.high && range.low.len().max(range.high.len()) <= MAX_KEY_BYTES + 1;
             if !is_sound || ranges.last().is_some_and(|last| last.high > range.low) {
@@ -145,7 +149,7 @@ impl RangeTombstones {
 }
 
 impl FromIterator<KeyRange> for RangeTombstones {
-    /// Collects ranges that are disjoint and in key order.
+    /// Collects ranges that are already disjoint and in key order.
     fn from_iter<I: IntoIterator<Item = KeyRange>>(ranges: I) -> Self {
         Self(ranges.into_iter().collect())
     }
@@ -161,13 +165,14 @@ mod tests {
         KeyRange { low: low.into(), high: high.into() }
     }
 
-    /// Short keys of few bytes, so that ranges often meet.
+    /// Generates short keys from few different bytes, so that ranges often overlap or touch.
     fn key() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(prop::sample::select(vec![0u8, 1, b'a', 0xff]), 0..4)
     }
 
     proptest! {
-        /// A union has exactly the keys of its ranges, decodes as it was encoded, and falls apart at a cut without loss.
+        /// A union contains exactly the keys of its ranges. Encoding and decoding do not change a union, and the
+        /// parts of a cut union contain all its keys.
         #[test]
         fn unions_and_parts_have_the_keys_of_their_ranges(
             pairs in prop::collection::vec((key(), key()), 0..12), keys in prop::collection::vec(key(), 1..40), cut in key()

@@ -1,4 +1,5 @@
-//! The read path: memtables, then sorted runs, newest first. Filters and key ranges exclude most of them.
+//! The read path: memtables, then sorted runs, from the newest to the oldest. Filters and key ranges exclude most
+//! runs.
 
 use std::sync::Arc;
 
@@ -11,21 +12,22 @@ use crate::merge_operands::{OperandStack, unmarked, value_in};
 use crate::stats::Counters;
 use crate::version::{SortedRun, View};
 
-/// The results of a multi-get, in the order of the keys: a value, or `None` if the key is absent.
+/// The results of a multi-get, in the order of the keys: a value for each found key, and `None` for each absent key.
 pub type MultiGetValues = Vec<Option<Vec<u8>>>;
 
 impl Inner {
-    /// Returns the current view, and the number of the last visible write.
+    /// Returns the current view, and the sequence number of the last visible write.
     ///
-    /// The view is loaded first. All writes in its SSTables are then visible, so the sequence number hides only the
-    /// newest entries of the memtables. A reader sees a prefix of all writes.
+    /// The function loads the view first. All writes in the SSTables of the view are then visible, so the sequence
+    /// number hides only the newest entries of the memtables. A reader therefore sees a prefix of all writes.
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
         let view = self.view.load();
         (view, self.visible.last())
     }
 
-    /// Looks up a key as of `snapshot`. Appends the value to `value` and returns whether the key was found.
+    /// Looks up a key at the sequence number `snapshot`. Appends the value to `value` and returns whether the key was
+    /// found.
     #[inline]
     pub(crate) fn get_in(
         &self,
@@ -53,7 +55,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// Replaces the stored bytes in `value`, from `start` on, by the value of their key.
+    /// Replaces the stored bytes in `value`, from the index `start` on, with the value of their key.
     #[inline(never)]
     fn resolve(
         &self,
@@ -73,7 +75,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Combines the operands of a key as of `snapshot` with its newest value.
+    /// Combines the operands of a key that are visible at `snapshot` with its newest value.
     pub(crate) fn combined(
         &self,
         operator: MergeOperator,
@@ -99,7 +101,7 @@ impl Inner {
                 Lookup::Found => stack.add(Some(&stored)),
                 Lookup::Deleted => stack.add(None),
             };
-            // A range tombstone hides older runs only.
+            // A range tombstone hides entries of older runs only.
             if run.deletes(key.bytes) {
                 stack.end();
             }
@@ -108,8 +110,8 @@ impl Inner {
         value.ok_or_else(|| unmarked(&self.directory))
     }
 
-    /// Looks up many keys in one consistent view. Each filter is probed for all unfinished keys at once, so that the
-    /// cache misses overlap.
+    /// Looks up many keys in one consistent view. Each filter is probed for all keys that are not found yet in one
+    /// call, so that the cache misses overlap.
     pub(crate) fn multi_get_in(
         &self,
         view: &View,
@@ -147,7 +149,7 @@ impl Inner {
     }
 }
 
-/// Rejects keys above the limit.
+/// Returns an error if the key is longer than the limit.
 pub(crate) fn check_key(key: &[u8]) -> Result<()> {
     if key.len() > MAX_KEY_BYTES { Err(Error::KeyTooLong(key.len())) } else { Ok(()) }
 }
@@ -204,12 +206,12 @@ fn lookup_run(
     Ok(if table.deletes(key.bytes) { Lookup::Deleted } else { Lookup::Absent })
 }
 
-/// Whether an SSTable of a view has the key.
+/// Returns whether an SSTable of the view has the key.
 pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counters) -> Result<bool> {
     lookup_runs(view, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)
 }
 
-/// Looks up the unfinished keys in one run, and removes the keys that the run has.
+/// Looks up the keys that are not found yet in one run, and removes the found keys from the list.
 fn multi_get_in_run<'k>(
     run: &SortedRun,
     open: &mut Vec<(usize, HashedKey<'k>)>,
@@ -226,7 +228,7 @@ fn multi_get_in_run<'k>(
             answered.push(*index);
         }
     }
-    // The sort is stable: within a table, keys stay in the order of the call.
+    // Because the sort is stable, the keys of one table stay in the order of the call.
     covered.sort_by_key(|(table, ..)| *table);
     for of_one_table in covered.chunk_by(|(a, ..), (b, ..)| a == b) {
         let table = &run.tables[of_one_table[0].0];

@@ -22,21 +22,21 @@ use crate::table::{Table, TableContext, table_path};
 use crate::version::{TableRef, references};
 use crate::wal;
 
-/// The name of the file whose lock keeps other processes out.
+/// The name of the lock file that keeps other processes out of the directory.
 const LOCK: &str = "lock";
 
-/// The directory for corrupt files.
+/// The name of the directory for corrupt files.
 pub(crate) const QUARANTINE: &str = "quarantine";
 
-/// Keeps other processes out of a tree's directory until the guard is dropped. Creates nothing in a directory with
-/// files of something else.
+/// Keeps other processes out of a tree's directory until the guard is dropped. If the directory has only files that
+/// do not belong to a tree, the function creates nothing and returns an error.
 pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Send + Sync>> {
     Files::list(storage, directory)?.check_ours(directory)?;
     storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
 
-/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing. A directory without a lock
-/// file is in use by no process.
+/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing. A directory without a
+/// lock file is not in use by any process.
 pub(crate) fn lock_existing(storage: &dyn Storage, directory: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
     storage.lock_existing(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
@@ -48,7 +48,7 @@ fn refused(directory: &Path, error: StorageError) -> Error {
     }
 }
 
-/// The numbered files of a tree's directory.
+/// The numbered files in a tree's directory.
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
@@ -86,7 +86,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Rejects a directory that has files, but none of a tree.
+    /// Returns an error if the directory has files, but no file of a tree.
     fn check_ours(&self, directory: &Path) -> Result<()> {
         match self.has_manifest || self.has_data() || self.foreign.is_empty() {
             true => Ok(()),
@@ -94,7 +94,7 @@ impl Files {
         }
     }
 
-    /// Reads the state in the manifest. Returns the state of an empty tree if there is no manifest and never was one.
+    /// Reads the state in the manifest. Returns the state of an empty tree if the directory never had a manifest.
     pub(crate) fn read_manifest(&self, storage: &dyn Storage, directory: &Path) -> Result<manifest::Found> {
         if self.has_manifest {
             return manifest::read(storage, directory);
@@ -111,8 +111,8 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Rejects WALs that no crash can leave under a manifest with `state`: either the first WAL is missing, or a WAL
-    /// exists that the manifest would name if the end of the manifest were not lost.
+    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. Either the first WAL is
+    /// missing, or the manifest does not name a WAL because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             return match self.logs.contains_key(&first) {
@@ -120,48 +120,51 @@ impl Files {
                 false => Err(Error::MissingLog(wal::log_path(directory, first))),
             };
         }
-        // A rewritten manifest gives the last number to the first WAL. It names that WAL before anything is written to
-        // the WAL.
+        // A rewritten manifest reserves its last number for the first WAL. The manifest names this WAL before the
+        // tree writes to the WAL.
         for number in self.logs_from(state.next_file.checked_sub(1)) {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
             let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
             if content.records > 0 || content.gap.is_some() {
-                let what = format!("the end is missing: it does not name {number:08}.wal, which has writes");
+                let what = format!(
+                    "the end is missing: the manifest does not name {number:08}.wal, which has writes"
+                );
                 return Err(Error::damaged(&directory.join(MANIFEST), 0, what));
             }
         }
         Ok(())
     }
 
-    /// Whether a tree was at least begun in the directory. A crash may leave its first files without a manifest.
+    /// Returns whether a tree was created in the directory. A crash may leave the first files of a tree without a
+    /// manifest.
     pub(crate) fn are_of_a_tree(&self) -> bool {
         self.has_manifest
             || self.has_data()
             || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
     }
 
-    /// Whether the directory has any numbered file.
+    /// Returns whether the directory has any numbered file.
     fn has_data(&self) -> bool {
         [&self.tables, &self.logs, &self.blobs].into_iter().any(|files| !files.is_empty())
     }
 
-    /// Whether the directory has a manifest.
+    /// Returns whether the directory has a manifest.
     pub(crate) fn has_manifest(&self) -> bool {
         self.has_manifest
     }
 
-    /// Returns a number above the numbers of all files.
+    /// Returns a number that is larger than the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = [&self.tables, &self.logs, &self.blobs].into_iter().filter_map(BTreeMap::last_key_value);
         last.map(|(number, _)| number + 1).max().unwrap_or(1)
     }
 
-    /// Returns the WAL numbers from `first` on, in order.
+    /// Returns the numbers of the WALs from `first` on, in ascending order.
     pub(crate) fn logs_from(&self, first: Option<u64>) -> Vec<u64> {
         first.map_or_else(Vec::new, |first| self.logs.range(first..).map(|(number, _)| *number).collect())
     }
 
-    /// Returns the files that `state` does not need.
+    /// Returns the names of the files that `state` does not need.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
         let tables = self.tables.iter().filter(|(number, _)| !needed.contains(number));
@@ -173,15 +176,15 @@ impl Files {
     }
 }
 
-/// Parses the number at the start of a file name, in the tree's own spelling. The last numbers of the type are never in
-/// use.
+/// Parses the number at the start of a file name. Only the tree's own spelling, with at least eight digits, is
+/// accepted. Numbers from [`MOST_NUMBERS`] on are never in use.
 fn file_number(digits: &str) -> Option<u64> {
     let number = digits.parse().ok().filter(|number| *number < MOST_NUMBERS)?;
     (format!("{number:08}") == digits).then_some(number)
 }
 
-/// Opens all tables that the state names. With `quarantine`, each table is read completely, and corrupt tables are
-/// moved away and left out.
+/// Opens all tables that the state names. With `quarantine`, the function reads each table completely, moves corrupt
+/// tables to the quarantine and omits these tables.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,
@@ -237,13 +240,18 @@ fn open_run(
     match out_of_order {
         Some(pair) => {
             let path = table_path(&context.directory, pair[1].0.id());
-            Err(Error::damaged(&path, 0, format!("the table overlaps table {} of its run", pair[0].0.id())))
+            Err(Error::damaged(
+                &path,
+                0,
+                format!("the table overlaps table {} of the same run", pair[0].0.id()),
+            ))
         }
         None => Ok(tables),
     }
 }
 
-/// Opens the blob files that a table refers to. A missing blob file is detected here and not at the first read.
+/// Opens the blob files that a table refers to. A missing blob file is therefore detected here and not at the first
+/// read.
 fn with_blobs(table: Table) -> Result<Table> {
     table
         .references()
@@ -253,7 +261,7 @@ fn with_blobs(table: Table) -> Result<Table> {
     Ok(table)
 }
 
-/// Moves blob files without any table into the quarantine, because their tables are there.
+/// Moves blob files that no SSTable uses into the quarantine. Their SSTables are already in the quarantine.
 fn set_blobs_aside(
     context: &TableContext,
     state: &State,
@@ -270,7 +278,7 @@ fn set_blobs_aside(
     Ok(())
 }
 
-/// Returns the corrupt and missing blob files, each with its first corruption.
+/// Returns the corrupt and missing blob files, each with the first corruption in it.
 fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, Error>> {
     let mut corrupt = BTreeMap::new();
     for blob in &state.blobs {
@@ -286,8 +294,8 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
     Ok(corrupt)
 }
 
-/// Returns the table if no part of it is corrupt and none of its blob files is. Otherwise returns the first corruption,
-/// and the range of keys of the table.
+/// Returns the table if neither the table nor any of its blob files is corrupt. Otherwise returns the first
+/// corruption, with the key range of the table.
 fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
     let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;
@@ -306,7 +314,7 @@ fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>)
     }
 }
 
-/// Whether a file is corrupt or missing, as opposed to temporarily unreadable.
+/// Returns whether a file is corrupt or missing. A file that is temporarily unreadable is not lost.
 fn is_lost(error: &Error) -> bool {
     match error {
         Error::Storage(error) => {
@@ -328,10 +336,10 @@ fn with_hint(error: Error) -> Error {
     }
 }
 
-/// Moves a file into the quarantine. A missing file needs no move.
+/// Moves a file into the quarantine. Does nothing if the file is missing.
 fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
-    // A link would lead out of the store.
+    // A link could lead to a directory outside of the store.
     if storage.list(directory)?.iter().any(|name| name == QUARANTINE) {
         let error = io::Error::new(io::ErrorKind::NotADirectory, "it is a file or a link; remove it");
         return Err(StorageError::new("use the quarantine", quarantine, error).into());
@@ -343,10 +351,10 @@ fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> 
     }
 }
 
-/// The WAL number of a memtable whose writes are replayed: its flush removes no WAL.
+/// The WAL number of a memtable with replayed writes. The flush of this memtable removes no WAL.
 const NO_LOG: u64 = 0;
 
-/// Replays WALs into memtables and flushes these.
+/// Replays WALs into memtables and flushes these memtables.
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
@@ -354,14 +362,15 @@ pub(crate) struct Replay<'a> {
     state: &'a State,
     memtable: Slot,
     charged_bytes: u64,
-    /// The sequence number from which the memtable is full, independent of its bytes.
+    /// The sequence number at which the memtable is full, even if it has room for more bytes.
     full_from: SequenceNumber,
     /// The last replayed sequence number.
     last_sequence: SequenceNumber,
 }
 
 impl<'a> Replay<'a> {
-    /// Replays the WALs in `logs` in order, and returns the last sequence number. All their writes are in tables then.
+    /// Replays the WALs in `logs` in order, and returns the last sequence number. Afterwards, all their writes are in
+    /// SSTables.
     pub(crate) fn run(
         inner: &'a Inner,
         logs: &[u64],

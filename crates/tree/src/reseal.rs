@@ -1,7 +1,7 @@
 //! Corrects the checksums of changed files, if the places of the checksums can be determined.
 //!
-//! Only fuzzing needs this. Random bytes with a wrong checksum never reach the code after the check, but a hostile file
-//! has right checksums.
+//! Only fuzzing needs this module. Random changes of a file make its checksums wrong, so fuzzing would never test the
+//! code after the checksum verification. An attacker can write files with correct checksums.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::recovery::Files;
 use crate::{blob, manifest, table, wal};
 
-/// Returns the seal of the table or WAL with this number, for the store in `directory`. All checksums of the file begin
-/// with the seal.
+/// Returns the seal of the table or WAL with this number, for the store in `directory`. Every checksum of the file
+/// covers the seal.
 ///
 /// # Errors
 /// If the manifest of the store cannot be read.
@@ -21,17 +21,17 @@ pub fn seal(storage: &dyn Storage, directory: &Path, number: u64) -> Result<u64>
     Ok(found.state.seals.of(number))
 }
 
-/// Corrects the checksums of a table with `seal`.
+/// Corrects the checksums of an SSTable that has this `seal`.
 pub fn table(bytes: &mut [u8], seal: u64) {
     table::reseal(bytes, seal);
 }
 
-/// Corrects the checksums of a WAL with `seal`.
+/// Corrects the checksums of a WAL that has this `seal`.
 pub fn log(bytes: &mut [u8], seal: u64) {
     wal::reseal(bytes, seal);
 }
 
-/// Corrects the checksums of a blob file with `seal`.
+/// Corrects the checksums of a blob file that has this `seal`.
 pub fn blob(bytes: &mut [u8], seal: u64) {
     blob::reseal(bytes, seal);
 }

@@ -1,10 +1,10 @@
-//! File seals. A seal is a number in every checksum that distinguishes the files of one store from the files of
-//! another.
+//! File seals. A seal is a number in every checksum that distinguishes the files of different stores.
 //!
 //! A checksum covers the place of its bytes (see [`checksum`](crate::checksum)). The place identifies a file by its
-//! *seal*: the file number mixed with the identity of the store that wrote the file. A file of another store is
-//! therefore detected, even if its number, offsets and checksums are right for that store. A checkpoint keeps the
-//! tables of its store with their seals. A checkpoint gets its own identity for all files that it writes.
+//! *seal*: the file number combined with the identity of the store that wrote the file. The tree therefore detects a
+//! file of another store, even if the number, offsets and checksums of that file are correct in its own store. A
+//! checkpoint keeps the tables of its store with their seals. A checkpoint gets its own identity for the files that
+//! it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -14,11 +14,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::codec::{Reader, put_varint};
 
-/// The identities under which the files of a store were written.
+/// The identities of the stores that wrote the files of this store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
-    /// Pairs of the first file number and the identity from that number on, in order. Files before the first pair have
-    /// no identity, because they were written when stores had none.
+    /// Pairs of a file number and the identity for files from this number on, in ascending order. Files before the
+    /// first pair have no identity, because an older program wrote them.
     since: Vec<(u64, u64)>,
 }
 
@@ -30,14 +30,14 @@ impl Seals {
         number ^ holds.map_or(0, |(_, identity)| *identity)
     }
 
-    /// Gives this identity to all files from `number` on, if the store has none yet.
+    /// Gives this identity to all files from `number` on. Has no effect if the store already has an identity.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));
         }
     }
 
-    /// Returns the seals of a copy in `directory`, whose new files begin with `number`.
+    /// Returns the seals of a checkpoint in `directory`, whose new files begin with `number`.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
         let parent = self.since.last().map_or(0, |(_, identity)| *identity) ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);
@@ -67,7 +67,7 @@ impl Seals {
 
 /// Returns an identity that no other store has.
 pub(crate) fn new_identity() -> u64 {
-    // The keys of the standard library's hash function are random, and a process never uses the same keys twice.
+    // The keys of the standard library's hash function are random, and each call in a process gets different keys.
     RandomState::new().hash_one("a store")
 }
 

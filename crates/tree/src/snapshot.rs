@@ -1,4 +1,4 @@
-//! Snapshots: consistent views of the tree that stay readable.
+//! Snapshots: consistent views of the tree that stay readable after later writes.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::range::Range;
 use crate::read::MultiGetValues;
 use crate::version::View;
 
-/// A consistent view of the tree, as it was when the snapshot was taken.
+/// A consistent view of the tree at the time at which the snapshot was taken.
 ///
-/// A snapshot holds references to the memtables and SSTables that existed when it was taken. They stay in memory and on
-/// storage until the snapshot is dropped. Compactions need not know about snapshots.
+/// A snapshot holds references to the memtables and SSTables of that time. These memtables and SSTables stay in
+/// memory and on storage until the snapshot is dropped. Compactions do not need to know the snapshots.
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,
@@ -33,7 +33,7 @@ impl Snapshot {
     /// Returns the value of `key`, or `None` if the key is absent.
     ///
     /// # Errors
-    /// The errors of [`Tree::get`](crate::Tree::get).
+    /// If the key is longer than its limit, or if a block cannot be read or is corrupt.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
         Ok(self.inner.get_in(&self.view, self.sequence, key, &mut value)?.then_some(value))
@@ -42,15 +42,15 @@ impl Snapshot {
     /// Returns the values of many keys, in the order of `keys`.
     ///
     /// # Errors
-    /// The errors of [`Tree::get`](crate::Tree::get).
+    /// If a key is longer than its limit, or if a block cannot be read or is corrupt.
     pub fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         self.inner.multi_get_in(&self.view, self.sequence, keys)
     }
 
-    /// Opens a scan of the keys between two bounds, from either end.
+    /// Opens a scan of the keys between two bounds. The scan can be read from both ends.
     ///
     /// # Errors
-    /// The errors of [`Tree::range`](crate::Tree::range).
+    /// If a bound is longer than the limit of keys. Reading the scan can fail later.
     pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         Range::new(&self.inner, Guard::from_inner(Arc::clone(&self.view)), self.sequence, &bounds)
     }

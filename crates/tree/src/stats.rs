@@ -1,12 +1,12 @@
-//! Counters of a tree. Each thread has its own counters, and reading a counter sums up those of all threads.
+//! Counters of a tree. Each thread has its own counters. Reading a counter adds the values of all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
-/// The number of levels with separate counters. Deeper levels are counted with the last of them. A tree of size ratio 2
-/// with this many levels has a million memtables.
+/// The number of levels with separate counters. The counters of the last of these levels also count all deeper
+/// levels. A tree with size ratio 2 and this many levels contains the data of a million memtables.
 const COUNTED_LEVELS: usize = 20;
 
 /// Declares counters once: the per-thread variables, their sums and their names.
@@ -29,7 +29,7 @@ macro_rules! counters {
         }
 
         impl $counts {
-            /// Returns the counts since `earlier`.
+            /// Returns the increase of each count since `earlier`.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name.wrapping_sub(earlier.$name),)+ }
@@ -48,9 +48,9 @@ macro_rules! counters {
 }
 
 counters! {
-    /// The counters of one thread for one level. No other thread writes them.
+    /// The counters of one thread for one level. Only this thread writes these counters.
     LevelCounters, [],
-    /// The counts of one level, over all threads.
+    /// The counts of one level, summed over all threads.
     LevelCounts,
     /// Bytes of SSTables and blob files read by the compactions that wrote to the level.
     bytes_read,
@@ -58,20 +58,20 @@ counters! {
     bytes_written,
     /// Filters of the level probed by gets.
     filter_probes,
-    /// Filters of the level that answered "maybe" to a get.
+    /// Filter probes by gets in the level that had the answer "maybe".
     filter_passes,
-    /// Filters of the level that answered "maybe" for a key that their table does not have.
+    /// Filters of the level that answered "maybe" for a key that is not in their SSTable.
     filter_false_positives,
-    /// Data blocks of the level searched by gets, cached or not.
+    /// Data blocks of the level that gets searched, from the cache or from storage.
     blocks_searched,
     /// Data blocks and fence pages of the level fetched from storage by gets.
     blocks_read,
 }
 
 counters! {
-    /// The counters of one thread. Only that thread writes them.
+    /// The counters of one thread. Only this thread writes these counters.
     Counters, [levels: [LevelCounters; COUNTED_LEVELS],],
-    /// The sums of the counters of all threads.
+    /// The counts of a tree, summed over all threads.
     Counts,
     /// Keys looked up, by gets and multi-gets.
     gets,
@@ -83,19 +83,19 @@ counters! {
     puts,
     /// Deletes, including deletes in batches.
     deletes,
-    /// Range deletes, including those in batches.
+    /// Range deletes, including range deletes in batches.
     range_deletes,
-    /// Merges, including those in batches.
+    /// Merges, including merges in batches.
     merges,
-    /// Ranges opened.
+    /// Scans opened.
     ranges,
-    /// Memtables and runs with keys of a range, counted for each end of the range that was read.
+    /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately.
     range_sources,
-    /// Sources of scans in `range_sources` beyond the first source of each end.
+    /// Memtables and runs in `range_sources` without the first memtable or run of each end.
     range_extra_sources,
-    /// Sum over all scans of the returned entries × (sources − 1).
+    /// Number of returned entries × (number of sources − 1), summed over all scans.
     range_extra_entries,
-    /// Entries returned by ranges.
+    /// Entries returned by scans.
     range_entries,
     /// Key and value bytes of puts, merges and deletes, and both keys of range deletes.
     user_bytes_written,
@@ -109,40 +109,42 @@ counters! {
     flush_bytes,
     /// Compactions that merged tables.
     compactions,
-    /// Time from the start of a compaction until its tables were installed, in nanoseconds of the clock of
+    /// Time from the start of a compaction to the installation of its tables, in nanoseconds of the clock of
     /// [`OpenOptions`](crate::OpenOptions). Parallel subcompactions count once. 0 in [`Mode::Counted`](crate::Mode).
     compaction_ns,
-    /// Compactions that moved tables to another level without rewriting them (trivial moves).
+    /// Compactions that moved SSTables to another level without rewriting them (trivial moves).
     moves,
-    /// Compactions that dropped whole tables because the policy discards old data.
+    /// Compactions that dropped complete SSTables because the policy discards old data.
     drops,
     /// Bytes of SSTables and blob files read by compactions.
     compaction_bytes_read,
     /// Bytes of SSTables and blob files written by compactions.
     compaction_bytes_written,
-    /// Data blocks searched by gets, cached or not.
+    /// Data blocks that gets searched, from the cache or from storage.
     blocks_searched,
-    /// Searched data blocks that have an index inside.
+    /// Searched data blocks that contain a block index.
     block_index_probes,
-    /// Searched data blocks whose index found the entry or showed that the key is absent. No search was needed.
+    /// Searched data blocks whose block index found the entry or showed that the key is absent. These blocks needed
+    /// no further search.
     block_index_answers,
-    /// Data blocks fetched from storage by gets and ranges.
+    /// Data blocks that gets and scans fetched from storage.
     blocks_read,
-    /// Bytes of data blocks fetched from storage by gets and ranges.
+    /// Bytes of the data blocks that gets and scans fetched from storage.
     blocks_read_bytes,
-    /// Data blocks that gets and ranges read in place, in memory-mapped tables.
+    /// Data blocks in memory-mapped SSTables that gets and scans read in place.
     blocks_in_place,
-    /// Data blocks that gets and ranges found in the cache.
+    /// Data blocks that gets and scans found in the cache.
     blocks_from_cache,
-    /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include them.
+    /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include
+    /// these bytes.
     blob_bytes_written,
-    /// Values of gets, ranges and multi-gets fetched from blob files on storage.
+    /// Values that gets, multi-gets and scans fetched from blob files on storage.
     blob_values_read,
-    /// Bytes of blob files fetched from storage for these values.
+    /// Bytes of blob files fetched from storage for the values in `blob_values_read`.
     blob_read_bytes,
-    /// Values that gets, ranges and multi-gets read in place, in memory-mapped blob files.
+    /// Values in memory-mapped blob files that gets, multi-gets and scans read in place.
     blob_values_in_place,
-    /// Values of blob files that gets, ranges and multi-gets found in the cache.
+    /// Values of blob files that gets, multi-gets and scans found in the cache.
     blob_values_from_cache,
     /// Values that compactions moved from one blob file to another, or back into SSTables.
     blob_values_relocated,
@@ -154,28 +156,28 @@ counters! {
     filter_probes,
     /// Filters that answered "absent".
     filter_negatives,
-    /// Filters that answered "maybe" for a key that their table does not have.
+    /// Filters that answered "maybe" for a key that is not in their SSTable.
     filter_false_positives,
-    /// Filters probed for an empty range.
+    /// Range filters that scans probed.
     range_filter_probes,
-    /// Range probes that were answered "empty".
+    /// Range filters that answered "empty" to a scan.
     range_filter_negatives,
-    /// Range probes that were answered "maybe", though the table has no key of the range.
+    /// Range filters that answered "maybe" to a scan, although the SSTable has no key in the range.
     range_filter_false_positives,
-    /// Fence searches for the block of a key.
+    /// Searches in fences for the data block of a key.
     fence_searches,
-    /// Write stalls: the number of times that a writer waited because a stall limit was reached.
+    /// Write stalls: how often a writer waited because a stall limit was reached.
     stalls,
-    /// Duration of write stalls and delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
+    /// Total duration of write stalls and delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
     stall_ns,
-    /// Delayed writes: the number of times that a writer waited before a stall limit was reached.
+    /// Delayed writes: how often a writer waited although no stall limit was reached.
     delays,
-    /// Duration of the delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
+    /// Total duration of the delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
     delay_ns,
-    /// Memtables that writers replaced because they were full.
+    /// Memtable rotations: how often a writer replaced a full memtable.
     rotations,
-    /// Duration of the replacements, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions): the creation
-    /// of a memtable and its WAL, without stalls.
+    /// Total duration of the rotations, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions). A
+    /// rotation creates a memtable and its WAL. The duration excludes stalls.
     rotation_ns,
 }
 
@@ -184,7 +186,8 @@ counters! {
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds to the counter. Only the thread that owns the counter calls this, so no atomic read-modify-write is needed.
+    /// Adds `count` to the counter. Only the thread that owns the counter calls this function, so the addition needs
+    /// no atomic read-modify-write instruction.
     #[inline]
     pub(crate) fn add(&self, count: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
@@ -196,14 +199,14 @@ impl Counter {
         self.add(1);
     }
 
-    /// Returns the number.
+    /// Returns the value of the counter.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The counters of a thread's gets, as they were before a search of a table.
+/// The counts of a thread's lookups before a search in a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,
@@ -212,13 +215,13 @@ pub(crate) struct Looked {
 }
 
 impl Counters {
-    /// Returns the counters of a level.
+    /// Returns the counters of a level for this thread.
     #[inline]
     pub(crate) fn level(&self, level: usize) -> &LevelCounters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the current counts of searches in tables.
+    /// Returns the current counts of lookups in tables.
     #[inline]
     pub(crate) fn looked(&self) -> Looked {
         Looked {
@@ -228,7 +231,7 @@ impl Counters {
         }
     }
 
-    /// Adds the counts since `before` to the counters of `level`.
+    /// Adds the increase since `before` to the counters of `level`.
     #[inline]
     pub(crate) fn attribute(&self, level: usize, before: Looked) {
         let (now, level) = (self.looked(), self.level(level));
@@ -238,7 +241,7 @@ impl Counters {
     }
 }
 
-/// The counters of all threads that used a tree.
+/// The counters of all threads that have used a tree.
 #[derive(Debug, Default)]
 pub(crate) struct AllCounters {
     threads: ThreadLocal<Counters>,
@@ -258,7 +261,7 @@ impl AllCounters {
         sum
     }
 
-    /// Returns the sums over all threads per level, down to the last level with a count.
+    /// Returns the counts per level, summed over all threads, from level 0 to the last level with a nonzero count.
     pub(crate) fn sum_of_levels(&self) -> Vec<LevelCounts> {
         let mut sums = vec![LevelCounts::default(); COUNTED_LEVELS];
         for thread in &self.threads {
@@ -278,9 +281,9 @@ pub struct Stats {
     pub counts: Counts,
     /// The levels, from level 0 down.
     pub levels: Vec<LevelStats>,
-    /// The counters of each level, from level 0 down. The list may be shorter or longer than `levels`.
+    /// The counters of each level, from level 0 down. The list may have more or fewer levels than `levels`.
     pub level_counts: Vec<LevelCounts>,
-    /// Memory of the memtables, active and immutable, in bytes.
+    /// Memory of the active and immutable memtables, in bytes.
     pub memtable_bytes: u64,
     /// Memory of the filters, in bytes.
     pub filter_bytes: u64,
@@ -288,46 +291,46 @@ pub struct Stats {
     pub fence_bytes: u64,
     /// Blocks in the cache, in bytes.
     pub cache_bytes: u64,
-    /// The expected false-positive rate of the filters as built, the mean over runs; `None` without runs.
+    /// The expected false-positive rate of the filters, averaged over all runs. `None` if there are no runs.
     pub expected_fpr: Option<f64>,
     /// The blob files.
     pub blobs: BlobStats,
-    /// The modelled time of the device so far, including the opening of the tree. `None` if the storage has no device
-    /// model.
+    /// The modelled time of the storage device so far, including the opening of the tree. `None` if the storage has
+    /// no device model.
     pub device: Option<DeviceTime>,
 }
 
-/// The blob files of a tree, which have the values that are not in SSTables.
+/// Statistics of the blob files, which contain the values that are not in SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlobStats {
     /// The number of files.
     pub files: u64,
-    /// The bytes of the values, with their keys and checksums.
+    /// The total size of the values with their keys and checksums, in bytes.
     pub bytes: u64,
-    /// The part of `bytes` that SSTables refer to.
+    /// The part of `bytes` to which SSTables refer.
     pub live_bytes: u64,
 }
 
-/// The contents of one level.
+/// Statistics of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelStats {
     /// The number of sorted runs.
     pub runs: u64,
     /// The number of SSTables.
     pub tables: u64,
-    /// The number of entries, tombstones included.
+    /// The number of entries, including tombstones.
     pub entries: u64,
     /// The number of tombstones.
     pub tombstones: u64,
     /// The number of range tombstones.
     pub range_tombstones: u64,
-    /// The bytes of the SSTables.
+    /// The total size of the SSTables, in bytes.
     pub file_bytes: u64,
     /// The number of data blocks.
     pub blocks: u64,
-    /// The bytes of data blocks as they are stored.
+    /// The total stored size of the data blocks, in bytes.
     pub block_bytes: u64,
-    /// Key and value bytes before encoding and compression.
+    /// The total size of the keys and values before encoding and compression, in bytes.
     pub user_bytes: u64,
 }
 
@@ -342,7 +345,7 @@ impl Stats {
         self.levels.iter().map(|level| level.range_tombstones).sum()
     }
 
-    /// Returns the bytes of all SSTables.
+    /// Returns the total size of all SSTables, in bytes.
     pub fn table_bytes(&self) -> u64 {
         self.levels.iter().map(|level| level.file_bytes).sum()
     }

@@ -23,12 +23,14 @@ impl OpenOptions {
     /// Opens the tree in `directory`. Creates a new tree if the directory is empty or does not exist.
     ///
     /// # Errors
-    /// If the design cannot be built. If the directory is in use, has unrelated files, cannot be written or is corrupt.
+    /// If the design cannot be built, or if the directory is in use, has unrelated files, cannot be written or is
+    /// corrupt.
     pub fn open(self, directory: impl AsRef<Path>) -> Result<Tree> {
         let inner = Arc::new(Opening::begin(self, directory.as_ref())?.finish()?);
         inner.balance_memory();
         match inner.work_inline() {
-            // The input of the due work is corrupt. The tree then accepts no writes, and all other data can be read.
+            // The input of the due flush or compaction is corrupt. The tree then accepts no writes, but all other
+            // data is readable.
             Err(error) if error.is_damage() => {}
             done => done?,
         }
@@ -41,7 +43,7 @@ impl OpenOptions {
 /// A durable ordered map from byte strings to byte strings: a log-structured merge-tree.
 ///
 /// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`](crate::Mode::Counted),
-/// let only one thread write at a time, because otherwise the counters depend on the order of the threads.
+/// only one thread should write, because otherwise the counters depend on the order of the threads.
 pub struct Tree {
     inner: Arc<Inner>,
     /// The background threads. Dropping this value ends and joins the threads.
@@ -52,7 +54,7 @@ impl Tree {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// If the key or the value is above its limit, or if the write cannot be logged. The tree is then unchanged.
+    /// If the key or the value is longer than its limit, or if writing the WAL fails. The tree is then unchanged.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
         self.inner.write_entry(Entry { key, value: Some(value) })
     }
@@ -60,7 +62,7 @@ impl Tree {
     /// Deletes a key. An absent key is not an error.
     ///
     /// # Errors
-    /// The errors of [`put`](Self::put).
+    /// If the key is longer than its limit, or if writing the WAL fails. The tree is then unchanged.
     pub fn delete(&self, key: &[u8]) -> Result<()> {
         self.inner.write_entry(Entry { key, value: None })
     }
@@ -68,33 +70,34 @@ impl Tree {
     /// Sets the value of a key if the key is absent, in one atomic step. Returns whether the value was set.
     ///
     /// # Errors
-    /// The errors of [`put`](Self::put) and [`get`](Self::get). If the lookup of the key fails, the key keeps its state,
-    /// but recovery after a crash may set the value.
+    /// If the key or the value is longer than its limit, if the key cannot be looked up, or if writing the WAL fails.
+    /// After a failed lookup the key is unchanged, but recovery after a crash may set its value.
     pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
         self.inner.put_if_absent(key, value)
     }
 
-    /// Merges an operand into the value of a key with the operator of the design. A missing value counts as an empty one.
+    /// Merges an operand into the value of a key with the operator of the design. An absent key has an empty value.
     ///
     /// # Errors
-    /// As [`put`](Self::put), or if the design has no merge operator.
+    /// If the key or the operand is longer than its limit, if writing the WAL fails, or if the design has no merge
+    /// operator.
     pub fn merge(&self, key: &[u8], operand: &[u8]) -> Result<()> {
         self.inner.merge_entry(key, operand)
     }
 
-    /// Deletes all keys from `low`, inclusive, to `high`, exclusive, with one range tombstone. Does nothing if both are
-    /// equal.
+    /// Deletes all keys from `low`, inclusive, to `high`, exclusive, with one range tombstone. Does nothing if `low`
+    /// and `high` are equal.
     ///
     /// # Errors
-    /// As [`put`](Self::put), or if `high` is below `low`.
+    /// If a key is longer than its limit, if writing the WAL fails, or if `high` is below `low`.
     pub fn delete_range(&self, low: &[u8], high: &[u8]) -> Result<()> {
         self.inner.delete_range(low, high)
     }
 
-    /// Applies all operations of a batch atomically: no reader and no crash sees a part of them.
+    /// Applies all operations of a batch atomically. No reader and no crash sees only a part of the operations.
     ///
     /// # Errors
-    /// The errors of [`put`](Self::put).
+    /// If writing the WAL fails, or if the batch has a merge and the design has no merge operator.
     pub fn write(&self, batch: &WriteBatch) -> Result<()> {
         self.inner.write_batch(batch)
     }
@@ -102,7 +105,7 @@ impl Tree {
     /// Returns the value of a key, or `None` if the key is absent.
     ///
     /// # Errors
-    /// If the key is above its limit, or if a block cannot be read or is corrupt.
+    /// If the key is longer than its limit, or if a block cannot be read or is corrupt.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
         Ok(self.get_into(key, &mut value)?.then_some(value))
@@ -111,7 +114,7 @@ impl Tree {
     /// Appends the value of a key to `value` and returns `true`. Returns `false` if the key is absent.
     ///
     /// # Errors
-    /// The errors of [`get`](Self::get).
+    /// If the key is longer than its limit, or if a block cannot be read or is corrupt.
     #[inline]
     pub fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         let (view, snapshot) = self.inner.now();
@@ -121,7 +124,7 @@ impl Tree {
     /// Returns the values of many keys from one consistent view, in the order of `keys`.
     ///
     /// # Errors
-    /// The errors of [`get`](Self::get).
+    /// If a key is longer than its limit, or if a block cannot be read or is corrupt.
     pub fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         let (view, snapshot) = self.inner.now();
         self.inner.multi_get_in(&view, snapshot, keys)
@@ -131,7 +134,7 @@ impl Tree {
     /// both ends.
     ///
     /// # Errors
-    /// If a bound is above the limit of keys. Reading the range can fail later.
+    /// If a bound is longer than the limit of keys. Reading the scan can fail later.
     pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         let (view, snapshot) = self.inner.now();
         Range::new(&self.inner, view, snapshot, &bounds)
@@ -142,7 +145,7 @@ impl Tree {
         Snapshot::take(&self.inner)
     }
 
-    /// Flushes all memtables to SSTables, and returns when the flush is done.
+    /// Flushes all memtables to SSTables, and returns after the flush has finished.
     ///
     /// # Errors
     /// If writing fails, or if an earlier write has failed.
@@ -161,13 +164,13 @@ impl Tree {
     /// Waits until no flush and no compaction is due.
     ///
     /// # Errors
-    /// If background work fails, or has failed earlier.
+    /// If background work fails, or if earlier background work has failed.
     pub fn settle(&self) -> Result<()> {
         self.inner.settle()
     }
 
-    /// Makes all acknowledged writes durable. The tree syncs the WAL and waits for the flush of the older memtables.
-    /// Without a WAL, it flushes all memtables.
+    /// Makes all acknowledged writes durable. The tree syncs the WAL and waits for the flush of the immutable
+    /// memtables. Without a WAL, the tree flushes all memtables.
     ///
     /// # Errors
     /// If writing fails, or if an earlier write has failed.
@@ -175,8 +178,8 @@ impl Tree {
         self.inner.sync()
     }
 
-    /// Creates a copy of the tree in `directory`, which must be new or empty. The copy shares the SSTables through hard
-    /// links, and is an independent tree.
+    /// Creates a copy of the tree in `directory`, which must be new or empty. The copy is an independent tree that
+    /// shares the SSTables and blob files through hard links.
     ///
     /// # Errors
     /// If the directory is not empty, if it is on another file system, or if writing fails.
@@ -207,7 +210,7 @@ impl Tree {
         &self.inner.recovery
     }
 
-    /// Returns the design of the tree.
+    /// Returns the design with which the tree was opened.
     pub fn design(&self) -> &Design {
         &self.inner.design
     }
@@ -218,8 +221,8 @@ impl Tree {
     }
 
     /// Closes the tree and makes all writes durable, in every WAL mode. The manifest then records the length of the
-    /// WAL, so that the next opening can detect a truncated WAL. Without a WAL, closing flushes the memtables. Dropping
-    /// a tree without WAL before closing loses the memtables.
+    /// WAL, so that the next opening can detect a truncated WAL. Without a WAL, closing flushes the memtables. If a
+    /// tree without a WAL is dropped without closing, the writes in its memtables are lost.
     ///
     /// # Errors
     /// If writing fails, or if an earlier write has failed.

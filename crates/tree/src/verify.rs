@@ -1,4 +1,4 @@
-//! Checks a whole store without changing it.
+//! Checks a whole store and changes nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,35 +19,36 @@ use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::{Table, TableContext};
 use crate::wal;
 
-/// The report of checking a store.
+/// The report of a store verification.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
     /// The number of SSTables that the manifest names.
     pub tables: u64,
-    /// The number of readable entries in those tables.
+    /// The number of readable entries in the SSTables.
     pub entries: u64,
-    /// The number of blocks in those tables.
+    /// The number of blocks in the SSTables.
     pub blocks: u64,
-    /// The number of blocks without a checksum (`block.checksum = "none"`), in which no flipped bit can be found.
+    /// The number of blocks without a checksum (`block.checksum = "none"`). Verification may miss corruption in these
+    /// blocks.
     pub unchecked_blocks: u64,
     /// The number of blob files that the manifest names.
     pub blobs: u64,
-    /// The number of WAL files that would be replayed.
+    /// The number of WAL files that the next open would replay.
     pub logs: u64,
-    /// The number of operations in those WAL files.
+    /// The number of operations in the WAL files.
     pub log_operations: u64,
-    /// The corruption in the store. Each item is the error that a reader would get.
+    /// The corruption in the store. Each item is the error that a reader of the corrupt bytes would get.
     pub damage: Vec<Error>,
-    /// Further findings that are no corruption: leftovers of a crash, which the next open removes, and quarantined
-    /// files.
+    /// Findings that are not corruption: files that a crash left and the next open removes, and files in the
+    /// quarantine.
     pub notes: Vec<String>,
 }
 
 /// Reads every file of the store in `directory` and reports all corruption in one pass.
 ///
-/// Verification changes and creates nothing, so it can also check a read-only directory. Verification locks an existing
-/// lock file, which keeps other processes out.
+/// Verification changes and creates nothing, so it can also check a read-only directory. If the lock file exists,
+/// verification locks the file to keep other processes out.
 ///
 /// # Errors
 /// If the directory is in use, is not a store, or cannot be read at all.
@@ -90,10 +91,11 @@ impl Verification {
         }
         if found.torn_bytes > 0 {
             let bytes = found.torn_bytes;
-            self.notes.push(format!("a change of {bytes} bytes at the end of the manifest is cut off"));
+            self.notes.push(format!("the last {bytes} bytes of the manifest are an incomplete change"));
         }
         let orphans = files.orphans(&found.state).into_iter();
-        self.notes.extend(orphans.map(|name| format!("{name} is an orphan; the next open removes it")));
+        self.notes
+            .extend(orphans.map(|name| format!("the store does not need {name}; the next open removes it")));
     }
 
     fn check_tables(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) -> Result<()> {
@@ -125,7 +127,8 @@ impl Verification {
         Ok(())
     }
 
-    /// Checks every blob file that the manifest names. `live` is the bytes of each file that tables refer to.
+    /// Checks every blob file that the manifest names. `live` is the number of bytes in each file to which SSTables
+    /// refer.
     fn check_blobs(&mut self, context: &TableContext, state: &State, live: &BTreeMap<u64, u64>) {
         let are_tables_readable = self.damage.is_empty();
         for blob in &state.blobs {
@@ -140,7 +143,7 @@ impl Verification {
                     format!("the manifest states {stated} live bytes, the SSTables refer to {referred}");
                 found.push(file.damaged(0, what));
             }
-            // A corrupt value that an SSTable refers to was already reported.
+            // Another check already reported the corrupt values to which SSTables refer.
             found.retain(|error| !self.damage.iter().any(|known| known.to_string() == error.to_string()));
             self.damage.append(&mut found);
         }
@@ -156,7 +159,10 @@ impl Verification {
         table.check(has_operator, &mut |error| self.damage.push(error));
         if let Some(previous) = previous.filter(|previous| previous.largest() >= table.smallest()) {
             self.damage.push(
-                table.damage_in_block(0, format!("the table overlaps table {} of its run", previous.id())),
+                table.damage_in_block(
+                    0,
+                    format!("the table overlaps table {} of the same run", previous.id()),
+                ),
             );
         }
     }
@@ -182,7 +188,8 @@ impl Verification {
                     after = content.last_sequence;
                     if content.dropped_bytes > 0 {
                         let bytes = content.dropped_bytes;
-                        self.notes.push(format!("{number:08}.wal: {bytes} bytes at its end are cut off"));
+                        self.notes
+                            .push(format!("{number:08}.wal: the last {bytes} bytes are an incomplete write"));
                     }
                 }
                 Err(error) => self.damage.push(error),

@@ -1,4 +1,4 @@
-//! Versions and views of a tree: immutable sets of memtables and runs that readers share.
+//! Versions and views of a tree: immutable sets of memtables and runs, which readers share.
 
 use std::collections::HashSet;
 use std::ops::{Bound, Range};
@@ -15,7 +15,7 @@ use crate::stats::{BlobStats, LevelStats};
 use crate::table::Table;
 use crate::values::BlobFileShape;
 
-/// A table in a level.
+/// A reference to an SSTable in a level.
 #[derive(Clone)]
 pub(crate) struct TableRef(pub(crate) Arc<Table>);
 
@@ -35,11 +35,11 @@ impl Placed for TableRef {
 pub(crate) struct SortedRun {
     /// The level of the run.
     pub(crate) level: usize,
-    /// The tables.
+    /// The SSTables of the run, in key order.
     pub(crate) tables: Arc<[Arc<Table>]>,
     /// The bytes of the run's SSTables.
     pub(crate) bytes: u64,
-    /// Whether any of the tables has range tombstones.
+    /// Whether any SSTable of the run has range tombstones.
     has_range_tombstones: bool,
     index: Box<dyn RunIndex>,
 }
@@ -57,41 +57,42 @@ impl SortedRun {
         }
     }
 
-    /// Returns the number of the only table that can have the key.
+    /// Returns the position in the run of the only table that can have the key. Returns `None` if no table can have
+    /// the key.
     #[inline]
     pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
         self.index.file_for(key)
     }
 
-    /// Whether a range tombstone of the run deletes the key in older runs.
+    /// Returns whether a range tombstone of the run deletes the key in older runs.
     #[inline]
     pub(crate) fn deletes(&self, key: &[u8]) -> bool {
         self.has_range_tombstones && self.table_for(key).is_some_and(|table| self.tables[table].deletes(key))
     }
 
-    /// Returns the numbers of the tables that can have keys between the bounds.
+    /// Returns the positions in the run of the tables that can have keys between the bounds.
     pub(crate) fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
         self.index.overlapping(low, high)
     }
 }
 
-/// The tables of a tree in one version.
+/// The SSTables of a tree in one version.
 pub(crate) struct Version {
-    /// The tables by level and run.
+    /// The SSTables by level and run.
     pub(crate) levels: Levels<TableRef>,
-    /// The runs in the order in which reads search them: newest first.
+    /// The runs in the order in which reads search them, from the newest run to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The work of ranges before this version was created.
+    /// The work of scans before this version was created, which read-triggered compaction counts.
     pub(crate) ranges_before: RangeWork,
-    /// Whether any table has values in blob files, or marked values.
+    /// Whether any SSTable refers to blob files, or stores its values in a form that allows pointers.
     has_blobs: bool,
-    /// Whether any table has range tombstones.
+    /// Whether any SSTable has range tombstones.
     has_range_tombstones: bool,
     culling: Arc<dyn Culling>,
 }
 
 impl Version {
-    /// Creates the version with these levels. `ranges_before` is the work of ranges so far.
+    /// Creates the version with these levels. `ranges_before` is the work of scans in earlier versions.
     pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>, ranges_before: RangeWork) -> Self {
         let form = |level| match level > 0 && levels.runs_of(level).len() == 1 {
             true => LevelForm::Disjoint,
@@ -104,30 +105,30 @@ impl Version {
         Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, culling }
     }
 
-    /// Returns a version of this tree with these levels.
+    /// Returns a version of the same tree with other levels.
     pub(crate) fn with(&self, levels: Levels<TableRef>, ranges_before: RangeWork) -> Self {
         Self::new(levels, Arc::clone(&self.culling), ranges_before)
     }
 
-    /// Returns all tables, from the newest run to the oldest.
+    /// Returns all tables, from the newest run to the oldest run.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.runs.iter().flat_map(|run| run.tables.iter())
     }
 
-    /// Whether any table has values in blob files.
+    /// Returns whether any table has values in blob files.
     #[inline]
     pub(crate) fn has_blobs(&self) -> bool {
         self.has_blobs
     }
 
-    /// Returns the blob files, oldest first.
+    /// Returns the blob files to which the version refers, from the oldest to the newest file.
     pub(crate) fn blob_files(&self) -> Result<Vec<BlobFileShape>> {
         blob_files(&self.levels)
     }
 
-    /// Returns the blob files in numbers.
+    /// Returns the statistics of the blob files.
     pub(crate) fn blob_stats(&self) -> BlobStats {
-        // The files were opened when the version was installed.
+        // Installing the version has opened these files, so no file fails to open here.
         let files = if self.has_blobs { self.blob_files().unwrap_or_default() } else { Vec::new() };
         BlobStats {
             files: files.len() as u64,
@@ -136,7 +137,7 @@ impl Version {
         }
     }
 
-    /// Returns the shape of the tree, from which a compaction policy decides.
+    /// Returns the shape of the tree, which a compaction policy uses to pick jobs.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();
@@ -152,10 +153,10 @@ impl Version {
         Shape { buffer_bytes, levels: self.levels.map(table_shape) }
     }
 
-    /// Returns the entries of each level after a change, for the allocation of filters.
+    /// Returns the number of entries in each level after a change, for the allocation of filter memory.
     ///
-    /// The tables `moved` and `new` further entries are then in `level`, in an additional run or in an existing run.
-    /// Entries that a compaction will drop are still counted.
+    /// After the change, `level` has the tables in `moved` and `new` further entries, in an additional run or in an
+    /// existing run. The result still counts entries that a compaction will drop.
     pub(crate) fn loads_with(
         &self,
         moved: &HashSet<u64>,
@@ -178,7 +179,7 @@ impl Version {
         loads
     }
 
-    /// Returns the contents of each level in numbers.
+    /// Returns the statistics of each level.
     pub(crate) fn level_stats(&self) -> Vec<LevelStats> {
         let level_stats = |level: &compaction::Level<TableRef>| {
             let mut stats = LevelStats { runs: level.runs.len() as u64, ..LevelStats::default() };
@@ -208,7 +209,7 @@ impl Version {
         })
     }
 
-    /// Returns the expected false-positive rate of the filters as built, the mean over runs.
+    /// Returns the expected false-positive rate of the filters, averaged over all runs.
     pub(crate) fn expected_fpr(&self) -> Option<f64> {
         let rates = self.runs.iter().map(|run| {
             let entries: f64 = run.tables.iter().map(|table| table.properties().entries as f64).sum();
@@ -222,24 +223,24 @@ impl Version {
     }
 }
 
-/// Returns the blob files that the tables of levels refer to, oldest first.
+/// Returns the blob files to which the SSTables of these levels refer, from the oldest to the newest file.
 pub(crate) fn blob_files(levels: &Levels<TableRef>) -> Result<Vec<BlobFileShape>> {
     shapes(references(levels))
 }
 
-/// Returns the blob files of each table that has any.
+/// Returns the blob references of each SSTable that refers to blob files.
 pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &References> {
     levels.tables().filter_map(|(_, table)| table.0.references())
 }
 
-/// All memtables and SSTables that a reader needs, like RocksDB's superversion. The holder of a view sees one
-/// unchanging state of the tree.
+/// All memtables and SSTables that a reader needs, like the superversion of RocksDB. A view never changes, so a
+/// reader with a view sees a consistent state of the tree.
 pub(crate) struct View {
-    /// The memtable that takes the writes.
+    /// The active memtable, which receives the writes.
     pub(crate) active: Arc<Slot>,
     /// The immutable memtables that wait for their flush, newest first.
     pub(crate) frozen: Vec<Arc<Slot>>,
-    /// The tables.
+    /// The version with the SSTables.
     pub(crate) version: Arc<Version>,
 }
 
@@ -249,7 +250,7 @@ impl View {
         std::iter::once(&self.active).chain(&self.frozen)
     }
 
-    /// Whether any memtable or table has range tombstones.
+    /// Returns whether any memtable or SSTable has range tombstones.
     pub(crate) fn has_range_deletes(&self) -> bool {
         self.version.has_range_tombstones || self.memtables().any(|slot| !slot.range_deletes.is_empty())
     }

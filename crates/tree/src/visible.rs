@@ -1,22 +1,23 @@
-//! Tracks the writes that readers may see: all writes up to one sequence number.
+//! Tracks which writes readers may see: all writes up to one sequence number.
 
 use types::SequenceNumber;
 
 use crate::sync::{AtomicU64, Ordering, sized};
 
-/// The number of sequence numbers by which a commit may be ahead of the last visible write before the next commit
-/// waits.
+/// The maximum distance, in sequence numbers, from the last visible write to a finished commit. A commit beyond this
+/// distance waits before it records its completion.
 const AHEAD: usize = sized(4096, 4);
 
-/// The sequence number up to which every write is visible, and the finished commits after it.
+/// The sequence number up to which every write is visible, and the finished commits after this number.
 ///
-/// Commits finish in any order. A commit that finishes early only notes that it is done. The commit that closes the gap
-/// also makes all later finished commits visible. A thread that is preempted during its commit therefore delays the
-/// others once, and not at each of their commits.
+/// Commits finish in any order. A commit that finishes before an older commit only records its completion. When the
+/// older commit finishes, all later finished commits become visible too. A thread that is preempted during its commit
+/// therefore delays the other threads only once, and not at each of their commits.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// For each slot, the last sequence number of the finished commit whose first number maps to the slot. The value of
-    /// an earlier commit is at most `last`, because no commit is more than [`AHEAD`] numbers ahead.
+    /// For each slot, the last sequence number of a finished commit whose first sequence number maps to this slot. No
+    /// commit is more than [`AHEAD`] numbers ahead of `last`, so the number of an earlier commit in the slot is at
+    /// most `last`.
     done: Box<[AtomicU64]>,
 }
 
@@ -26,30 +27,30 @@ impl Visible {
         Self { last: AtomicU64::new(last), done: (0..AHEAD).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Returns the number up to which every write is visible.
+    /// Returns the sequence number up to which every write is visible.
     #[inline]
     pub(crate) fn last(&self) -> SequenceNumber {
         self.last.load(Ordering::Acquire)
     }
 
-    /// Makes all writes up to `last` visible. No other thread may write at that time.
+    /// Makes all writes up to `last` visible. No other thread may write during this call.
     pub(crate) fn reset(&self, last: SequenceNumber) {
         self.last.store(last, Ordering::Release);
     }
 
-    /// Whether the commit that begins with `first` may record its completion.
+    /// Returns whether the commit that begins with `first` may record its completion.
     #[inline]
     pub(crate) fn has_room(&self, first: SequenceNumber) -> bool {
         first - self.last() <= AHEAD as u64
     }
 
-    /// Records that the writes `first..=last` are complete.
+    /// Records that the writes from `first` to `last` are complete.
     #[inline]
     pub(crate) fn done(&self, first: SequenceNumber, last: SequenceNumber) {
         self.place(first).store(last, Ordering::Release);
     }
 
-    /// Makes finished commits visible, up to the first unfinished one. Returns the last visible number.
+    /// Makes finished commits visible, up to the first unfinished commit. Returns the last visible sequence number.
     #[inline]
     pub(crate) fn advance(&self) -> SequenceNumber {
         let mut visible = self.last();

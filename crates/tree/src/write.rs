@@ -21,36 +21,37 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
-/// The number of times that a writer spins before it yields to other threads.
+/// The number of times for which a writer spins before it yields to other threads.
 const SPINS: u32 = 128;
 
-/// The longest time for which a writer yields while another thread syncs its record. After that it sleeps until the WAL
-/// is free. A sleeping thread takes tens of microseconds to wake.
+/// The longest time for which a writer yields while another thread syncs its record. After this time, the writer
+/// sleeps until the WAL is free. Waking a sleeping thread takes tens of microseconds.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// The divisor of the time that a group-commit leader waits for followers: a quarter of the duration of the last sync.
+/// The divisor of the time for which a group-commit leader waits for followers: a quarter of the duration of the last
+/// sync.
 const WAIT_SHARE: u32 = 4;
 
-/// The largest backoff. After that many waits without followers, 2 to this power of syncs pass before the next wait.
+/// The largest backoff. After this number of waits without followers, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
 /// The memtable and the sequence numbers of a commit.
 struct CommitSlot {
-    /// The view whose active memtable takes the commit.
+    /// The view whose active memtable the commit writes to.
     view: Guard<Arc<View>>,
     /// The first sequence number of the commit.
     first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// Whether this commit pays for the bytes since the last payment, if the design delays writes.
+    /// Whether this commit waits for the bytes written since the last wait, if the design delays writes.
     pays: bool,
-    /// The records that the WAL took from the write queue, if this commit holds the WAL. The record of this commit is
-    /// among them.
+    /// The records that this commit took from the write queue, including its own record. `None` if the commit does
+    /// not hold the WAL.
     taken: Option<Drained>,
 }
 
-/// Locks a mutex. The thread spins before it blocks, because other threads hold this lock for less time than a context
-/// switch takes.
+/// Locks a mutex. The thread spins before it blocks, because other threads hold this lock for less time than a
+/// context switch takes.
 #[inline]
 fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     for _ in 0..SPINS {
@@ -89,7 +90,7 @@ impl Inner {
         )
     }
 
-    /// Rejects merges if the design has no operator.
+    /// Returns an error if the design has no merge operator.
     fn check_operator(&self) -> Result<()> {
         match self.merge_operator() {
             Some(_) => Ok(()),
@@ -135,8 +136,8 @@ impl Inner {
         )
     }
 
-    /// Adds one operation to a memtable or to its range deletes. The caller has checked that the key of a conditional put
-    /// is absent.
+    /// Adds one operation to a memtable or to its range deletes. For a conditional put, the caller has checked that
+    /// the key is absent.
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
         let (key, stored) = match operation {
             Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),
@@ -181,7 +182,7 @@ impl Inner {
         }
         counters.user_bytes_written.add(counts.user_bytes);
         if is_full {
-            // Only the slot is kept, because a view would keep SSTables that a compaction removes.
+            // Only the slot is kept, because a view would keep SSTables that a compaction has removed.
             let slot = Arc::clone(&Guard::into_inner(view).active);
             self.rotate(&slot)?;
             self.work_inline()?;
@@ -192,12 +193,12 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns the WAL if the commit can write to it directly, before the commit has a sequence number. Returns `None`
-    /// if the commit must be queued.
+    /// Returns the WAL if the commit may write to it directly, before the commit has a sequence number. Returns
+    /// `None` if the commit must enter the queue.
     ///
-    /// In mode `sync`, every commit holds the WAL, so that no two commits share a sync. In modes that never sync, a
-    /// commit takes the WAL if it is free, which avoids the queue. Otherwise the thread that holds the WAL writes the
-    /// queued record.
+    /// In mode `sync`, every commit holds the WAL, so no two commits share a sync. In modes that never sync, a commit
+    /// takes the WAL if no other thread holds it, which avoids the queue. Otherwise the thread that holds the WAL
+    /// writes the queued record of the commit.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
         match self.wal_mode.commit_sync {
@@ -207,8 +208,8 @@ impl Inner {
         }
     }
 
-    /// Assigns sequence numbers and a memtable to the commit, and queues its record. The thread that holds the WAL
-    /// takes all queued records.
+    /// Assigns sequence numbers and a memtable to the commit, and adds its record to the queue. The thread that holds
+    /// the WAL takes all queued records.
     #[inline]
     fn enqueue(
         &self,
@@ -243,8 +244,8 @@ impl Inner {
             payment.due_from = u64::MAX;
         }
         let taken = held.map(|log| log.take(&mut pending));
-        // The active memtable of the view changes only under this lock. An `Arc` of the memtable would be counted twice
-        // for each write, and all writers would share that count.
+        // The active memtable of the view changes only under this lock. The commit does not clone the `Arc` of the
+        // memtable, because all writers would change this reference count twice for each write.
         CommitSlot { view: self.view.load(), first, is_full, pays, taken }
     }
 
@@ -270,8 +271,8 @@ impl Inner {
         self.write_log(&mut log, self.wal_mode.shares_syncs())
     }
 
-    /// Returns the WAL, for the leader that syncs it for all waiters. Returns `None` if another commit has synced the
-    /// record.
+    /// Returns the WAL if this thread becomes the leader, which syncs the WAL for all waiting threads. Returns `None`
+    /// if another thread has synced the record.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
         let mut spins = 0;
         let mut sleeps_at = None;
@@ -295,10 +296,11 @@ impl Inner {
         }
     }
 
-    /// Waits at most `most_wait` for the commits that shared the last sync or were queued during it.
+    /// Waits at most `most_wait` for the commits that shared the last sync or entered the queue during the last sync.
     ///
-    /// These commits were acknowledged just now, and a sync without them would make them need another sync. A group of
-    /// one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
+    /// The threads of these commits are likely to commit again soon. Without the wait, their next commits would need
+    /// another sync. A group of one commit does not wait. After each wait without followers, twice as many syncs pass
+    /// before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {
@@ -318,13 +320,13 @@ impl Inner {
         *until_wait = (1 << *backoff) - 1;
     }
 
-    /// Writes all queued records to the WAL, and syncs it if `sync` is set.
+    /// Writes all queued records to the WAL. Syncs the WAL if `sync` is set.
     pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
         let taken = log.take(&mut spin_lock(&self.pending));
         self.append(log, taken, sync)
     }
 
-    /// Writes the records that the WAL took from the queue, and syncs it if `sync` is set.
+    /// Writes the records that were taken from the queue to the WAL. Syncs the WAL if `sync` is set.
     #[inline]
     fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
         let Log { file, records, commit_group } = log;
@@ -355,13 +357,13 @@ impl Inner {
         if self.wal_mode.syncs_at_rotation {
             return Ok(());
         }
-        // The directory entry of the WAL may not be durable, and the WALs of immutable memtables are not durable. Their
-        // SSTables will be durable.
+        // The directory entry of the WAL may not be durable. The WALs of immutable memtables are not durable either,
+        // but their SSTables will be durable.
         self.storage.sync_directory(&self.directory).map_err(|error| self.fail(error.into()))?;
         self.wait_until_flushed()
     }
 
-    /// Makes the writes `first..=last` visible after all writes before them.
+    /// Makes the writes from `first` to `last` visible after all earlier writes.
     #[inline]
     fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {
         self.wait_while_writing(|visible| !visible.has_room(first))?;
@@ -375,7 +377,7 @@ impl Inner {
         self.wait_while_writing(|visible| visible.advance() < sequence)
     }
 
-    /// Waits for other writers, as long as `waits` returns `true`.
+    /// Waits for other writers while `waits` returns `true`.
     #[inline]
     fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;
@@ -387,8 +389,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes the memtable `full` immutable and begins a new memtable and WAL, unless another writer has done so
-    /// already.
+    /// Makes the memtable `full` immutable, and begins a new memtable and WAL. Does nothing if another writer has
+    /// already replaced the memtable.
     pub(crate) fn rotate(&self, full: &Arc<Slot>) -> Result<()> {
         self.wait_for_room(full)?;
         let start = self.clock_ns();
@@ -399,7 +401,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Like [`rotate`](Self::rotate), but does not wait for the flush of older memtables.
+    /// Replaces the memtable `full`, like [`rotate`](Self::rotate), but without waiting for the flush of older
+    /// memtables.
     pub(crate) fn begin_memtable(&self, full: &Arc<Slot>) -> Result<()> {
         let mut log = self.log.lock();
         if !Arc::ptr_eq(&self.pending.lock().active, full) {
@@ -410,7 +413,7 @@ impl Inner {
         let counters = self.counters.local();
         let fresh =
             Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
-        // Newer writes must not become durable before the records of the old WAL.
+        // The records of the old WAL must become durable before newer writes.
         let sync = self.wal_mode.syncs_at_rotation;
         let mut pending = self.pending.lock();
         let last = pending.next_sequence - 1;
@@ -438,13 +441,13 @@ impl Inner {
         drop(pending);
         drop(log);
         self.pace_frozen();
-        // Closing the old WAL takes the kernel a while, so it happens after the locks are released.
+        // Closing the old WAL takes the kernel some time, so the WAL is closed after the locks are released.
         self.retire_log(old);
         self.signals.notify();
         Ok(())
     }
 
-    /// Waits until the stall limits allow one more immutable memtable. Counts the stall and its time.
+    /// Waits until the stall limits allow one more immutable memtable. Counts the stall and its duration.
     fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
         if self.mode == Mode::Counted || !self.is_stalled(full) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Every block format, WAL mode, hash function and value policy of the catalogs keeps the invariants of its axis, in isolation and
-//! in a tree.
+//! Every block format, WAL mode, hash function and value policy of the catalogs satisfies the invariants of its axis,
+//! both in isolation and in a tree.
 
 use catalog::laws;
 use lsmbench_tree::{block, hash, values, wal};

@@ -124,6 +124,6 @@ fn read_speed(speed: &Value) -> Result<f64, ChoiceError> {
     if speed > 0.0 {
         Ok(speed)
     } else {
-        Err(ChoiceError::at("speed", format!("speed is {speed}; it is above 0, and 1 is as recorded")))
+        Err(ChoiceError::at("speed", format!("speed is {speed}; it must be above 0, and 1 is as recorded")))
     }
 }

@@ -218,7 +218,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         "block      = {",
         "format = \"plain\"\nblock = { format = \"delta\",",
         6,
-        &["format and block.format are one axis; name it once"],
+        &["format and block.format are names of one axis; use only one name"],
     ),
     ("operations = 3000", "operations = 0", 13, &["operations is 0"]),
     ("theta = 0.9", "theta = -0.9", 15, &["theta is -0.9; a zipfian exponent is a finite number from 0"]),

@@ -87,9 +87,12 @@ fn every_place_of_values_gives_the_answers_of_the_model_and_blob_files_write_les
 fn impossible_parameters_name_the_valid_values() {
     let bench = Bench::new();
     for (values, said) in [
-        ("{ kind = \"blob-files\", stale_share = 0 }", "stale_share is 0; it is above 0 and at most 1"),
-        ("{ kind = \"value-log\", file_size = 10 }", "file_size is 10B; it is at least 256B"),
-        ("{ kind = \"tiered-by-size\", medium = \"1MiB\" }", "medium is 1MiB; it is at most large, 8KiB"),
+        ("{ kind = \"blob-files\", stale_share = 0 }", "stale_share is 0; it must be above 0 and at most 1"),
+        ("{ kind = \"value-log\", file_size = 10 }", "file_size is 10B; it must be at least 256B"),
+        (
+            "{ kind = \"tiered-by-size\", medium = \"1MiB\" }",
+            "medium is 1MiB; it must be at most large, 8KiB",
+        ),
         ("\"blobs\"", "blob-files"),
     ] {
         let design = format!("[design]\nvalues = {values}\n");

@@ -434,7 +434,7 @@ metric = "blocks_read"
         (
             "\"400KiB\"",
             "\"32KiB\"",
-            "must be above two memtables of 16KiB, because filters and cache need the rest",
+            "must be above two memtables of 16KiB, not 32KiB, because filters and cache need the rest",
         ),
         ("memory = \"equal\"", "memory = \"same\"", "Valid: \"equal\", with the budget in design.memory"),
         (

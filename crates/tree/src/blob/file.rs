@@ -1,4 +1,4 @@
-//! A blob file of the tree: reads and verifies its values.
+//! A blob file of the tree. Reads and verifies the values in the file.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,27 +14,28 @@ use crate::error::{Error, Result};
 use crate::stats::Counters;
 use crate::values::BlobFileShape;
 
-/// A blob file. The file is opened at the first read, because SSTables are opened while the file is still written.
+/// A blob file. The file is opened at its first read, because the first SSTables with pointers to the file are opened
+/// before it is complete.
 pub(crate) struct BlobFile {
     pub(super) number: u64,
     pub(super) seal: u64,
     pub(super) path: PathBuf,
     pub(super) source: Arc<BlobSource>,
     opened: OnceLock<Opened>,
-    /// Set while no version of the tree has the file: before it is kept, and after the last SSTable that refers to it is
-    /// gone. The last reference then removes the file.
+    /// Whether no version of the tree uses the file. This is the case before a version keeps the file, and after the
+    /// last SSTable with a pointer to the file is removed. If set, dropping the last reference removes the file.
     obsolete: AtomicBool,
 }
 
-/// The parts of a tree that all of its blob files use.
+/// The components that all blob files of a tree share.
 pub(crate) struct BlobSource {
     /// The storage of the files.
     pub(crate) storage: Arc<dyn Storage>,
-    /// The block cache, which also has values of blob files.
+    /// The block cache, which also contains values of blob files.
     pub(crate) cache: Arc<dyn Cache>,
-    /// The number of the tree in the cache.
+    /// The number that distinguishes this tree from other trees in the cache.
     pub(crate) tree: u64,
-    /// Whether values of memory-mapped files are read in place and stay out of the cache.
+    /// Whether values of memory-mapped files are read in place and bypass the cache.
     pub(crate) reads_in_place: bool,
 }
 
@@ -45,7 +46,7 @@ struct Opened {
 }
 
 impl BlobFile {
-    /// Creates the handle of a file.
+    /// Creates the handle of a blob file without opening the file.
     pub(super) fn new(number: u64, seal: u64, path: PathBuf, source: Arc<BlobSource>) -> Self {
         Self { number, seal, path, source, opened: OnceLock::new(), obsolete: AtomicBool::new(false) }
     }
@@ -55,18 +56,18 @@ impl BlobFile {
         self.number
     }
 
-    /// Opens the file and verifies its footer, unless it is open.
+    /// Opens the file and verifies its footer. Does nothing if the file is open already.
     pub(crate) fn open(&self) -> Result<()> {
         self.opened().map(|_| ())
     }
 
-    /// Returns the shape of the file, of which `live_bytes` are live.
+    /// Returns the shape of the file. `live_bytes` is the number of its live bytes.
     pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
         let Footer { bytes, partition, .. } = self.opened()?.footer;
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
     }
 
-    /// Marks the file as part of a version, or as part of no version.
+    /// Sets whether the file is obsolete: no version of the tree uses an obsolete file.
     pub(crate) fn set_obsolete(&self, obsolete: bool) {
         self.obsolete.store(obsolete, Ordering::Release);
     }
@@ -84,7 +85,7 @@ impl BlobFile {
         Ok(self.opened.get_or_init(|| Opened { file, footer }))
     }
 
-    /// Returns the error of a corruption at an offset of the file.
+    /// Returns the error for corruption at an offset of the file.
     pub(crate) fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::damaged(&self.path, offset, what)
     }
@@ -124,14 +125,15 @@ impl BlobFile {
         Ok(())
     }
 
-    /// Returns the value of a key and the bytes that were read, without the cache. For compactions.
+    /// Returns the value of a key and the number of bytes read, without using the cache. Compactions call this
+    /// function.
     pub(crate) fn read_apart(&self, pointer: &Pointer, key: &[u8]) -> Result<(Bytes, u64)> {
         let Opened { file, footer } = self.opened()?;
         let record = file.read(pointer.offset, self.record_len(pointer, key, footer)?)?;
         Ok((record.slice(self.verify(&record, pointer, key)?), record.len() as u64))
     }
 
-    /// Returns the length of the record that a pointer names.
+    /// Returns the length of the record to which a pointer refers.
     fn record_len(&self, pointer: &Pointer, key: &[u8], footer: &Footer) -> Result<usize> {
         let len = pointer.value_bytes.checked_add(record_bytes(key.len(), 0));
         let end = len.and_then(|len| len.checked_add(pointer.offset));
@@ -141,18 +143,18 @@ impl BlobFile {
         }
     }
 
-    /// Verifies the record of a key, and returns the place of its value in the record.
+    /// Verifies the record of a key, and returns the position of the value in the record.
     fn verify(&self, record: &[u8], pointer: &Pointer, key: &[u8]) -> Result<std::ops::Range<usize>> {
         let decoded = Record::decode(record, self.seal, pointer.offset);
         let Record { key: found, value } = decoded.map_err(|what| self.damaged(pointer.offset, what))?;
         match record[found] == *key {
             true => Ok(value),
-            false => Err(self.damaged(pointer.offset, "the record is of another key than its pointer")),
+            false => Err(self.damaged(pointer.offset, "the record has another key than its pointer")),
         }
     }
 
-    /// Reads the whole file and reports every corruption to `report`. After a record with impossible lengths, no record
-    /// can be found.
+    /// Reads the whole file and reports every corruption to `report`. If the lengths of a record are impossible, the
+    /// check ends, because the start of the next record is unknown.
     pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
         let Opened { file, footer } = match self.opened() {
             Ok(opened) => opened,
@@ -175,7 +177,7 @@ impl BlobFile {
         }
     }
 
-    /// Checks the record at an offset. Returns its end and its corruption.
+    /// Checks the record at an offset. Returns the end of the record, and an error if the record is corrupt.
     fn check_record(&self, file: &dyn ReadFile, at: u64, data_end: u64) -> Result<(u64, Option<Error>)> {
         let head = file.read(at, HEAD_BYTES.min((data_end - at) as usize))?;
         let end = Record::of_head(&head).map(|record| at + record.value.end as u64);
@@ -191,7 +193,7 @@ impl Drop for BlobFile {
     fn drop(&mut self) {
         if self.obsolete.load(Ordering::Acquire) {
             self.source.cache.remove_table(self.source.tree, self.number);
-            // A file that cannot be removed now is an orphan, and the next open removes it.
+            // If this removal fails, the file is an orphan, and the next open removes it.
             let _ = self.source.storage.remove(&self.path);
         }
     }

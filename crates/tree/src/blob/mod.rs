@@ -1,4 +1,4 @@
-//! Blob files: values apart from their keys. SSTables refer to the values by pointers.
+//! Blob files: files with values that are apart from their keys. SSTables refer to these values by pointers.
 //!
 //! A blob file is a sequence of records and a footer:
 //!
@@ -7,10 +7,11 @@
 //! footer    u64 records, u64 bytes of all records, u32 partition, u32 checksum, magic number
 //! ```
 //!
-//! The checksum of a record also covers the seal of the file and the offset, so a record at a wrong place is detected. A
-//! record repeats its key, so a pointer to another key's value is detected. An SSTable with pointers marks each of its
-//! values with one byte, and lists the blob files with the records and bytes that it refers to. The live bytes of a blob
-//! file are the sum over all SSTables.
+//! The checksum of a record covers the record, the seal of the file and the offset, so a reader detects a record at a
+//! wrong place. A record repeats its key, so a reader detects a pointer to the value of another key. In an SSTable
+//! with pointers, each stored value begins with a byte (mark) that distinguishes values from pointers. The SSTable
+//! also lists the blob files to which it refers, with the number of records and bytes. The live bytes of a blob file
+//! are the sum of these bytes over all SSTables.
 
 mod file;
 mod record;

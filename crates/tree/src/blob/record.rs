@@ -13,18 +13,18 @@ pub(super) const HEAD_BYTES: usize = 4 + 4 + 4;
 /// The length of the footer, in bytes.
 pub(super) const FOOTER_BYTES: usize = 8 + 8 + 4 + 4 + MAGIC.len();
 
-/// The last bytes of every blob file. These bytes name the kind of file and the version of the format.
+/// The last bytes of every blob file, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmblob1";
 
-/// The number of bytes of a checksum.
+/// The length of a checksum, in bytes.
 const SUM_BYTES: usize = 4;
 
-/// Returns the length of a record with a key and a value of these lengths, in bytes.
+/// Returns the length, in bytes, of a record with a key and a value of the given lengths.
 pub(crate) fn record_bytes(key_bytes: usize, value_bytes: u64) -> u64 {
     ((HEAD_BYTES + key_bytes) as u64).saturating_add(value_bytes)
 }
 
-/// Appends a record to `out`. The record is at `offset` of the file with `seal`.
+/// Appends a record to `out`. The checksum depends on the `seal` of the blob file and on the `offset` of the record.
 pub(super) fn append(out: &mut Vec<u8>, seal: u64, offset: u64, key: &[u8], value: &[u8]) {
     let start = out.len();
     out.extend_from_slice(&[0; SUM_BYTES]);
@@ -36,7 +36,7 @@ pub(super) fn append(out: &mut Vec<u8>, seal: u64, offset: u64, key: &[u8], valu
     out[start..start + SUM_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The parts of a record, by their places in its bytes.
+/// The positions of the key and the value in the bytes of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) key: Range<usize>,
@@ -44,8 +44,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads the lengths of the record at the start of `bytes`, which may go on after the record. `None` if no record has
-    /// these lengths.
+    /// Reads the lengths at the start of a record. `bytes` may extend beyond the record. Returns `None` if no record
+    /// has these lengths.
     pub(super) fn of_head(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (_, key, value) = (reader.u32()?, reader.u32()? as usize, reader.u32()? as usize);
@@ -54,7 +54,7 @@ impl Record {
         fits.then_some(Self { key: HEAD_BYTES..key_end, value: key_end..key_end + value })
     }
 
-    /// Verifies and decodes a record of the file with `seal`. `bytes` is the whole record, which is at `offset`.
+    /// Verifies and decodes a record. `bytes` is the complete record at `offset` in the file with `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let record = Self::of_head(bytes).filter(|record| record.value.end == bytes.len());
         let (sum, covered) = bytes.split_first_chunk::<SUM_BYTES>().ok_or("the record has no checksum")?;
@@ -70,14 +70,14 @@ impl Record {
 pub(super) struct Footer {
     /// The number of records.
     pub(super) records: u64,
-    /// The bytes of all records. The footer begins at this offset.
+    /// The total length of all records, in bytes. The footer begins at this offset.
     pub(super) bytes: u64,
-    /// The partition of the keys.
+    /// The partition to which the keys of the file belong.
     pub(super) partition: u32,
 }
 
 impl Footer {
-    /// Encodes the footer of the file with `seal`.
+    /// Encodes the footer of the blob file that has this `seal`.
     pub(super) fn encode(&self, seal: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(FOOTER_BYTES);
         out.extend_from_slice(&self.records.to_le_bytes());
@@ -88,7 +88,7 @@ impl Footer {
         out
     }
 
-    /// Verifies and decodes the footer at `offset` of the file with `seal`.
+    /// Verifies and decodes the footer at `offset` of the blob file that has this `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, &'static str> {
         let Some(rest) = bytes.strip_suffix(&MAGIC) else {
             return Err("the file is not a blob file, or is truncated");
@@ -105,12 +105,12 @@ impl Footer {
             {
                 Ok(footer)
             }
-            _ => Err("the footer is corrupt, or the file is another blob file or one of another store"),
+            _ => Err("the footer is corrupt, or the file was renamed or copied from another store"),
         }
     }
 }
 
-/// Corrects the checksums of a blob file with `seal`: see [`crate::reseal`].
+/// Corrects the checksums of a blob file that has this `seal`. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let mut at = 0;

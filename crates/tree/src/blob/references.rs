@@ -1,4 +1,4 @@
-//! The blob files that an SSTable refers to.
+//! The blob files to which an SSTable refers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use crate::error::Result;
 use crate::stats::Counters;
 use crate::values::BlobFileShape;
 
-/// The blob files that the pointers of an SSTable refer to, by number.
+/// The blob files to which the pointers of an SSTable refer, sorted by file number.
 #[derive(Default)]
 pub(crate) struct References(Vec<Reference>);
 
-/// A blob file and the records to which one SSTable refers.
+/// A blob file, and the number and size of the records to which one SSTable refers.
 pub(crate) struct Reference {
     /// The file.
     pub(crate) file: Arc<BlobFile>,
-    /// The number of records.
+    /// The number of these records.
     pub(crate) records: u64,
-    /// The bytes of the records.
+    /// The total size of these records, in bytes.
     pub(crate) bytes: u64,
 }
 
 impl References {
-    /// Adds one record of a file.
+    /// Adds one record of a file with a size of `bytes` bytes.
     pub(crate) fn add(&mut self, file: &Arc<BlobFile>, bytes: u64) {
         let at = self.0.binary_search_by_key(&file.number(), |reference| reference.file.number());
         let at = at.unwrap_or_else(|at| {
@@ -37,19 +37,19 @@ impl References {
         self.0[at].bytes = self.0[at].bytes.saturating_add(bytes);
     }
 
-    /// Returns the references, by file number.
+    /// Returns the references, sorted by file number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Reference> {
         self.0.iter()
     }
 
-    /// Returns the file that a pointer names. `None` if the SSTable does not list the file.
+    /// Returns the file to which a pointer refers. Returns `None` if the SSTable does not list the file.
     #[inline]
     pub(crate) fn file(&self, pointer: &Pointer) -> Option<&Arc<BlobFile>> {
         let at = self.0.binary_search_by_key(&pointer.file, |reference| reference.file.number()).ok()?;
         Some(&self.0[at].file)
     }
 
-    /// Appends the value that stored bytes of a key stand for to `value`. Returns `false` if the bytes are corrupt.
+    /// Decodes the stored bytes of a key, and appends its value to `value`. Returns `false` if the bytes are corrupt.
     ///
     /// # Errors
     /// If the blob file cannot be read or is corrupt.
@@ -72,7 +72,7 @@ impl References {
         Ok(true)
     }
 
-    /// Whether the SSTable refers to one of these files.
+    /// Returns whether the SSTable refers to a file whose number `is_wanted` accepts.
     pub(crate) fn any(&self, is_wanted: impl Fn(u64) -> bool) -> bool {
         self.0.iter().any(|reference| is_wanted(reference.file.number()))
     }
@@ -85,7 +85,7 @@ impl References {
         }
     }
 
-    /// Decodes references. `None` if they are corrupt.
+    /// Decodes references. Returns `None` if the bytes are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>, files: &BlobFiles) -> Option<Self> {
         let mut references: Vec<Reference> = Vec::new();
         for _ in 0..reader.varint()? {
@@ -98,7 +98,7 @@ impl References {
     }
 }
 
-/// Returns the blob files that SSTables refer to, oldest first, with their live bytes.
+/// Returns the blob files to which SSTables refer, from the oldest to the newest file, with their live bytes.
 ///
 /// # Errors
 /// If a file cannot be opened.

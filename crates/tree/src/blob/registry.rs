@@ -1,4 +1,4 @@
-//! The blob files of a tree by their numbers. All SSTables that refer to a file share one handle.
+//! The blob files of a tree by their numbers. All SSTables that refer to one file share its handle.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// The number of handles below which handles of removed files are kept.
+/// The minimum number of handles at which the registry drops the handles of removed files.
 const FEW_HANDLES: usize = 64;
 
 /// The handles of blob files.
 #[derive(Default)]
 struct Handles {
     files: HashMap<u64, Weak<BlobFile>>,
-    /// The number of handles after the handles of removed files were last dropped.
+    /// The number of handles when the registry last dropped the handles of removed files.
     kept: usize,
 }
 
@@ -30,13 +30,13 @@ pub(crate) struct BlobFiles {
 }
 
 impl BlobFiles {
-    /// Creates the registry of a tree in `directory`, without any file.
+    /// Creates the registry of a tree in `directory`. The registry is empty.
     pub(crate) fn new(source: BlobSource, directory: &Path, seals: Seals) -> Self {
         let (source, handles) = (Arc::new(source), Mutex::default());
         Self { source, directory: directory.to_owned(), seals, handles }
     }
 
-    /// Returns the handle of a file. The file may be missing, and it may still be written.
+    /// Returns the handle of a file. The file may be missing or incomplete.
     pub(crate) fn file(&self, number: u64) -> Arc<BlobFile> {
         let mut handles = self.handles.lock();
         if let Some(file) = handles.files.get(&number).and_then(Weak::upgrade) {

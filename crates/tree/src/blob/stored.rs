@@ -1,19 +1,19 @@
-//! The stored form of a value in an SSTable that refers to blob files: the value itself, or a pointer.
+//! The stored form of a value in an SSTable with blob files: the value, or a pointer to the value.
 
 use crate::codec::{Reader, put_varint};
 
-/// The first byte of a value that is stored in the SSTable.
+/// The first byte of a stored value that is in the SSTable.
 const INLINE: u8 = 0;
 
-/// The first byte of a pointer.
+/// The first byte of a stored pointer to a blob file.
 const APART: u8 = 1;
 
-/// The stored form of a value.
+/// A value in an SSTable with blob files: the value, or a pointer to the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stored<'a> {
-    /// The value itself.
+    /// The value, which is stored in the SSTable.
     Inline(&'a [u8]),
-    /// The place of the value in a blob file.
+    /// The pointer to the value in a blob file.
     Apart(Pointer),
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Stored<'a> {
 pub(crate) struct Pointer {
     /// The number of the blob file.
     pub(crate) file: u64,
-    /// The offset of the record.
+    /// The offset of the value's record in the file, in bytes.
     pub(crate) offset: u64,
     /// The length of the value, in bytes.
     pub(crate) value_bytes: u64,
@@ -43,7 +43,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Decodes a stored form. `None` if the bytes are corrupt.
+    /// Decodes a stored form. Returns `None` if the bytes are corrupt.
     #[inline]
     pub(crate) fn decode(bytes: &'a [u8]) -> Option<Self> {
         match bytes.split_first()? {

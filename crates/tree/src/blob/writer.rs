@@ -10,15 +10,15 @@ use super::registry::BlobFiles;
 use super::stored::Pointer;
 use crate::error::Result;
 
-/// The least number of bytes of an append to storage.
+/// The number of buffered bytes at which the writer appends them to the file.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
-/// Writes one blob file. Nothing is durable before [`finish`](Self::finish). Unless a version keeps the file, it is
-/// removed with the last reference to it.
+/// A writer of one blob file. The file is not durable before [`finish`](Self::finish). If no version of the tree
+/// keeps the file, the file is removed with its last reference.
 pub(crate) struct BlobWriter {
     file: Box<dyn WriteFile>,
     handle: Arc<BlobFile>,
-    /// Records that are not yet appended to the file.
+    /// The records that are not appended to the file yet.
     buffer: Vec<u8>,
     records: u64,
     partition: u32,
@@ -38,12 +38,12 @@ impl BlobWriter {
         &self.handle
     }
 
-    /// Returns the bytes of all records so far.
+    /// Returns the total length of the records added so far, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.file.len() + self.buffer.len() as u64
     }
 
-    /// Appends the value of a key, and returns its place.
+    /// Adds the value of a key to the file, and returns the pointer to the value.
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) -> Result<Pointer> {
         let offset = self.bytes();
         append(&mut self.buffer, self.handle.seal, offset, key, value);
@@ -55,8 +55,8 @@ impl BlobWriter {
         Ok(Pointer { file: self.handle.number, offset, value_bytes: value.len() as u64 })
     }
 
-    /// Completes the file and makes its bytes durable. The name becomes durable when the directory is synced. Returns
-    /// the length of the file.
+    /// Completes the file and makes its bytes durable. The name of the file becomes durable when the directory is
+    /// synced. Returns the length of the file.
     pub(crate) fn finish(mut self) -> Result<u64> {
         let footer = Footer { records: self.records, bytes: self.bytes(), partition: self.partition };
         self.buffer.extend_from_slice(&footer.encode(self.handle.seal));

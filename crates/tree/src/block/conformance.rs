@@ -1,4 +1,4 @@
-//! The invariants of block formats as a check that any crate's tests can call.
+//! The invariants of block formats, as a check that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_tree::block;
@@ -24,23 +24,23 @@ use crate::{BlockIndex, BlockOptions};
 /// A block format under test.
 struct Subject(Box<dyn BlockFormat>);
 
-/// All invariants, by name.
+/// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a code is one format", a_code_is_one_format),
-    ("a walk gives every entry in order", a_walk_gives_every_entry),
-    ("every key is found and no other", every_key_is_found),
+    ("each code has one format", a_code_is_one_format),
+    ("an iterator returns every entry in order", a_walk_gives_every_entry),
+    ("every key is found, and no other key", every_key_is_found),
     ("corruption is an error or other entries", corruption_is_an_error),
 ];
 
 /// Checks every invariant of the axis for a block format with its default parameters, with every index and several
-/// restart intervals. Also checks that a tree with this format answers like a `BTreeMap`.
+/// restart intervals. Also checks that a tree with this format gives the same answers as a `BTreeMap`.
 ///
-/// The format is added to the catalog unless it is there already, because blocks are decoded by the code of their
-/// format.
+/// The function adds the format to the catalog if the catalog lacks it, because a reader selects the format of a
+/// block by its code in the catalog.
 ///
 /// # Errors
-/// The format cannot be added to the catalog; or one line per broken invariant, in the form
-/// `kind: "invariant": failure`.
+/// If the format cannot be added to the catalog, or if an invariant is broken. The error has one line per broken
+/// invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);
@@ -51,8 +51,8 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
 /// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Returns sets of entries in key order. The sets include keys that share prefixes, keys that are prefixes of other
-/// keys, empty keys, pairs of one size, and a single entry.
+/// Returns sets of entries in key order. Some sets have keys that share prefixes, keys that are prefixes of other
+/// keys, empty keys, key-value pairs of one size, or a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
@@ -96,7 +96,7 @@ fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), Str
     Ok(())
 }
 
-/// Reads all entries of a block in a direction; `None` if the block is corrupt.
+/// Reads all entries of a block in a direction. Returns `None` if the block is corrupt.
 fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
     let mut entries = Vec::new();
     let visit = |key: &[u8], value: Option<&[u8]>| entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
@@ -114,10 +114,11 @@ fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
 
 fn a_walk_gives_every_entry(format: &Subject) -> Result<(), String> {
     each(format, |block, entries| {
-        let forward = walked(block, Direction::Forward).ok_or("the block is called corrupt")?;
-        ensure(forward == entries, || "a walk forward gives other entries".to_owned())?;
-        let backward = walked(block, Direction::Backward).ok_or("the block is called corrupt backward")?;
-        ensure(backward.iter().rev().eq(entries), || "a walk backward gives other entries".to_owned())
+        let forward = walked(block, Direction::Forward).ok_or("the block is reported as corrupt")?;
+        ensure(forward == entries, || "a forward iterator returns other entries".to_owned())?;
+        let backward = walked(block, Direction::Backward)
+            .ok_or("the block is reported as corrupt in backward direction")?;
+        ensure(backward.iter().rev().eq(entries), || "a backward iterator returns other entries".to_owned())
     })
 }
 
@@ -156,7 +157,7 @@ fn corruption_is_an_error(format: &Subject) -> Result<(), String> {
                 };
                 catch_unwind(AssertUnwindSafe(read))
                     .map(|_| ())
-                    .map_err(|_| "corrupt bytes make it panic".to_owned())
+                    .map_err(|_| "corrupt bytes cause a panic".to_owned())
             };
             (0..sound.len()).try_for_each(|len| read(&sound[..len]))?;
             for bit in 0..sound.len() * 8 {

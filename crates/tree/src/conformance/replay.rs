@@ -1,4 +1,4 @@
-//! Seeded operations, replayed on a tree and on a `BTreeMap`.
+//! Seeded operations that a test applies to a tree and to a `BTreeMap`.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -12,24 +12,25 @@ use types::{Direction, MergeOperator};
 
 use crate::{Design, Mode, OpenOptions, Snapshot, Tree, WriteBatch};
 
-/// The model of a tree: an ordered map in memory.
+/// The reference model of a tree: an ordered map in memory.
 pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// One write of a replay.
+/// One write operation of a replay.
 #[derive(Clone, Debug)]
 pub enum Write {
     /// Puts a key and a value.
     Put(Vec<u8>, Vec<u8>),
     /// Deletes a key.
     Delete(Vec<u8>),
-    /// Deletes the keys from the first one, inclusive, to the second one, exclusive.
+    /// Deletes the keys from the first key, inclusive, to the second key, exclusive.
     DeleteRange(Vec<u8>, Vec<u8>),
     /// Merges an operand into the value of a key.
     Merge(Vec<u8>, Vec<u8>),
 }
 
 impl Write {
-    /// Applies the write to a model of a store with this merge operator. Without an operator, merges change nothing.
+    /// Applies the write to the model of a store with this merge operator. Without an operator, merges change
+    /// nothing.
     pub fn apply(&self, model: &mut Model, operator: Option<MergeOperator>) {
         match self {
             Self::Put(key, value) => drop(model.insert(key.clone(), value.clone())),
@@ -44,7 +45,7 @@ impl Write {
     /// Adds the write to a batch.
     ///
     /// # Errors
-    /// As the method of the batch.
+    /// If a key, a value or the batch is longer than its limit.
     pub fn add_to(&self, batch: &mut WriteBatch) -> crate::Result<()> {
         match self {
             Self::Put(key, value) => batch.put(key, value),
@@ -55,7 +56,7 @@ impl Write {
     }
 }
 
-/// One step of a replay.
+/// One operation of a replay.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Writes to one key or to one range of keys.
@@ -64,34 +65,35 @@ pub enum Step {
     Batch(Vec<Write>),
     /// Puts a value if its key is absent.
     PutIfAbsent(Vec<u8>, Vec<u8>),
-    /// Gets a key.
+    /// Looks up one key.
     Get(Vec<u8>),
-    /// Gets several keys at once.
+    /// Looks up several keys at once.
     MultiGet(Vec<Vec<u8>>),
     /// Scans between two bounds. Each entry is read from the front (`true`) or from the back.
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),
     /// Takes a snapshot, which replaces the previous snapshot.
     TakeSnapshot,
-    /// Compares the snapshot with a copy of the model that was made with the snapshot.
+    /// Compares the snapshot with the copy of the model from the time of the snapshot.
     CheckSnapshot,
     /// Flushes all memtables.
     Flush,
     /// Waits until no compaction is due.
     Settle,
-    /// Compacts all runs into one.
+    /// Compacts all runs into one run.
     Compact,
     /// Closes the tree and opens it again.
     Reopen,
 }
 
-/// Returns seeded steps over a few hundred keys, so that overwrites, deletes and hits are common. Equal seeds give
-/// equal steps.
+/// Returns seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. Equal seeds give
+/// equal operations.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     (0..count).map(|_| step(&mut random)).collect()
 }
 
-/// Returns these steps with keys and values of four bytes, so that all entries except tombstones have equal sizes.
+/// Returns these operations with keys and values of four bytes, so that all entries except tombstones have equal
+/// sizes.
 pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     let short = |bytes: Vec<u8>| {
         let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
@@ -118,7 +120,7 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     steps.into_iter().map(step).collect()
 }
 
-/// Returns these steps with merges in place of two of three puts, for a design with a merge operator.
+/// Returns these operations with two of three puts replaced by merges, for a design with a merge operator.
 pub fn with_merges(steps: Vec<Step>) -> Vec<Step> {
     let mut puts = 0;
     let mut write = |write| match write {
@@ -172,7 +174,7 @@ fn step(random: &mut impl Rng) -> Step {
     }
 }
 
-/// The delete of a few neighboring keys, or sometimes of a large part of all keys.
+/// Returns the delete of a few neighboring keys, or in one of ten cases the delete of a large part of all keys.
 fn delete_range(random: &mut impl Rng) -> Write {
     let (low, high) = if random.random_ratio(1, 10) {
         (key(random), key(random))
@@ -213,7 +215,7 @@ fn bound(random: &mut impl Rng) -> Bound<Vec<u8>> {
     }
 }
 
-/// A replay of steps on a tree and on the model.
+/// A replay of operations on a tree and on the model.
 pub struct Replay<'a> {
     design: &'a Design,
     mode: Mode,
@@ -252,10 +254,10 @@ impl<'a> Replay<'a> {
         self.tree.as_ref().expect("a tree is open")
     }
 
-    /// Replays all steps, then compares every key, forward and backward.
+    /// Applies all operations, and then compares every key of the tree and the model, forward and backward.
     ///
     /// # Errors
-    /// The first step whose answer differs from the answer of the model, with both answers.
+    /// Returns the first operation whose answer differs from the answer of the model, with both answers.
     pub fn run(&mut self, steps: &[Step]) -> Result<(), String> {
         for (index, step) in steps.iter().enumerate() {
             self.apply(step).map_err(|error| format!("step {index}, {step:?}: {error}"))?;
@@ -294,7 +296,7 @@ impl<'a> Replay<'a> {
             Step::Range(low, high, ends) => {
                 let bounds = (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice));
                 let range = self.tree().range(bounds).map_err(text)?;
-                // Some scans announce the number of entries to be read, and some of these announcements are wrong.
+                // Some scans announce a number of entries. Some of the announced numbers are wrong.
                 let range = match ends.len() % 3 {
                     0 => range,
                     more => range.expecting(ends.len() / more),
@@ -336,9 +338,10 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Compares every key, forward and backward, by range and by get.
+    /// Compares every key of the tree and the model, by scans in both directions and by gets.
     fn check_everything(&self) -> Result<(), String> {
-        // One or two more entries are requested. One of these cases reads its entries in one loop.
+        // The scan requests one or two more entries than exist. In one of these cases, the scan reads all entries in
+        // one loop.
         for (front, more) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
             let range = self.tree().range(..).map_err(|error| error.to_string())?;
             let ends = vec![front; self.model.len() + more];
@@ -380,7 +383,7 @@ fn check_range(
             wanted.extend(entry.map(|(key, value)| (key.clone(), value.clone())));
         }
         let mut got = Vec::new();
-        // The entries are read either in one loop or one by one.
+        // The scan reads the entries either in one loop or one by one.
         if same.len().is_multiple_of(2) {
             let direction = if front { Direction::Forward } else { Direction::Backward };
             let visited = range.visit(direction, same.len(), |key, value| {

@@ -1,4 +1,4 @@
-//! A design: one choice on every axis, and options that belong to no axis.
+//! A design: one variant with its parameters for each axis, and the options that belong to no axis.
 
 use catalog::{ByteSize, Choice, ChoiceError, Limit};
 use memtable::MemtablePolicy;
@@ -6,39 +6,39 @@ use memtable::MemtablePolicy;
 use super::axes::{self, AXES};
 use super::options::Options;
 
-/// A design: one choice on every axis, and options that belong to no axis. A tree is assembled from its design.
+/// The definition of a tree: one variant with its parameters for each axis, and the options that belong to no axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
-    /// One choice per axis, in the order of [`AXES`].
+    /// The chosen variants with their parameters, in the order of [`AXES`].
     pub(super) choices: Vec<Choice>,
-    /// The bytes of keys and values, plus eight per entry, after which a memtable becomes immutable.
+    /// The size at which a memtable becomes immutable: the bytes of its keys and values, plus 8 bytes per entry.
     pub memtable_capacity: ByteSize,
-    /// The number of writes after which a memtable becomes immutable, if it is not full earlier; `None` for no limit.
+    /// The number of writes at which a memtable becomes immutable, even below its capacity. `None` means no limit.
     pub memtable_entries: Option<u64>,
-    /// The size of the Bloom filter in front of each memtable (`RocksDB`); `None` for no filter.
+    /// The size of the Bloom filter of each memtable, as in `RocksDB`. `None` means no filter.
     pub memtable_filter: Option<ByteSize>,
-    /// Whether each memtable keeps its smallest and largest key, and skips lookups of keys outside (cs265, section
-    /// 2.2.2).
+    /// Whether each memtable keeps its smallest and largest key, so that gets of other keys skip the memtable (cs265,
+    /// section 2.2.2).
     pub memtable_key_range: bool,
-    /// The plain options, which belong to no axis.
+    /// The options that belong to no axis.
     pub options: Options,
 }
 
 impl Design {
-    /// Returns the choice on an axis.
+    /// Returns the variant on an axis with its parameters.
     ///
     /// # Panics
-    /// If there is no such axis.
+    /// If the axis does not exist.
     pub fn choice(&self, axis: &str) -> &Choice {
         &self.choices[axes::index(axis).unwrap_or_else(|| panic!("there is no axis {axis}"))]
     }
 
-    /// Returns all choices with the names of their axes, in the order of [`AXES`].
+    /// Returns the chosen variants with the names of their axes, in the order of [`AXES`].
     pub fn choices(&self) -> impl Iterator<Item = (&'static str, &Choice)> {
         AXES.iter().map(|axis| axis.name()).zip(&self.choices)
     }
 
-    /// Returns the limits of the design, each with the axis and the choice that causes it.
+    /// Returns the limits of the design. Each limit comes with its axis and the choice that causes it.
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {
@@ -51,12 +51,12 @@ impl Design {
         limits
     }
 
-    /// Returns whether the fence reads pages from storage, which go through the cache.
+    /// Returns whether the fence reads its pages from storage through the cache.
     pub fn has_paged_fence(&self) -> bool {
         fence::CATALOG.build(self.choice(axes::FENCE)).is_ok_and(|fence| fence.alignment() > 1)
     }
 
-    /// Whether every value is stored in an SSTable, next to its key.
+    /// Returns whether every value is stored in an SSTable, next to its key.
     pub fn keeps_values_inline(&self) -> bool {
         crate::values::CATALOG
             .variants()
@@ -64,10 +64,10 @@ impl Design {
             .is_some_and(|inline| inline.kind == self.choice("values").kind())
     }
 
-    /// Returns the factory of the memtables, with the filter and the key range of the design.
+    /// Returns the factory of the memtables, with the memtable filter and the key range of the design.
     ///
     /// # Errors
-    /// If a parameter is out of range; the error names it.
+    /// If a parameter is out of range. The error names the parameter.
     pub fn memtables(&self) -> Result<Box<dyn MemtablePolicy>, ChoiceError> {
         let mut memtables = memtable::CATALOG.build(self.choice(axes::MEMTABLE))?;
         if let Some(filter) = self.memtable_filter {
@@ -79,7 +79,7 @@ impl Design {
         Ok(memtables)
     }
 
-    /// Returns the sequence number from which a memtable is full, if its first write has number `first`.
+    /// Returns the sequence number at which a memtable is full. `first` is the sequence number of its first write.
     pub(crate) fn full_from(&self, first: u64) -> u64 {
         self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
     }

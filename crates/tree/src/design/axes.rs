@@ -2,28 +2,28 @@
 
 use catalog::Axis;
 
-/// The name of the memtable axis, whose table in TOML also has a capacity.
+/// The name of the memtable axis. Its table in TOML also has the keys of the memtable itself, such as `capacity`.
 pub(super) const MEMTABLE: &str = "memtable";
 
-/// The axis of fences.
+/// The name of the fence axis.
 pub(super) const FENCE: &str = "fence";
 
-/// The name of the filter axis, whose table in TOML may also have the choice on [`ALLOCATION`].
+/// The name of the filter axis. Its table in TOML may also contain the axis [`ALLOCATION`].
 pub(super) const BLOOM: &str = "bloom";
 
 /// The name of the axis that allocates the memory of filters to levels.
 pub(super) const ALLOCATION: &str = "allocation";
 
-/// The name of the axis that decides which runs are compacted.
+/// The name of the axis that decides which sorted runs are compacted.
 pub(super) const COMPACTION: &str = "compaction";
 
-/// The name of the group of block options, whose table in TOML may also have the choice on [`FORMAT`].
+/// The name of the group of block options. Its table in TOML may also contain the axis [`FORMAT`].
 pub(super) const BLOCK: &str = "block";
 
 /// The name of the axis of block formats.
 pub(super) const FORMAT: &str = "format";
 
-/// All axes: first the six axes with their own crates, then the other axes.
+/// All axes: first the six axes that have their own crates, then the other axes.
 pub static AXES: [&dyn Axis; 13] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
@@ -40,12 +40,12 @@ pub static AXES: [&dyn Axis; 13] = [
     &crate::values::CATALOG,
 ];
 
-/// Returns the axis with this name; `None` if there is none.
+/// Returns the axis with this name, or `None` if no axis has this name.
 pub fn axis(name: &str) -> Option<&'static dyn Axis> {
     index(name).map(|index| AXES[index])
 }
 
-/// Returns the position of an axis in [`AXES`].
+/// Returns the position of an axis in [`AXES`], or `None` if no axis has this name.
 pub(super) fn index(name: &str) -> Option<usize> {
     AXES.iter().position(|axis| axis.name() == name)
 }

@@ -1,4 +1,4 @@
-//! Deprecated names in designs. Each works for one more version.
+//! Deprecated names in designs. A deprecated name still works in this version.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub struct Deprecation {
     pub table: &'static str,
     /// The deprecated key.
     pub old: &'static str,
-    /// The key that replaces it.
+    /// The key that replaces the deprecated key.
     pub new: &'static str,
 }
 
@@ -23,7 +23,7 @@ pub const DEPRECATIONS: [Deprecation; 2] = [
     Deprecation { table: axes::COMPACTION, old: "seek_price", new: "read_triggered" },
 ];
 
-/// Returns the deprecated names that a `[design]` table uses, for a warning.
+/// Returns the deprecated names in a `[design]` table, so that the program can print a warning.
 pub fn deprecations(design: &Table) -> Vec<Deprecation> {
     DEPRECATIONS
         .into_iter()
@@ -31,8 +31,8 @@ pub fn deprecations(design: &Table) -> Vec<Deprecation> {
         .collect()
 }
 
-/// Replaces the deprecated names of a `[design]` table with the new names. A key with both names keeps the deprecated
-/// name, which is then rejected as unknown.
+/// Replaces the deprecated names in a `[design]` table with the new names. If a table has both names of a key, the
+/// deprecated name stays and is then rejected as unknown.
 pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
     let mut design = Cow::Borrowed(design);
     for name in deprecations(&design) {
@@ -44,13 +44,13 @@ pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
 }
 
 impl Deprecation {
-    /// Whether a value, or a value in a list, uses the deprecated name, as a key of a table or as a parameter in a
-    /// label.
+    /// Returns whether a value contains the deprecated name as a key of a table or as a parameter in a label. For a
+    /// list, the function checks each value.
     fn is_in(self, value: &Value) -> bool {
         match value {
             Value::Table(table) => table.contains_key(self.old),
             Value::String(label) => self.place_in(label).is_some(),
-            // The values of a sweep.
+            // A list contains the values of a sweep.
             Value::Array(values) => values.iter().any(|value| self.is_in(value)),
             _ => false,
         }
@@ -71,7 +71,7 @@ impl Deprecation {
         }
     }
 
-    /// Returns the position of the old name as a parameter in a label: `l0-tiered(seek_price=4KiB)`.
+    /// Returns the position of the deprecated name as a parameter in a label, such as `l0-tiered(seek_price=4KiB)`.
     fn place_in(self, label: &str) -> Option<usize> {
         let mut places = label.match_indices(self.old).map(|(at, _)| at);
         places.find(|at| {

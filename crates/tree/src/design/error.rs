@@ -6,20 +6,20 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct DesignError {
-    /// The path of the invalid key, from the design down: `["bloom", "bits_per_key"]`.
+    /// The path of the invalid key from the table `[design]`, for example `["bloom", "bits_per_key"]`.
     pub path: Vec<String>,
-    /// The reason, and the valid values.
+    /// The reason of the error, and the valid values.
     pub message: String,
 }
 
 impl DesignError {
-    /// Creates an error at a key of the design, or at a key inside its table.
+    /// Creates an error at the key `key` of the design, or at the key `inner` of its table.
     pub(super) fn at(key: &str, inner: Option<String>, message: impl Into<String>) -> Self {
         let path = std::iter::once(key.to_owned()).chain(inner).collect();
         Self { path, message: message.into() }
     }
 
-    /// Returns the same error, moved into the table of `key`.
+    /// Returns the error with `key` as the first key of its path.
     pub(super) fn inside(mut self, key: &str) -> Self {
         self.path.insert(0, key.to_owned());
         self

@@ -1,4 +1,4 @@
-//! A design: one choice on every axis, and options that belong to no axis.
+//! A design: one variant with its parameters for each axis, and the options that belong to no axis.
 
 mod assembly;
 mod axes;

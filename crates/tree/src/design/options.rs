@@ -1,4 +1,4 @@
-//! The plain options of a design: blocks, tables, ranges, merges, stalls, threads and the memory limit.
+//! The options of a design: blocks, tables, range scans, merging, stalls, threads and the memory limit.
 
 use catalog::ByteSize;
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use types::MergeOperator;
 
 use crate::checksum::Checksum;
 
-/// The plain options of a design, which belong to no axis.
+/// The options of a design, which belong to no axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
@@ -24,13 +24,13 @@ pub struct Options {
     pub stall: StallOptions,
     /// Options of threads.
     pub threads: ThreadOptions,
-    /// Memory limit of memtables, filters, fence pointers and cache together. The cache gets the memory that the others
-    /// leave. Without `memory`, there is no limit.
+    /// Memory limit for memtables, filters, fence pointers and cache together. The cache gets the part of the limit
+    /// that the other components do not use. Without `memory`, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
-    /// The merge operator: `add` adds 64-bit little-endian numbers, `append` appends the operand to the value, and `max`
-    /// keeps the larger of value and operand in byte order. A missing value equals an empty value. A store keeps the
-    /// operator of its creation. Without an operator, a store accepts no merges.
+    /// The merge operator: `add` adds 64-bit little-endian numbers, `append` appends the operand to the value, and
+    /// `max` keeps the larger of value and operand in byte order. The operator treats a missing value as an empty
+    /// value. A store keeps the operator from its creation. Without an operator, a store accepts no merges.
     #[serde(skip_serializing_if = "Option::is_none", with = "operator_name")]
     #[schemars(with = "Option<String>")]
     pub merge_operator: Option<MergeOperator>,
@@ -66,63 +66,65 @@ mod operator_name {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockOptions {
-    /// Size at which a block is closed, before compression: 512 B to 64 KiB.
+    /// Size at which a block is complete, measured before compression: 512 B to 64 KiB.
     pub size: ByteSize,
-    /// Restart interval of format `delta`: the number of entries from one full key (restart point) to the next. Keys in
-    /// between store only the part that differs from the previous key.
+    /// Restart interval of the format `delta`: the number of entries from one restart point (an entry with its
+    /// complete key) to the next restart point. The other entries store only the part of the key that differs from
+    /// the previous key.
     pub restart_interval: u32,
-    /// The index inside a block, which finds a key without a search.
+    /// The index inside a block, which finds a key without a binary search.
     pub index: BlockIndex,
-    /// Number of keys per bucket of index `hash`, 0.25 to 4. `RocksDB` recommends 0.75.
+    /// Number of keys per bucket of the index `hash`: 0.25 to 4. `RocksDB` recommends 0.75.
     pub index_load: f64,
-    /// Whether blocks begin at multiples of their size. Aligned blocks need no directory of block offsets.
+    /// Whether each block begins at a multiple of the block size. Aligned blocks need no directory of block offsets.
     pub align: bool,
     /// The checksum of each block.
     pub checksum: Checksum,
-    /// When the checksum of a block is verified.
+    /// The reads at which the checksum of a block is verified.
     pub verify: Verify,
-    /// How blocks of memory-mapped tables are read.
+    /// How the tree reads uncompressed blocks of memory-mapped tables.
     pub mapped: Mapped,
-    /// Whether restart hints are kept in memory for blocks that are read in place and verified once. With hints, a
-    /// search prefetches only the part of the block that can contain its key.
+    /// Whether the tree keeps restart hints in memory for blocks that are read in place and verified once. With
+    /// restart hints, a search prefetches only the part of the block that can contain its key.
     pub restart_hints: bool,
 }
 
-/// How uncompressed blocks of memory-mapped tables are read.
+/// How the tree reads uncompressed blocks of memory-mapped tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mapped {
-    /// Blocks are read in place and bypass the cache, because the cache would hold a second copy. `LevelDB` reads
-    /// blocks in the same way.
+    /// Blocks are read in place and bypass the cache, because the cache would only hold a second copy. `LevelDB` also
+    /// reads blocks in place.
     #[default]
     InPlace,
-    /// Blocks are read through the cache, like all other blocks.
+    /// Blocks are read through the cache, as in tables that are not memory-mapped.
     Cached,
 }
 
-/// When the checksum of a block is verified.
+/// The reads at which the checksum of a block is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
     /// The checksum is verified at every read from storage.
     Always,
-    /// The checksum is verified at the first read after a table is opened. This applies to memory-mapped tables without
-    /// compression, whose bytes cannot change. Other blocks are verified at every read.
+    /// The checksum is verified at the first read after a table is opened. This value has an effect for memory-mapped
+    /// tables without compression, whose bytes cannot change. In other tables, the checksum is verified at every
+    /// read.
     #[default]
     Once,
 }
 
-/// The index inside a block, which finds a key without a search.
+/// The index inside a block, which finds a key without a binary search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockIndex {
-    /// Blocks have no index. A lookup is a binary search over restart points.
+    /// Blocks have no index. A lookup is a binary search over the restart points.
     #[default]
     None,
-    /// The block has a hash table from keys to restart points, with buckets of one byte: `RocksDB`'s data-block hash
-    /// index.
+    /// Each block has a hash table from keys to restart points, with buckets of one byte, like the data block hash
+    /// index of `RocksDB`.
     Hash,
-    /// The block has one byte of the hash of each entry. A lookup compares many of these bytes at once.
+    /// Each block stores one byte of each entry's hash. A lookup compares many of these bytes at once.
     Fingerprint,
 }
 
@@ -135,45 +137,46 @@ impl BlockIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableOptions {
-    /// Bytes of keys and values at which a table is closed and the next table begins.
+    /// Size at which a table is complete, as the bytes of its keys and values.
     pub capacity: ByteSize,
-    /// Source of the largest key of a table. The properties of the table store this key.
+    /// Source of the largest key of a table. The properties of the table contain this key.
     pub last_key: LastKey,
 }
 
-/// The source of the largest key of a table. Both sources give tables that are equal byte for byte. Source of the
-/// option: Fjall 2.1, "Less cloning in segment writer".
+/// The source of the largest key of a table. Both sources give tables with equal bytes. Fjall 2.1 introduced this
+/// choice ("Less cloning in segment writer").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
-    /// The largest key is read from the last block when the table is closed.
+    /// The largest key is read from the last block when the table is complete.
     #[default]
     Block,
-    /// Each key is copied into its own allocation, because it may be the last key. This choice is the older
+    /// Each key is copied into its own allocation, because each key may be the last key. This choice is the older
     /// implementation.
     Entry,
 }
 
-/// Options of opening a range scan. The options do not change the results of scans. Source: Fjall 2.1, "Reducing large
-/// range scan initialization costs".
+/// Options for the opening of a range scan. These options do not change the results of a scan. Fjall 2.1 introduced
+/// these choices ("Reducing large range scan initialization costs").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
-    /// How a scan references tables.
+    /// How a scan keeps references to tables.
     pub references: TableReferences,
-    /// When the readers of a run's tables are created.
+    /// The time at which a scan creates the readers of a run's tables.
     pub readers: TableReaders,
-    /// Maximum bytes that each end of a scan reads at once from a sorted run whose tables are not memory-mapped. 0
-    /// reads one block at a time. The first read covers the number of entries that the caller announced. Each further
-    /// read is twice as large as the previous read.
+    /// Maximum number of bytes that each end of a scan reads at once from a sorted run without memory-mapped tables.
+    /// With 0, a scan reads one block at a time. The first read covers the number of entries that the caller
+    /// announced. Each further read is twice as large as the previous read.
     pub read_ahead: ByteSize,
 }
 
-/// How a scan references tables, in addition to its reference to the whole view, which keeps the tables open.
+/// How a scan keeps references to tables. In addition, every scan has a reference to the view, which keeps the tables
+/// open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
-    /// The scan borrows the tables of the run, because runs are immutable. The scan takes no reference to single
+    /// The scan borrows the tables of the run, because runs are immutable. The scan takes no references to single
     /// tables.
     #[default]
     Run,
@@ -182,34 +185,35 @@ pub enum TableReferences {
     Table,
 }
 
-/// When the readers of a run's tables are created.
+/// The time at which a scan creates the readers of a run's tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReaders {
-    /// One reader serves the run and moves from table to table.
+    /// Each run has one reader, which moves from table to table.
     #[default]
     Lazy,
-    /// When the scan is opened, each table that can contain keys of the range gets a reader. Blocks are read when the
-    /// scan reaches them. This choice is the older implementation.
+    /// When the scan is opened, each table that can contain keys of the range gets its own reader. A reader reads a
+    /// block when the scan reaches the block. This choice is the older implementation.
     Eager,
 }
 
-/// Options of merging in compactions. All options give tables that are equal byte for byte.
+/// Options of merging in compactions. All values give tables with equal bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
-    /// The algorithm that merges the sources of a compaction. Scans always use the loser tree.
+    /// The algorithm with which a compaction merges its inputs. Scans always use the loser tree.
     pub kernel: MergeKernel,
 }
 
-/// The algorithm that merges the sources of a compaction.
+/// The algorithm with which a compaction merges its inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeKernel {
-    /// A loser tree needs one comparison per level of the tree.
+    /// A loser tree needs one comparison per level of the loser tree.
     #[default]
     LoserTree,
-    /// A binary heap needs two comparisons per level of the heap. Source: byron, section 1.2 (D); golsm, "Compaction".
+    /// A binary heap needs two comparisons per level of the heap. Sources: byron, section 1.2 (D); golsm,
+    /// "Compaction".
     Heap,
 }
 
@@ -217,27 +221,29 @@ pub enum MergeKernel {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StallOptions {
-    /// Number of immutable memtables that wait for their flush at which writers stall.
+    /// Number of immutable memtables at which writers stall. These memtables wait for their flush.
     pub frozen_memtables: usize,
-    /// Number of runs in level 0 at which writers stall while a compaction is due. 0 never stalls them.
+    /// Number of runs in level 0 at which writers stall while a compaction is due. With 0, the runs never stall
+    /// writers.
     pub level0_runs: usize,
-    /// How writers approach the limits.
+    /// The behavior of writers before they reach a stall limit.
     pub pacing: Pacing,
 }
 
-/// How writers approach the limits at which they stall.
+/// The behavior of writers before they reach a stall limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Writers run at full speed, and stop at a limit until a flush or compaction makes room.
+    /// Writers run at full speed until they reach a limit. At the limit, writers stop until a flush or compaction
+    /// makes room.
     #[default]
     Stop,
-    /// Writers are delayed, so that the room below the limits lasts until a flush or compaction is expected to make
-    /// more room. A write of b bytes takes at least b · W / R. R is the room in bytes, and W the expected time until
-    /// more room: T − t or t, whichever is longer, with the mean time T between releases of room and the time t since
-    /// the last release. Runs of level 0 delay writers from half of their limit on. A wait is at most 10 ms. The option
-    /// applies to `timed` mode without inline flushes. Sources: `WriteController` of `RocksDB`; admission control of
-    /// `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
+    /// Writers are delayed before they reach a limit. The remaining room then lasts until the expected end of a flush
+    /// or compaction, which makes more room. A write of b bytes takes at least b · W / R, where R is the room in
+    /// bytes. The expected time W until more room is max(T − t, t). T is the mean time between two releases of room,
+    /// and t is the time since the last release. The runs of level 0 delay writers from half of their limit on. A
+    /// wait is at most 10 ms. The option applies to `timed` mode without inline flushes. Sources: `WriteController`
+    /// of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
     Delay,
 }
 
@@ -245,23 +251,23 @@ pub enum Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadOptions {
-    /// Maximum number of subcompactions of a compaction, 1 to 64, as in `RocksDB`. Each subcompaction has its own
-    /// thread. In `counted` mode subcompactions run one after the other, so that counters and tables do not depend on
-    /// the machine.
+    /// Maximum number of subcompactions of a compaction: 1 to 64. `RocksDB` has an option with this name. Each
+    /// subcompaction has its own thread. In `counted` mode, subcompactions run one after the other, so that counters
+    /// and tables do not depend on the machine.
     pub max_subcompactions: usize,
-    /// Background work that a write runs itself if the write makes the work due.
+    /// The background work that a write runs before it returns if the write fills a memtable.
     pub inline: InlineWork,
 }
 
-/// The background work that a write runs before it returns if the write fills a memtable. The option applies to `timed`
-/// mode. In `counted` mode, the write runs all background work.
+/// The background work that a write runs before it returns if the write fills a memtable. The option applies to
+/// `timed` mode. In `counted` mode, the write runs all background work that is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InlineWork {
-    /// A write runs no background work. Flushes and compactions have their own threads.
+    /// A write runs no background work. Other threads run flushes and compactions.
     #[default]
     None,
-    /// A write runs the flush. Compactions have their own thread.
+    /// A write runs the flush. Another thread runs the compactions.
     Flush,
     /// A write runs the flush, and then every compaction that is due.
     All,
@@ -307,14 +313,14 @@ impl Default for StallOptions {
     }
 }
 
-/// The largest table capacity, in bytes. Offsets in a table have 32 bits, and the last entry of a table may be large.
+/// The largest table capacity, in bytes. Offsets in a table have 32 bits, and the last entry can exceed the capacity.
 const MAX_TABLE_BYTES: u64 = 2 << 30;
 
-/// The maximum bytes that a scan may read at once. Every scan may allocate this number of bytes.
+/// The maximum number of bytes that a scan may read at once. Every scan may allocate this number of bytes.
 const MAX_READ_AHEAD_BYTES: u64 = 16 << 20;
 
 impl Options {
-    /// Rejects invalid options. The error has the group, the key and a message.
+    /// Returns an error if an option is invalid. The error consists of the group, the key and a message.
     pub(super) fn validate(&self) -> Result<(), (&'static str, &'static str, String)> {
         let size = self.block.size.0;
         if !(512..=65536).contains(&size) {

@@ -1,4 +1,4 @@
-//! Applies one design over another, as `[design]` tables, `extends` and sweeps do.
+//! Applies the values of one design to another design, as `[design]` tables, `extends` and sweeps do.
 
 use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
@@ -9,11 +9,11 @@ use super::own_keys::{self, CAPACITY, FILTER, own_keys};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
 
-/// The names of the groups of plain options in TOML.
+/// The names of the option groups in TOML.
 const GROUPS: [&str; 8] =
     ["block", "table", "range", "merge", "stall", "threads", "memory", "merge_operator"];
 
-/// The axes with a second name, which is a key in the table of this group or axis.
+/// The axes with a second name. The second name is a key in the table of the given group or axis.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
 
 impl Design {
@@ -33,15 +33,15 @@ impl Design {
 
     /// Returns this design with the values of `overrides`.
     ///
-    /// * A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the kind of a choice. Parameters of the old
-    ///   choice that differ from their defaults are kept if the new kind has them. Replacing one component therefore
-    ///   keeps the memory budget.
-    /// * A table with a `kind` replaces the choice. Missing keys take their defaults.
-    /// * A table without a `kind` changes parameters of the existing choice.
-    /// * Keys of the axis ([`own_keys()`]), such as `memtable.capacity`, stay unless `overrides` names them. The keys
-    ///   `bloom.allocation` and `block.format` stay as well, because they are second names of the axes `allocation` and
-    ///   `format`.
-    /// * A deprecated name means the name that replaces it: see [`DEPRECATIONS`](super::DEPRECATIONS).
+    /// - A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the variant of an axis. If the new variant has
+    ///   a parameter of the old variant, the parameter keeps a value that differs from its default. A new variant
+    ///   therefore keeps, for example, the memory budget.
+    /// - A table with a `kind` replaces the variant and its parameters. Missing keys take their defaults.
+    /// - A table without a `kind` changes parameters of the existing variant.
+    /// - Keys of the axis itself ([`own_keys()`]), such as `memtable.capacity`, keep their values unless `overrides`
+    ///   names them. The keys `bloom.allocation` and `block.format` also keep their values, because these keys are
+    ///   second names of the axes `allocation` and `format`.
+    /// - A deprecated name has the effect of the name that replaces it. See [`DEPRECATIONS`](super::DEPRECATIONS).
     ///
     /// # Errors
     /// If a key or variant is unknown, a type is wrong or a value is out of range. The error names the key.
@@ -66,7 +66,7 @@ impl Design {
         Ok(next)
     }
 
-    /// Rejects combinations of keys that are invalid.
+    /// Returns an error if a combination of keys is invalid.
     fn check(&self) -> Result<(), DesignError> {
         self.options.validate().map_err(|(group, key, message)| {
             DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
@@ -79,7 +79,7 @@ impl Design {
         if let Some(filter) = self.memtable_filter.filter(|filter| *filter > self.memtable_capacity) {
             let capacity = self.memtable_capacity;
             let message =
-                format!("memtable.filter: must be at most memtable.capacity, {capacity}, not {filter}");
+                format!("memtable.filter: must be at most {capacity} (memtable.capacity), not {filter}");
             return Err(DesignError::at(axes::MEMTABLE, Some(FILTER.to_owned()), message));
         }
         self.check_pages()?;
@@ -89,7 +89,7 @@ impl Design {
                 "memory",
                 None,
                 format!(
-                    "memory: must be above two memtables of {}, because filters and cache need the rest, not {memory}",
+                    "memory: must be above two memtables of {}, not {memory}, because filters and cache need the rest",
                     self.memtable_capacity
                 ),
             )),
@@ -97,20 +97,20 @@ impl Design {
         }
     }
 
-    /// Rejects block sizes that are no page size.
+    /// Returns an error if the block size is not a valid page size of the block format.
     fn check_pages(&self) -> Result<(), DesignError> {
         let (format, size) = (self.choice(axes::FORMAT), self.options.block.size);
         let built =
             FORMATS.build(format).map_err(|error| DesignError::at(axes::FORMAT, None, error.message))?;
         if built.is_page_aligned() && !size.0.is_power_of_two() {
             let message =
-                format!("block.size: must be a power of two, because {format} takes whole pages, not {size}");
+                format!("block.size: must be a power of two, not {size}, because {format} takes whole pages");
             return Err(DesignError::at(axes::BLOCK, Some("size".to_owned()), message));
         }
         Ok(())
     }
 
-    /// Removes the format from the block options, and returns all other options of the group.
+    /// Removes the key `format` from a value of the block options, sets the format, and returns the other options.
     fn override_format(&mut self, group: &str, value: &Value) -> Result<Value, DesignError> {
         let mut value = value.clone();
         if group == axes::BLOCK
@@ -151,7 +151,7 @@ impl Design {
             other => other,
         };
         let carries = value.is_str();
-        // A label in a string has only the parameters of its variant.
+        // A label in a string contains only the parameters of its variant.
         let others: Vec<&str> = if carries { Vec::new() } else { keys_beside(axis.name()).collect() };
         let mut choice = axis.choose_beside(&value, &others).map_err(locate)?;
         if carries {
@@ -163,7 +163,7 @@ impl Design {
 }
 
 impl Default for Design {
-    /// Returns the default design, a good general-purpose one.
+    /// Returns the default design, which suits general workloads.
     fn default() -> Self {
         let baseline = Self {
             choices: AXES.iter().map(|axis| axis.baseline()).collect(),
@@ -179,14 +179,14 @@ impl Default for Design {
     }
 }
 
-/// Returns the keys that the table of an axis has in addition to the parameters of its variant, or that the table of a
-/// group has in addition to its options.
+/// Returns the additional keys in the table of an axis or a group. These keys are neither parameters of the variant
+/// nor options of the group.
 fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
     let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
     own_keys(table).chain(second_names.map(|(_, key)| key))
 }
 
-/// Rejects an axis that is named by both of its names.
+/// Returns an error if `overrides` sets an axis under both of its names.
 fn check_names(overrides: &Table) -> Result<(), DesignError> {
     let is_named = |(group, key): &&(&str, &str)| {
         let group = overrides.get(*group).and_then(Value::as_table);
@@ -195,13 +195,13 @@ fn check_names(overrides: &Table) -> Result<(), DesignError> {
     match SECOND_NAMES.iter().find(is_named) {
         None => Ok(()),
         Some((group, key)) => {
-            let message = format!("{key} and {group}.{key} are one axis; name it once");
+            let message = format!("{key} and {group}.{key} are names of one axis; use only one name");
             Err(DesignError::at(key, None, message))
         }
     }
 }
 
-/// Returns the current choice with some parameters changed.
+/// Returns the current variant of an axis with some parameters changed.
 fn changed_params(current: &Choice, changes: Table) -> Value {
     let mut value = current.to_toml();
     if let Value::Table(table) = &mut value {
@@ -210,8 +210,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with the settings of the old choice. A setting is taken over if the new choice has the
-/// parameter at its default.
+/// Returns the new choice with parameters of the old choice. A parameter keeps its old value if the new variant has
+/// this parameter, and if the new choice does not set the parameter.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =
@@ -232,7 +232,8 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     Value::Table(table)
 }
 
-/// Returns a parameter value in the type that another variant uses for the parameter: `3.0` becomes `3` for an integer.
+/// Returns a parameter value in the type that another variant uses for this parameter. For an integer, `3.0` becomes
+/// `3`.
 fn spelt_like(value: &Value, like: &Value) -> Value {
     match (value, like) {
         (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),
@@ -256,7 +257,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
             }
         }
         (Some(Value::Table(_)), _) => {
-            return Err(DesignError::at(key, None, format!("{key} is a table: {key} = {{ … }}")));
+            return Err(DesignError::at(key, None, format!("{key} must be a table: {key} = {{ … }}")));
         }
         _ => {
             options.insert(key.to_owned(), value.clone());
@@ -265,7 +266,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
     Ok(())
 }
 
-/// Reads each option separately, so that an error names it.
+/// Reads each option separately, so that an error names the option.
 fn read_options(table: &Table) -> Result<Options, DesignError> {
     let groups = Options::default().to_toml();
     for (key, value) in table {

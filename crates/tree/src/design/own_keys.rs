@@ -1,5 +1,5 @@
-//! Keys in the table of an axis that are not parameters of its variants. These keys belong to the axis and are
-//! independent of the chosen variant.
+//! Keys in the table of an axis that do not belong to any variant. These keys keep their values when the variant
+//! changes.
 
 use catalog::{ByteSize, KeyEntry, read_value};
 use toml::{Table, Value};
@@ -10,21 +10,21 @@ use super::error::DesignError;
 
 /// A key of the memtable axis.
 pub(super) struct OwnKey {
-    /// Name of the key in TOML, with its entry in the reference.
+    /// The name of the key in TOML, with its entry in the reference.
     entry: KeyEntry,
-    /// Sets the value in a design. The error is a description of the expected value.
+    /// Sets the value of the key in a design. The error describes the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,
-    /// Returns the value of a design. `None` if the design has the value of a missing key.
+    /// Returns the value of the key in a design. Returns `None` if the design has the default value.
     write: fn(&Design) -> Option<Value>,
 }
 
-/// The key of the memtable's capacity, which is checked against the whole design.
+/// The key of the memtable capacity, which is checked against other options of the design.
 pub(super) const CAPACITY: &str = "capacity";
 
-/// The key of the memtable filter's size, which is checked against the capacity.
+/// The key of the memtable filter's size, which must not exceed the capacity.
 pub(super) const FILTER: &str = "filter";
 
-/// All keys of axes. All code that reads, writes, sweeps or compares such keys uses this list.
+/// All keys that belong to axes. All code that reads, writes, sweeps or compares such keys uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
         entry: KeyEntry::new(
@@ -59,7 +59,7 @@ static OWN_KEYS: [OwnKey; 4] = [
         entry: KeyEntry::new(
             FILTER,
             "size up to `memtable.capacity`; 0 is no filter",
-            "Size of the Bloom filter of each memtable, by which gets skip memtables without their key.",
+            "Size of the Bloom filter of each memtable. With a filter, most gets skip memtables without their key.",
         )
         .or("\"0B\""),
         read: |design, value| {
@@ -86,13 +86,14 @@ static OWN_KEYS: [OwnKey; 4] = [
     },
 ];
 
-/// Returns the keys in the table of an axis that belong to the axis itself. Only `memtable` has such keys.
+/// Returns the keys in the table of an axis that do not belong to any variant. Only the axis `memtable` has such
+/// keys.
 pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
     let own = if axis == MEMTABLE { &OWN_KEYS[..] } else { &[] };
     own.iter().map(|key| key.entry.key)
 }
 
-/// The entries of the reference for the keys of the memtable axis.
+/// Returns the entries of the reference for the keys of the memtable axis.
 pub fn own_key_entries() -> impl Iterator<Item = KeyEntry> {
     OWN_KEYS.iter().map(|key| key.entry)
 }
@@ -109,7 +110,7 @@ pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignE
     Ok(())
 }
 
-/// Inserts the keys of the memtable axis and their values into its table.
+/// Adds the keys of the memtable axis and their values to the table of the axis.
 pub(super) fn put(design: &Design, table: &mut Table) {
     table.extend(OWN_KEYS.iter().filter_map(|key| Some((key.entry.key.to_owned(), (key.write)(design)?))));
 }

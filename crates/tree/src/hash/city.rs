@@ -9,7 +9,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The value of the reference program.
+        // The result of the reference program.
         assert_eq!(City.hash(b"a").0, 0xb345_4265_b6df_75e3);
     }
 }

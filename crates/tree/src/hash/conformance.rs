@@ -1,4 +1,4 @@
-//! The invariants of the hash axis as a check that any crate's tests can call.
+//! The invariants of hash functions, as a check that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_tree::hash;
@@ -21,21 +21,21 @@ use crate::conformance::check_in_tree;
 /// A hash function under test.
 struct Subject(Box<dyn KeyHasher>);
 
-/// All invariants, by name.
+/// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal keys have equal hashes at any address", equal_keys_have_equal_hashes),
     ("different keys have different hashes", different_keys_have_different_hashes),
-    ("similar keys spread evenly by any byte of the hash", close_keys_fall_evenly),
+    ("each byte of the hash spreads similar keys evenly", close_keys_fall_evenly),
 ];
 
-/// Checks every invariant of the axis for a hash function. Also checks that a tree with this function answers like a
-/// `BTreeMap`.
+/// Checks every invariant of the axis for a hash function. Also checks that a tree with this function gives the same
+/// answers as a `BTreeMap`.
 ///
-/// The function is added to the catalog unless it is there already, because a design refers to it by name.
+/// The check adds the function to the catalog if the catalog lacks it, because a design refers to a function by name.
 ///
 /// # Errors
-/// The function cannot be added to the catalog; or one line per broken invariant, in the form
-/// `kind: "invariant": failure`.
+/// If the function cannot be added to the catalog, or if an invariant is broken. The error has one line per broken
+/// invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);
@@ -43,11 +43,11 @@ pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// The number of buckets, which eight bits of the hash select.
+/// The number of buckets. Eight bits of a hash select the bucket.
 const BUCKETS: usize = 256;
 const KEYS: u64 = 64 * 1024;
 
-/// A form of keys by name, and the function from a number to a key.
+/// The name of a pattern of keys, and the function from a number to a key of this pattern.
 type Form = (&'static str, fn(u64) -> Vec<u8>);
 
 const FORMS: [Form; 2] = [
@@ -55,7 +55,7 @@ const FORMS: [Form; 2] = [
     ("binary", |number| number.to_be_bytes().to_vec()),
 ];
 
-/// Checks equal keys of every length up to 300 bytes, at every alignment.
+/// Checks that equal keys have equal hashes, for every length below 300 bytes and at every alignment.
 fn equal_keys_have_equal_hashes(subject: &Subject) -> Result<(), String> {
     for len in 0..300 {
         let key: Vec<u8> = (0..len).map(|at: usize| (at * 7) as u8).collect();
@@ -71,8 +71,8 @@ fn equal_keys_have_equal_hashes(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that 64 Ki keys of each pattern have distinct 64-bit hashes. One pattern consists of keys of zeros with
-/// different lengths.
+/// Checks that the keys of each pattern have distinct 64-bit hashes. Most patterns have 64 Ki keys. One pattern
+/// consists of 300 keys of zeros with different lengths.
 fn different_keys_have_different_hashes(subject: &Subject) -> Result<(), String> {
     let zeros: fn(u64) -> Vec<u8> = |len| vec![0; len as usize];
     for ((form, key), keys) in FORMS.into_iter().zip([KEYS; 2]).chain([(("zeros", zeros), 300)]) {
@@ -96,8 +96,8 @@ fn close_keys_fall_evenly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns how unevenly keys spread over the buckets: the χ² statistic against an even spread, as standard deviations
-/// from its mean.
+/// Returns how unevenly the keys are distributed over the buckets: the χ² statistic against an even distribution, in
+/// standard deviations from its mean.
 fn unevenness(bucket: impl Fn(u64) -> usize) -> f64 {
     let mut counts = [0u32; BUCKETS];
     (0..KEYS).for_each(|key| counts[bucket(key) % BUCKETS] += 1);

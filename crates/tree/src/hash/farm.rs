@@ -1,4 +1,4 @@
-//! `FarmHash` Fingerprint64 (Pike, Google): the variant with the same result on every machine.
+//! `FarmHash` Fingerprint64 (Pike, Google), the variant of `FarmHash` with the same result on every machine.
 
 hash_function!(Farm, "farm", "FarmHash, the successor of CityHash", farmhash::fingerprint64);
 
@@ -9,7 +9,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The value of the reference program for empty input.
+        // The result of the reference program for empty input.
         assert_eq!(Farm.hash(b"").0, 0x9ae1_6a3b_2f90_404f);
     }
 }

@@ -8,13 +8,13 @@ pub trait KeyHasher: Send + Sync {
     fn hash(&self, key: &[u8]) -> KeyHash;
 }
 
-/// Declares a hash function without parameters: its variant and its entry in the catalog.
+/// Declares a hash function without parameters: its type and its variant for the catalog.
 macro_rules! hash_function {
     ($name:ident, $kind:literal, $summary:literal, $hash:expr) => {
         pub(super) const VARIANT: catalog::Variant<dyn super::hasher::KeyHasher> =
             catalog::Variant::plain($kind, $summary, || Box::new($name));
 
-        /// The function has no state.
+        /// The hash function, which has no parameters.
         struct $name;
 
         impl super::hasher::KeyHasher for $name {

@@ -1,6 +1,6 @@
-//! The hash axis: the function that maps a key to the 64-bit hash of filters and sharded structures.
+//! The axis of hash functions. A hash function maps a key to the 64-bit hash that filters and sharded structures use.
 //!
-//! All functions give equal results on every machine and in every version, because filters on disk depend on the
+//! Every function gives equal results on every machine and in every version, because filters on disk depend on the
 //! hashes.
 
 #[macro_use]
@@ -21,7 +21,8 @@ use catalog::Catalog;
 
 pub use hasher::KeyHasher;
 
-/// All hash functions. Filters on disk depend on the hash function, so each table stores the name of its function.
+/// The catalog of all hash functions. Each SSTable stores the name of its hash function, because the filter depends
+/// on this function.
 pub static CATALOG: Catalog<dyn KeyHasher> = Catalog::new(
     catalog::origin!(),
     "hash",

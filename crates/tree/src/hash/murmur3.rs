@@ -1,4 +1,4 @@
-//! `MurmurHash3` for x64, 128 bits (Appleby), seed 0; the first 64 bits are used.
+//! `MurmurHash3` for x64 with 128 bits (Appleby) and seed 0. The result is the first 64 bits.
 
 hash_function!(
     Murmur3,
@@ -14,7 +14,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The value of the reference program.
+        // The result of the reference program.
         assert_eq!(Murmur3.hash(b"The quick brown fox jumps over the lazy dog").0, 0xe34b_bc7b_bc07_1b6c);
     }
 }

@@ -1,4 +1,4 @@
-//! rapidhash, version 3 (Nicoshev), a successor of wyhash.
+//! rapidhash, version 3 (Nicoshev), the successor of wyhash.
 
 hash_function!(
     Rapidhash,
@@ -14,7 +14,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The value of the reference program for empty input.
+        // The result of the reference program for empty input.
         assert_eq!(Rapidhash.hash(b"").0, 0x0338_dc4b_e2ce_cdae);
     }
 }

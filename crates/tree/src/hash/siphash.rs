@@ -2,13 +2,13 @@
 
 use siphasher::sip::SipHasher24;
 
-/// The bytes 0 to 15. Filters on disk need the same hash in every process, so the key is not secret here.
+/// The bytes 0 to 15. The key is not secret, because filters on disk need the same hash in every process.
 const KEY: (u64, u64) = (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908);
 
 hash_function!(
     Siphash,
     "siphash",
-    "SipHash-2-4, a slower keyed hash that resists chosen collisions",
+    "SipHash-2-4, a slower keyed hash that resists collision attacks",
     |key| { SipHasher24::new_with_keys(KEY.0, KEY.1).hash(key) }
 );
 

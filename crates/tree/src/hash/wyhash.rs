@@ -17,7 +17,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The value of the reference program for empty input and seed 0.
+        // The result of the reference program for empty input and seed 0.
         assert_eq!(Wyhash.hash(b"").0, 0x0409_638e_e2bd_e459);
     }
 }

@@ -1,4 +1,4 @@
-//! XXH3, 64 bits: xxHash 0.8.
+//! XXH3 with 64 bits, from xxHash 0.8.
 
 hash_function!(
     Xxh3,
@@ -14,7 +14,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The value of the reference program for empty input and seed 0.
+        // The result of the reference program for empty input and seed 0.
         assert_eq!(Xxh3.hash(b"").0, 0x2d06_8005_38d3_94c2);
     }
 }

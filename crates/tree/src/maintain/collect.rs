@@ -1,4 +1,5 @@
-//! Collects blob files: rewrites the SSTables that refer to a file, so that its live values move to new files.
+//! Garbage collection of blob files: rewrites the SSTables that refer to a file, so that its live values move to new
+//! files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,11 +12,11 @@ use crate::table::Table;
 use crate::version::{TableRef, Version};
 
 impl Inner {
-    /// Moves values of the blob files that the value policy collects. Rewrites consecutive SSTables of one run. Returns
-    /// `false` if there are no such SSTables.
+    /// Moves live values out of the blob files that the value policy collects. The function rewrites consecutive
+    /// SSTables of one run, and returns `false` if no such SSTable exists.
     ///
-    /// The policy names the next files after all SSTables that refer to the files before are rewritten. The files that
-    /// the collection itself writes would otherwise be collected again and again.
+    /// The policy selects further files only after all SSTables that refer to the previous files are rewritten.
+    /// Otherwise the policy could repeatedly select files that the collection has just written.
     pub(super) fn collect_blobs(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
@@ -33,7 +34,7 @@ impl Inner {
     }
 }
 
-/// Returns the job that rewrites the first consecutive tables of a run that refer to blob files of `collected`, in place.
+/// Returns the job that rewrites the first consecutive tables of a run with references to the `collected` blob files.
 fn referring(version: &Version, collected: &HashSet<u64>) -> Option<Job> {
     let refers = |table: &Table| {
         table.references().is_some_and(|references| references.any(|file| collected.contains(&file)))

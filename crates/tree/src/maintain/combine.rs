@@ -1,4 +1,4 @@
-//! Combines merge operands in flushes and compactions: one version of a key replaces all versions among the inputs.
+//! Combines merge operands in flushes and compactions. One version of a key replaces all versions in the inputs.
 
 use types::{HashedKey, MergeOperator, SequenceNumber};
 
@@ -6,8 +6,8 @@ use super::input_deletes::InputDeletes;
 use crate::memory::Slot;
 use crate::merge_operands::OperandStack;
 
-/// Combines the versions of a key in a memtable, of which the newest is an operand. Returns the stored version for the
-/// SSTable; `None` if a version is corrupt.
+/// Combines the versions of a key in a memtable, of which the newest version is an operand. Returns the stored
+/// version for the SSTable, or `None` if a version is corrupt.
 pub(super) fn combine_in_memtable(
     operator: MergeOperator,
     slot: &Slot,
@@ -17,9 +17,9 @@ pub(super) fn combine_in_memtable(
     if slot.collect(key, SequenceNumber::MAX, &mut stack) { stack.stored(operator) } else { None }
 }
 
-/// Combines the operand `newest` of a key in a compaction with the `older` versions among the inputs, newest first. Each
-/// version has the number of its input run. With `is_bottom`, no older version exists outside the inputs. Returns the stored
-/// version for the output; `None` if a version is corrupt.
+/// Combines the operand `newest` of a key in a compaction with the `older` versions in the inputs. The first of these
+/// versions is the newest. Each version has the number of its input run. With `is_bottom`, no older version exists
+/// outside the inputs. Returns the stored version for the output, or `None` if a version is corrupt.
 pub(super) fn combine_inputs<'v>(
     operator: MergeOperator,
     (key, newest, rank): (&[u8], Option<&[u8]>, usize),

@@ -1,4 +1,4 @@
-//! Compaction: runs the jobs that the policy picks.
+//! Compaction: executes the jobs that the compaction policy picks.
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
@@ -26,15 +26,15 @@ use crate::stats::AllCounters;
 use crate::table::RunCursor;
 use crate::version::{SortedRun, TableRef, Version};
 
-/// The key range of a subcompaction: the inclusive lower and the exclusive upper bound. `None` is open.
+/// The key range of a subcompaction: the inclusive lower bound and the exclusive upper bound. `None` means no bound.
 type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
 /// The number of entries after which a compaction checks whether the tree is being closed.
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
-    /// Runs the next job of the policy, or else a read-triggered compaction, or else a collection of blob files. Returns
-    /// `false` if none is due.
+    /// Runs the next job of the policy, a read-triggered compaction, or a collection of blob files, in this order of
+    /// preference. Returns `false` if no work is due.
     pub(crate) fn compact_next(&self) -> Result<bool> {
         Ok(self.compact_by_policy()? || self.merge_for_ranges()? || self.collect_blobs()?)
     }
@@ -50,7 +50,7 @@ impl Inner {
         self.run_job(&version, &job, &cuts)
     }
 
-    /// Compacts everything into one run of the last level.
+    /// Compacts all memtables and SSTables into one run of the last level.
     pub(crate) fn compact_all(&self) -> Result<()> {
         self.flush()?;
         let _guard = self.compacting.lock();
@@ -68,8 +68,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Runs a job, and cuts its output at the keys `cuts`. Returns `false` if the job was given up because the tree is
-    /// being closed.
+    /// Runs a job. The job begins a new output table at each key of `cuts`. Returns `false` if the job stopped early
+    /// because the tree is being closed.
     pub(super) fn run_job(&self, version: &Version, job: &Job, cuts: &[Arc<[u8]>]) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
             Error::Failed(format!("the compaction policy picked an invalid job: {error}"))
@@ -112,7 +112,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Returns the time of the tree's clock in nanoseconds; 0 in counted mode, where no counter depends on the machine.
+    /// Returns the time of the tree's clock in nanoseconds. Returns 0 in counted mode, so that no counter depends on
+    /// time.
     pub(crate) fn clock_ns(&self) -> u64 {
         match self.mode {
             Mode::Timed => (self.clock)(),
@@ -120,7 +121,7 @@ impl Inner {
         }
     }
 
-    /// Merges the inputs into new tables. `None` if the tree is being closed.
+    /// Merges the inputs into new tables. Returns `None` if the tree is being closed.
     fn merge(
         &self,
         version: &Version,
@@ -157,9 +158,9 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the largest number of subcompactions of a compaction. The number is the limit of the design, but no more
-    /// than the number of output tables. The estimate allows the last table of each part to be 20 % empty (`RocksDB`'s
-    /// rule).
+    /// Returns the maximum number of subcompactions for a compaction. This number is at most the limit of the design
+    /// and at most the number of output tables. The estimate of output tables assumes that the last table of each
+    /// part may be 20 % empty, as in `RocksDB`.
     fn part_count(&self, inputs: &[Input]) -> usize {
         let bytes: u64 = inputs.iter().flatten().map(|table| table.charged_bytes()).sum();
         let options = &self.context.options;
@@ -168,7 +169,7 @@ impl Inner {
     }
 }
 
-/// The cursor of an input run, with the number of newer input runs.
+/// The cursor over an input run, with the number of newer input runs.
 struct RankedRun<'t> {
     cursor: RunCursor<'t>,
     rank: usize,
@@ -194,24 +195,25 @@ impl Source for RankedRun<'_> {
     }
 }
 
-/// A compaction whose parts can be merged in parallel.
+/// A compaction that is divided into parts, which threads can merge in parallel.
 struct PartMerge<'a> {
     inner: &'a Inner,
-    /// The input tables of each run, newest run first.
+    /// The input tables of each run, from the newest run to the oldest run.
     inputs: Vec<Input>,
     deletes: InputDeletes,
     plan: SeparationPlan,
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
-    /// The keys at which the policy cuts the output, in ascending order.
+    /// The keys at which the policy ends an output table, in ascending order.
     cuts: &'a [Arc<[u8]>],
-    /// Set when a part did not finish. All other parts then stop as well.
+    /// Whether a part stopped early. All other parts then stop as well.
     given_up: AtomicBool,
 }
 
 impl PartMerge<'_> {
-    /// Merges all parts in parallel. Each part except the first has its own thread. `None` if the tree is being closed.
+    /// Merges all parts in parallel. Each part except the first part has its own thread. Returns `None` if the tree
+    /// is being closed.
     fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
         let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
         std::thread::scope(|scope| {
@@ -226,14 +228,15 @@ impl PartMerge<'_> {
             let first = self.run(*first);
             let others =
                 threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            // A part also gives up if another one fails. The error of the failed part comes first.
+            // If a part fails, the other parts stop early. The error of the failed part has priority over their
+            // results.
             let merged = std::iter::once(first).chain(others).collect::<Vec<_>>();
             let merged = merged.into_iter().collect::<Result<Vec<Option<NewTables>>>>()?;
             Ok(merged.into_iter().collect())
         })
     }
 
-    /// Merges one part into new tables. `None` if the tree is being closed or another part did not finish.
+    /// Merges one part into new tables. Returns `None` if the tree is being closed or another part stopped early.
     fn run(&self, part: KeyRange<'_>) -> Result<Option<NewTables>> {
         let watch = GiveUp(&self.given_up);
         let merged = self.counted(|| self.merge(part));
@@ -243,7 +246,7 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Runs `work` on this thread. Reads by `work` count as reads of the compaction to the output level.
+    /// Runs `work` on this thread. The bytes that `work` reads count as reads of the compaction to the output level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
         let before = counters.compaction_bytes_read.get();
@@ -266,7 +269,8 @@ impl PartMerge<'_> {
         }
     }
 
-    /// Writes the entries of a merge whose keys are below `high`. The function is compiled for each merge kernel.
+    /// Writes the entries of a merge whose keys are below `high`. The compiler generates this function for each merge
+    /// kernel.
     fn write<'t>(
         &self,
         mut merge: impl Kernel<RankedRun<'t>>,
@@ -308,15 +312,15 @@ impl PartMerge<'_> {
                 return Ok(None);
             }
         }
-        // Range tombstones may go on after the last entry.
+        // Range tombstones may extend beyond the last entry.
         if !self.deletes.kept.is_empty() {
             cuts.try_for_each(|cut| writer.cut(cut))?;
         }
         writer.finish().map(Some)
     }
 
-    /// Returns the older versions of the current key of a merge among the inputs, newest first and down to the first
-    /// version that is no operand. Each has the number of its input run.
+    /// Returns the older versions of the current key of a merge in the inputs. The versions begin with the newest
+    /// version, and end with the first version that is not an operand. Each version has the number of its input run.
     fn older_versions<'t>(
         &self,
         merge: &impl Kernel<RankedRun<'t>>,
@@ -336,8 +340,8 @@ impl PartMerge<'_> {
     }
 }
 
-/// Returns the value of an entry if it is in its SSTable. `source` are the blob files of the SSTable, if its values are
-/// marked.
+/// Returns the value of an entry if the SSTable contains the value. If stored values in the SSTable begin with a mark
+/// (see `blob`), `source` lists the blob files of the SSTable.
 fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
     match (source, entry.value?) {
         (None, value) => Some(value),
@@ -348,7 +352,7 @@ fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'
     }
 }
 
-/// Marks the compaction as given up when it is dropped, also during a panic.
+/// Marks the compaction as stopped early when the guard is dropped, which also happens during a panic.
 struct GiveUp<'a>(&'a AtomicBool);
 
 impl Drop for GiveUp<'_> {

@@ -1,4 +1,4 @@
-//! Flush: the oldest immutable memtable becomes a run of level 0.
+//! Flush: the oldest immutable memtable becomes a sorted run in level 0.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::version::TableRef;
 use crate::wal::log_path;
 
 impl Inner {
-    /// Flushes the oldest immutable memtable. Returns `false` if there is none.
+    /// Flushes the oldest immutable memtable. Returns `false` if there is no immutable memtable.
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
         let _guard = self.flushing.lock();
         let Some(slot) = self.view.load().frozen.last().cloned() else { return Ok(false) };
@@ -29,14 +29,14 @@ impl Inner {
         let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
         if self.wal_mode.has_log {
-            // A WAL that cannot be removed now is an orphan, and the next open removes it.
+            // If this removal fails, the WAL is an orphan, and the next open removes it.
             let _ = self.storage.remove(&log_path(&self.directory, slot.log));
         }
         Ok(true)
     }
 
-    /// Writes the newest version of every key of a memtable, and its range deletes, as tables for level 0. Entries that
-    /// the range deletes hide are left out, and so are tombstones that they make redundant.
+    /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The tables
+    /// omit the entries that range deletes hide, and the tombstones of keys that range deletes also delete.
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
@@ -68,18 +68,18 @@ impl Inner {
         Ok(tables)
     }
 
-    /// Whether the write that fills a memtable also flushes it.
+    /// Returns whether the write that fills a memtable also flushes the memtable.
     pub(crate) fn flushes_inline(&self) -> bool {
         self.mode == Mode::Counted || self.design.options.threads.inline != InlineWork::None
     }
 
-    /// Whether the write that changes the shape of the tree also runs the compactions that are due.
+    /// Returns whether the write that changes the shape of the tree also runs the compactions that are due.
     pub(crate) fn compacts_inline(&self) -> bool {
         self.mode == Mode::Counted || self.design.options.threads.inline == InlineWork::All
     }
 
-    /// Runs all due work that has no background thread. If another thread is running such work, the caller first waits
-    /// for that thread. After the call, all work that was due before the call is done.
+    /// Runs all due work for which no background thread exists. If another thread runs such work, the caller first
+    /// waits for that thread. After the call, all work that was due at the start of the call is finished.
     pub(crate) fn work_inline(&self) -> Result<()> {
         let _watch = PanicWatch(self);
         if self.flushes_inline() {
@@ -91,7 +91,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes the active memtable immutable if it has entries, and returns when the memtable is flushed.
+    /// Makes the active memtable immutable if it has entries. Returns after the memtable is flushed.
     pub(crate) fn flush(&self) -> Result<()> {
         self.failure.check()?;
         let active = Arc::clone(&self.pending.lock().active);
@@ -102,8 +102,8 @@ impl Inner {
         self.wait_until_flushed()
     }
 
-    /// Waits until all memtables that are immutable now are flushed. Memtables that become immutable later do not
-    /// count, since the wait might never end.
+    /// Waits until all memtables that are immutable at the start of the call are flushed. The function does not wait
+    /// for memtables that become immutable later, because this wait might never end.
     pub(crate) fn wait_until_flushed(&self) -> Result<()> {
         let Some(newest) = self.view.load().frozen.first().cloned() else { return self.failure.check() };
         self.wait_while(|inner| inner.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, &newest)))
@@ -113,14 +113,15 @@ impl Inner {
     pub(crate) fn settle(&self) -> Result<()> {
         self.work_inline()?;
         self.wait_while(|inner| {
-            // The lock orders the checks: a flush that has emptied the list has also notified the compactor.
+            // The lock orders the checks. A flush that has emptied the list of immutable memtables has also notified
+            // the compactor.
             let state = inner.signals.state.lock();
             let compactor_busy = !inner.compacts_inline() && (state.shape_changed || state.compacting);
             compactor_busy || !inner.view.load().frozen.is_empty()
         })
     }
 
-    /// Waits for background threads as long as `busy` returns `true`.
+    /// Waits for background threads while `busy` returns `true`.
     fn wait_while(&self, busy: impl Fn(&Self) -> bool) -> Result<()> {
         while busy(self) {
             self.failure.check()?;
@@ -131,6 +132,6 @@ impl Inner {
     }
 }
 
-/// The longest time between two checks of a waiting thread. The time is bounded because the condition is read before
-/// the lock is taken.
+/// The longest time between two checks of a waiting thread. The time is limited, because a thread reads the condition
+/// before it takes the lock and may miss a notification.
 const WAIT_SLICE: std::time::Duration = std::time::Duration::from_millis(2);

@@ -7,16 +7,19 @@ use types::Entry;
 use super::subcompaction::Input;
 use crate::range_tombstones::RangeTombstones;
 
-/// The range tombstones of a compaction's inputs: those of each run hide the entries of older runs.
+/// The range tombstones of a compaction's inputs. The range tombstones of a run hide entries of older runs.
 pub(super) struct InputDeletes {
-    /// The range tombstones of each input run, newest first; empty if no run has any.
+    /// The range tombstones of each input run, from the newest to the oldest run. Empty if no input has range
+    /// tombstones.
     of_runs: Vec<RangeTombstones>,
-    /// The range tombstones of the output: the union of all, or none if they hide nothing that stays.
+    /// The range tombstones of the output: the union of all inputs, or none if no hidden entry can remain in the
+    /// tree.
     pub(super) kept: RangeTombstones,
 }
 
 impl InputDeletes {
-    /// Collects the range tombstones of input runs, newest first. With `drops`, the output has none.
+    /// Collects the range tombstones of input runs, which begin with the newest run. With `drops`, the output has no
+    /// range tombstones.
     pub(super) fn new(inputs: &[Input], drops: bool) -> Self {
         let ranges = |input: &Input| -> Vec<_> {
             let tombstones = input.iter().filter_map(|table| table.range_tombstones());
@@ -34,14 +37,14 @@ impl InputDeletes {
         Self { of_runs, kept }
     }
 
-    /// Whether the output needs no such entry of the input run with number `rank`: a newer run deletes it, or it is a
-    /// tombstone within a range tombstone of the output.
+    /// Returns whether the output does not need an entry of the input run with number `rank`. Either a newer input
+    /// run deletes the entry, or the entry is a tombstone whose key a range tombstone of the output also deletes.
     #[inline]
     pub(super) fn hide(&self, entry: &Entry<'_>, rank: usize) -> bool {
         !self.of_runs.is_empty() && self.search(entry, rank)
     }
 
-    /// Whether one of the input runs with numbers in `ranks` deletes the key in older runs.
+    /// Returns whether an input run with a number in `ranks` deletes the key in older runs.
     pub(super) fn delete_below(&self, key: &[u8], ranks: Range<usize>) -> bool {
         self.of_runs.iter().take(ranks.end).skip(ranks.start).any(|run| run.cover(key))
     }

@@ -1,5 +1,5 @@
-//! Installs a change of the tree's SSTables. The change first becomes durable in the manifest, and then visible, each
-//! in one step.
+//! Installs a change of the tree's SSTables. The change first becomes durable in the manifest, and then visible to
+//! readers. Both steps are atomic.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use crate::manifest::{RunState, State};
 use crate::memory::Slot;
 use crate::version::{TableRef, View, blob_files, references};
 
-/// A change of the tree's tables.
+/// A change of the tree's SSTables.
 pub(super) struct Change<'a> {
-    /// The tables that are removed from their runs.
+    /// The SSTables that the change removes from their runs.
     pub(super) removed: &'a [TableId],
-    /// The run that takes the added tables.
+    /// The run to which the change adds SSTables.
     pub(super) place: OutputRun,
-    /// The tables that are added. Tables that only move are in `removed` too.
+    /// The SSTables that the change adds. SSTables that only move are also in `removed`.
     pub(super) added: &'a [TableRef],
-    /// The memtable whose entries are in `added`. The change also drops this memtable.
+    /// The memtable whose entries are in `added`. The change removes this memtable from the view.
     pub(super) flushed: Option<&'a Arc<Slot>>,
 }
 
 impl Inner {
-    /// Records a change in the manifest, and then publishes the change to readers. Files that are no longer part of the
-    /// tree are removed when their last reader releases them.
+    /// Records a change in the manifest, and then publishes the change to readers. A file that the tree no longer
+    /// uses is removed after its last reader has released it.
     pub(super) fn install(&self, change: &Change<'_>) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let view = self.view.load_full();
         let levels = view.version.levels.edit(change.removed, change.place, change.added);
-        let levels =
-            levels.map_err(|error| Error::Failed(format!("the tree rejected its own change: {error}")))?;
+        let levels = levels
+            .map_err(|error| Error::Failed(format!("cannot add the new tables to the tree: {error}")))?;
         let state = State {
             levels: run_states(&levels),
             blobs: blob_files(&levels)?,
@@ -48,7 +48,7 @@ impl Inner {
         };
         manifest.record(&*self.storage, state)?;
         let version = Arc::new(view.version.with(levels, self.range_work()));
-        // The new view and the notification are published together, because a thread that waits in `settle` must see
+        // The new view and the notification are published together. A thread that waits in `settle` must see either
         // both or neither.
         let mut signals = self.signals.state.lock();
         self.swap_view(|view| View {
@@ -82,13 +82,13 @@ impl Inner {
         Ok(())
     }
 
-    /// Adds tables replayed from the WAL as the newest run. The WAL files are kept until all of them are replayed.
+    /// Adds the SSTables with replayed writes as the newest run. The WAL files remain until all of them are replayed.
     pub(crate) fn install_replayed(&self, place: OutputRun, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }
 
-    /// Makes all writes durable. Records in the manifest which WAL has the writes that are in no table, and its length.
-    /// No thread may write after this call.
+    /// Makes all writes durable. Records the number and the length of the WAL with the writes that are in no SSTable
+    /// in the manifest. No thread may write after this call.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_merges_for_ranges();
         self.sync()?;
@@ -104,14 +104,15 @@ impl Inner {
         manifest.record(&*self.storage, state).map_err(|error| self.fail(error))
     }
 
-    /// Returns the oldest WAL that is needed once `flushed` is in tables. Memtables are flushed oldest first.
+    /// Returns the oldest WAL that is still needed after the flush of `flushed`. The oldest memtable is always
+    /// flushed first.
     fn oldest_log_without(&self, view: &View, flushed: &Arc<Slot>) -> Option<u64> {
         let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
         if self.wal_mode.has_log { kept.map(|slot| slot.log).min() } else { None }
     }
 }
 
-/// Returns the numbers of the tables in each level, as the manifest records them.
+/// Returns the numbers of the tables in each level, in the form in which the manifest records them.
 pub(crate) fn run_states(levels: &Levels<TableRef>) -> Vec<Vec<RunState>> {
     let run = |run: &compaction::Run<TableRef>| RunState {
         id: run.id,

@@ -1,4 +1,4 @@
-//! Writes a sorted run, split into tables.
+//! Writes a sorted run and splits the run into tables.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,26 +14,29 @@ use crate::range_tombstones::{KeyRange, end_below, successor};
 use crate::table::{FilterBudget, TableWriter, table_path};
 use crate::version::TableRef;
 
-/// Writes a sorted run, split into tables of the design's capacity. If the run is given up, its tables are removed.
+/// Writes a sorted run and splits the run into tables of the design's capacity. Dropping the writer before
+/// [`finish`](Self::finish) removes the tables.
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The memory budget that `design.allocation` gives the run's filters, if these have bits.
+    /// The memory budget that `design.allocation` gives to the filters of the run. `None` if the filters have no size
+    /// in bits.
     filter_budget: Option<FilterBudget>,
-    /// The number and the writer of the current table.
+    /// The file number and the writer of the current table.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
-    /// The range tombstones of the run that are not in a table yet, in key order.
+    /// The range tombstones of the run that no table contains yet, in key order.
     deletes: VecDeque<KeyRange>,
-    /// Writes the values that live in blob files, if the run or its sources have any.
+    /// Writes the values that belong into blob files. `None` if neither the run nor its inputs have values in blob
+    /// files.
     separation: Option<Separation<'a>>,
-    /// Whether the tables have marked values.
+    /// Whether stored values in the tables begin with a mark, which distinguishes values from pointers.
     marks_values: bool,
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run for `level` with the range tombstones `deletes`, which are disjoint and in key order. `loads` are the
-    /// entries of each level after the run is installed.
+    /// Begins a run for `level`. The range tombstones `deletes` must be disjoint and in key order. `loads` are the
+    /// numbers of entries in each level after the run is installed.
     pub(super) fn new(
         inner: &'a Inner,
         level: usize,
@@ -61,13 +64,14 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Appends an entry with its value. The key must be above the previous key.
+    /// Appends an entry with its value. The key must be larger than the previous key.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         self.add_stored(entry, None).map(|_| ())
     }
 
-    /// Appends an entry of a table with marked values, whose blob files are `source`. Without a source, appends an entry
-    /// with its value. The key must be above the previous key. Returns `false` if the value is corrupt.
+    /// Appends an entry of a table that refers to the blob files in `source`. Without `source`, the entry contains
+    /// its value without a mark. The key must be larger than the previous key. Returns `false` if the value is
+    /// corrupt.
     pub(super) fn add_stored(&mut self, entry: Entry<'_>, source: Option<&References>) -> Result<bool> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *entry.key) {
             self.add_range_tombstone(range)?;
@@ -96,7 +100,7 @@ impl<'a> RunWriter<'a> {
         Ok(true)
     }
 
-    /// Ends the current table, if there is one. The next table begins at or above the key `cut`.
+    /// Completes the current table, if one was begun. The next table begins at or above the key `cut`.
     pub(super) fn cut(&mut self, cut: &[u8]) -> Result<()> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *cut) {
             self.add_range_tombstone(range)?;
@@ -107,7 +111,7 @@ impl<'a> RunWriter<'a> {
         self.close_table()
     }
 
-    /// Completes the run and makes it durable, except for the directory entries of its files.
+    /// Completes the run and makes its files durable, except for their directory entries.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         while let Some(range) = self.deletes.pop_front() {
             self.add_range_tombstone(range)?;
@@ -117,7 +121,7 @@ impl<'a> RunWriter<'a> {
         Ok(NewTables(std::mem::take(&mut self.tables)))
     }
 
-    /// Returns the writer of the current table. Begins a table if there is none.
+    /// Returns the writer of the current table. Begins a table if no table was begun.
     fn writer(&mut self) -> Result<&mut TableWriter> {
         if self.current.is_none() {
             let id = self.inner.new_file();
@@ -131,20 +135,21 @@ impl<'a> RunWriter<'a> {
         Ok(writer)
     }
 
-    /// Whether the current table has reached the capacity of the design.
+    /// Returns whether the current table has reached the capacity of the design.
     fn is_full(&self) -> bool {
         let capacity = self.inner.context.options.table.capacity.0;
         self.current.as_ref().is_some_and(|(_, writer)| writer.charged_bytes() >= capacity)
     }
 
-    /// Appends a range tombstone that ends before all further entries.
+    /// Appends a range tombstone that ends before all later entries.
     fn add_range_tombstone(&mut self, range: KeyRange) -> Result<()> {
         self.writer()?.add_range_tombstone(range);
         if self.is_full() { self.close_table() } else { Ok(()) }
     }
 
-    /// Splits the range tombstone that begins before `next`, if there is one: its part up to `end` goes to the current
-    /// table, and the rest begins at `next`.
+    /// Splits the range tombstone that begins before `next` and may extend beyond `end`. The part below `end` goes to
+    /// the current table, and the remaining part begins at `next`. Does nothing if no range tombstone begins before
+    /// `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });
@@ -169,19 +174,19 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Removes a table that was not completed.
+    /// Removes the file of an incomplete table.
     fn remove(&self, id: u64) {
-        // A file that cannot be removed now is an orphan, and the next open removes it.
+        // If this removal fails, the file is an orphan, and the next open removes it.
         let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
     }
 }
 
-/// New tables that are not yet part of any version. Unless the tables are [kept](Self::keep), dropping this value
-/// removes them.
+/// New tables that no version contains yet. Dropping this value removes the tables, unless they were
+/// [kept](Self::keep).
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
-    /// Joins the parts of one run, which come in key order.
+    /// Joins the parts of one run. The parts must be in key order.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
@@ -189,8 +194,8 @@ impl NewTables {
     /// Makes the directory entries of the files durable, and returns the tables.
     ///
     /// # Errors
-    /// If the directory cannot be synced, or if the keys of two tables are out of order. In the second case the inputs
-    /// are corrupt.
+    /// If the directory cannot be synced, or if the keys of two tables are out of order. Keys are out of order if the
+    /// inputs are corrupt.
     pub(super) fn keep(mut self, inner: &Inner) -> Result<Vec<TableRef>> {
         if self.0.windows(2).any(|pair| pair[0].0.largest() >= pair[1].0.smallest()) {
             return Err(Error::OutOfOrder(inner.directory.clone()));
@@ -211,7 +216,7 @@ impl Drop for NewTables {
 }
 
 impl Drop for RunWriter<'_> {
-    /// The tables of a run that is given up belong to no version.
+    /// Removes the tables of an incomplete run, because they belong to no version.
     fn drop(&mut self) {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {

@@ -1,4 +1,4 @@
-//! Read-triggered compaction, within the limits of the compaction policy.
+//! Read-triggered compaction within the limits of the compaction policy.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::inner::Inner;
 use crate::memory::Slot;
 use crate::version::View;
 
-/// The number of ranges that a thread opens between two checks for a read-triggered compaction. Before that number the
-/// checks are at powers of two, so that small trees are compacted too.
+/// The number of scans that a thread opens between two checks for a read-triggered compaction. The first checks come
+/// after 1, 2, 4, 8, 16 and 32 scans, so that small trees are compacted too.
 const RANGES_BETWEEN_ASKING: u64 = 64;
 
 /// The extent of a read-triggered compaction.
@@ -22,8 +22,8 @@ struct Wanted {
 }
 
 impl Inner {
-    /// Counts one more scan of this thread. If a read-triggered compaction is due, the compactor is woken. A tree
-    /// without a compactor runs the compaction here.
+    /// Counts one more scan of this thread. If a read-triggered compaction is due, the function wakes the compactor.
+    /// In a tree without a compactor, the function runs the compaction.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         let is_time = ranges.is_multiple_of(RANGES_BETWEEN_ASKING) || ranges.is_power_of_two();
@@ -38,7 +38,7 @@ impl Inner {
             return;
         }
         if self.compacts_inline() {
-            // An error does not affect the scan, which can go on. The error is recorded, and the next write returns it.
+            // The scan can continue after an error. The error is recorded, and the next write returns it.
             drop(self.work_inline());
         } else {
             self.signals.state.lock().shape_changed = true;
@@ -46,11 +46,11 @@ impl Inner {
         }
     }
 
-    /// Returns the read-triggered compaction that is due. `None` if no such compaction is due, or if a pending flush is
-    /// about to change the runs.
+    /// Returns the read-triggered compaction that is due. Returns `None` if no such compaction is due, or if a
+    /// pending flush will soon change the runs.
     ///
-    /// A compaction is due when the cost that ranges have accumulated since the last change of the runs reaches its own
-    /// cost.
+    /// A compaction is due when its cost is not more than the cost that scans have accumulated since the last change
+    /// of the runs.
     fn wanted_by_ranges(&self, view: &View) -> Option<Wanted> {
         let price = self.policy.seek_price();
         let is_allowed = self.merges_for_ranges.try_lock().is_some_and(|allowed| *allowed);
@@ -66,7 +66,7 @@ impl Inner {
         Some(Wanted { memtable: memtable.is_some(), oldest: view.version.runs[oldest].tables[0].id() })
     }
 
-    /// Returns the work of all scans so far.
+    /// Returns the work of all scans up to now, which read-triggered compaction counts.
     pub(crate) fn range_work(&self) -> RangeWork {
         let counts = self.counters.sum();
         RangeWork { extra_sources: counts.range_extra_sources, extra_entries: counts.range_extra_entries }
@@ -85,7 +85,8 @@ impl Inner {
         let job = merge_down_to(&shape, wanted.oldest);
         let Some(job) = job else { return Ok(false) };
         match self.run_job(&version, &job, &[]) {
-            // Unreadable runs stay as they are. Writes and scans go on, and no more read-triggered compactions begin.
+            // Unreadable runs remain unchanged. Writes and scans continue, but no further read-triggered compaction
+            // begins.
             Err(error) if error.is_of_reading() => {
                 self.stop_merges_for_ranges();
                 Ok(false)
@@ -100,7 +101,7 @@ impl Inner {
         if !*allowed {
             return Ok(false);
         }
-        // This call does not wait for room, because it may run on the very compactor that would make room.
+        // This call does not wait for room, because the calling thread may be the compactor that makes the room.
         self.begin_memtable(memtable)?;
         drop(allowed);
         let is_waiting = || self.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, memtable));
@@ -108,8 +109,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Prevents further read-triggered compactions. Otherwise such a compaction could begin a new WAL while the tree is
-    /// being closed.
+    /// Prevents further read-triggered compactions. Without this call, such a compaction could begin a new WAL while
+    /// the tree is being closed.
     pub(super) fn stop_merges_for_ranges(&self) {
         *self.merges_for_ranges.lock() = false;
     }

@@ -13,21 +13,22 @@ use crate::merge_operands::is_operand;
 use crate::values::Writing;
 use crate::version::Version;
 
-/// What happens to the values of one flush or compaction.
+/// The treatment of the values in one flush or compaction: which values move to blob files, and which values
+/// relocate.
 pub(super) struct SeparationPlan {
     writing: Writing,
-    /// The size from which values go to blob files.
+    /// The size, in bytes, from which values are written to blob files. `None` if all values stay in SSTables.
     threshold: Option<u64>,
-    /// The blob files whose values move.
+    /// The numbers of the blob files whose values move to other files.
     relocated: HashSet<u64>,
-    /// Whether the inputs have marked values.
+    /// Whether stored values in the inputs begin with a mark, which distinguishes values from pointers.
     reads_marks: bool,
-    /// Whether the output has marked values.
+    /// Whether stored values in the output begin with a mark, which distinguishes values from pointers.
     writes_marks: bool,
 }
 
 impl SeparationPlan {
-    /// Whether the inputs have marked values.
+    /// Returns whether stored values in the inputs begin with a mark, which distinguishes values from pointers.
     #[inline]
     pub(super) fn reads_marks(&self) -> bool {
         self.reads_marks
@@ -35,14 +36,14 @@ impl SeparationPlan {
 }
 
 impl Inner {
-    /// Returns the plan of a flush.
+    /// Returns the value separation plan of a flush.
     pub(super) fn plan_of_flush(&self) -> SeparationPlan {
         let threshold = self.values.separates_from(Writing::Flush);
         let (relocated, writes_marks) = (HashSet::new(), threshold.is_some());
         SeparationPlan { writing: Writing::Flush, threshold, relocated, reads_marks: false, writes_marks }
     }
 
-    /// Returns the plan of a compaction of `inputs` to `level`.
+    /// Returns the value separation plan of a compaction of `inputs` to `level`.
     pub(super) fn plan_of_compaction(
         &self,
         version: &Version,
@@ -67,35 +68,35 @@ impl Inner {
     }
 }
 
-/// Writes the values of one run that live in blob files.
+/// Writes the values of one run that are stored in blob files.
 pub(super) struct Separation<'a> {
     inner: &'a Inner,
     plan: &'a SeparationPlan,
-    /// The current blob file of each partition, if it has one.
+    /// The current blob file of each partition. `None` for partitions without a current file.
     writers: Vec<Option<BlobWriter>>,
     /// The stored form of the current value.
     stored: Vec<u8>,
 }
 
-/// The reference of a stored value to a record of a blob file.
+/// The reference of a stored value: the blob file and the length of the record, in bytes.
 pub(super) type RecordReference = (Arc<BlobFile>, u64);
 
 impl<'a> Separation<'a> {
-    /// Begins a run. `None` if all of its values are stored as they come.
+    /// Begins a run. Returns `None` if all values of the run are stored unchanged.
     pub(super) fn begin(inner: &'a Inner, plan: &'a SeparationPlan) -> Option<Self> {
         let is_needed = plan.reads_marks || plan.writes_marks;
         let writers = || (0..inner.values.partitions().max(1)).map(|_| None).collect();
         is_needed.then(|| Self { inner, plan, writers: writers(), stored: Vec::new() })
     }
 
-    /// Whether the tables of the run have marked values.
+    /// Returns whether stored values in the run begin with a mark, which distinguishes values from pointers.
     pub(super) fn writes_marks(&self) -> bool {
         self.plan.writes_marks
     }
 
-    /// Returns the form in which the table stores a value, and its reference to a blob file. `source` are the blob files
-    /// of the table that the value comes from, if its values are marked. Without a source, `value` is the value itself.
-    /// Returns `None` if `value` is corrupt.
+    /// Returns the stored form of a value and its reference to a blob file. If the table of the value refers to blob
+    /// files, `source` lists these files. Without `source`, `value` is the value itself, without a mark. Returns
+    /// `None` if `value` is corrupt.
     ///
     /// # Errors
     /// If a blob file cannot be read or written.
@@ -130,9 +131,9 @@ impl<'a> Separation<'a> {
         Ok(Some((&self.stored, reference)))
     }
 
-    /// Puts a value into a blob file or into `stored`.
+    /// Writes a value to a blob file, or to `stored` if the value stays in the SSTable.
     fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
-        // A compaction combines operands, so operands stay with their keys.
+        // A compaction combines operands, so operands stay in the SSTable with their keys.
         let is_operand = self.inner.merge_operator().is_some() && is_operand(value);
         if is_operand || self.plan.threshold.is_none_or(|threshold| (value.len() as u64) < threshold) {
             match self.plan.writes_marks {
@@ -167,7 +168,7 @@ impl<'a> Separation<'a> {
         (0..self.writers.len()).try_for_each(|partition| self.finish_file(partition))
     }
 
-    /// Completes the current blob file of a partition, if it has one.
+    /// Completes the current blob file of a partition. Does nothing if the partition has no current file.
     fn finish_file(&mut self, partition: usize) -> Result<()> {
         let Some(writer) = self.writers[partition].take() else { return Ok(()) };
         let bytes = writer.finish()?;

@@ -1,4 +1,4 @@
-//! Splits a compaction into parts with disjoint key ranges that can be merged in parallel.
+//! Divides a compaction into parts with disjoint key ranges that threads can merge in parallel.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use crate::error::Result;
 use crate::stats::Counters;
 use crate::table::Table;
 
-/// The tables of one run that are input of a compaction, in key order.
+/// The tables of one run that a compaction reads, in key order.
 pub(super) type Input = Vec<Arc<Table>>;
 
-/// The number of anchors per part. A part's size is exact to within one anchor.
+/// The number of anchors per part. The size of a part is exact except for the distance between two anchors.
 const ANCHORS_PER_PART: u64 = 32;
 
-/// Returns the keys at which a compaction of `inputs` is split, in ascending order. There are at most `parts` parts,
-/// with about equal numbers of bytes.
+/// Returns the keys that separate the parts of a compaction of `inputs`, in ascending order. The compaction has at
+/// most `parts` parts with about equal numbers of bytes.
 ///
-/// The anchors are the first keys of blocks at equal distances in the files. Each anchor stands for the bytes up to the
-/// next anchor (`RocksDB`'s anchors, `CompactionJob::GenSubcompactionBoundaries`). The cost of reading them is counted
-/// as reads of the compaction.
+/// The anchors are the first keys of blocks at equal distances in the files. Each anchor represents the bytes up to
+/// the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. Reading the anchors counts as a
+/// read of the compaction.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());
@@ -40,8 +40,8 @@ pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) ->
     Ok(cut(&anchors, parts))
 }
 
-/// Returns the keys at which the next part begins. `anchors` are keys in order, each with the bytes up to the next
-/// anchor.
+/// Returns the first key of each part except the first part. `anchors` are keys in ascending order, each with the
+/// number of bytes up to the next anchor.
 fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
     let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();
     let mut cuts: Vec<Bytes> = Vec::new();

@@ -15,8 +15,8 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts a flusher and a compactor, unless writers do this work. Starts a syncer if the WAL is synced at an
-    /// interval. In `counted` mode there are no background threads.
+    /// Starts a flusher and a compactor, unless writers do their work. Starts a syncer if the WAL is synced at a
+    /// fixed interval. In `counted` mode, the tree has no background threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
         if !inner.flushes_inline() {
@@ -49,15 +49,15 @@ impl Workers {
     }
 }
 
-/// Marks the tree as failed if a thread panics during a flush or compaction. Otherwise threads that wait for the work
-/// would never return.
+/// Marks the tree as failed if a thread panics during a flush or compaction. Otherwise, threads that wait for the
+/// flush or compaction would wait forever.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let name = std::thread::current().name().unwrap_or_default().to_owned();
-            self.0.fail(Error::Failed(format!("the thread {name} panicked while it flushed or compacted")));
+            self.0.fail(Error::Failed(format!("the thread {name} panicked in a flush or compaction")));
         }
     }
 }
@@ -67,7 +67,7 @@ impl Drop for Workers {
         self.inner.signals.stop.store(true, Ordering::Release);
         self.inner.signals.notify();
         for thread in self.threads.drain(..) {
-            // A panic was already printed by its thread.
+            // The thread has already printed its panic message.
             let _ = thread.join();
         }
     }
@@ -117,7 +117,7 @@ impl Inner {
                 && !self.signals.changed.wait_until(&mut state, deadline).timed_out()
             {}
         }
-        // Writes since the last sync would otherwise wait for a sync that never comes.
+        // The thread ends here, so this last sync makes the writes since the previous sync durable.
         self.failure.check()?;
         self.write_log(&mut self.log.lock(), true)
     }

@@ -1,11 +1,13 @@
-//! A merge by a binary heap of sorted sources, as in most engines. The binary heap is the baseline for the loser tree.
+//! A merge of sorted sources with a binary heap, as in most engines. The binary heap is the baseline for the loser
+//! tree.
 //!
-//! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is an array (Williams,
-//! 1964). The source at its root advances in place instead of being removed and inserted again. Each step costs up to 2
-//! · log₂ k comparisons, two per level on the way down.
+//! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is an array
+//! (Williams, 1964). The source at its root advances in place and is not removed and inserted again. Each step costs
+//! up to 2 · log₂ k comparisons for k sources: two comparisons per level on the way down.
 //!
-//! If several entries have equal keys, the newest is at the root, and the next older entry is the smaller child of the
-//! root. The merge skips that child before it advances the newest entry, so it keeps no copy of returned keys.
+//! If several entries have equal keys, the newest entry is at the root, and the next older entry is the smaller child
+//! of the root. The merge skips this child before it advances the newest entry, so the merge keeps no copy of
+//! returned keys.
 
 use std::cmp::Ordering;
 
@@ -13,19 +15,20 @@ use types::Direction;
 
 use super::{Kernel, Source};
 
-/// A merge by a binary heap. The merge returns exactly the entries of [`Merge`](super::Merge).
+/// A merge with a binary heap. This merge returns exactly the same entries as [`Merge`](super::Merge).
 pub struct HeapMerge<S> {
-    /// The sources, newest first. If several sources have equal keys, the entry of the first source wins.
+    /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
+    /// wins.
     sources: Vec<S>,
     direction: Direction,
     /// The sources that are not at their end, as a binary heap. Each source sorts before its two children.
     heap: Vec<Contender>,
 }
 
-/// The data that decides a comparison. The sources are accessed only if two prefixes are equal.
+/// The data that decides a comparison. A comparison accesses the sources only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
-    /// The prefix of the source's key, inverted for backward merges.
+    /// The prefix of the source's key. Backward merges invert the prefix.
     head: u128,
     source: u32,
 }
@@ -48,7 +51,7 @@ impl<S: Source> HeapMerge<S> {
         Contender { head: if self.direction == Direction::Forward { head } else { !head }, source }
     }
 
-    /// Returns the position of the child of `place` that comes first.
+    /// Returns the position of the child of `place` that sorts first. Returns `None` if `place` has no child.
     #[inline]
     fn first_child(&self, place: usize) -> Option<usize> {
         let (left, right) = (2 * place + 1, 2 * place + 2);
@@ -69,9 +72,9 @@ impl<S: Source> HeapMerge<S> {
         }
     }
 
-    /// Advances the source at `place`, which is the root or one of its children. If the source ends, the last source of
-    /// the heap takes its position. Taking the position is also correct for a child, because the root sorts before
-    /// every source.
+    /// Advances the source at `place`, which is the root or a child of the root. If the source is at its end, the
+    /// last source of the heap takes its position. This position is also correct below the root, because the root
+    /// sorts before all sources.
     fn move_on(&mut self, place: usize, context: &S::Context) -> Result<(), S::Error> {
         let source = self.heap[place].source;
         match self.sources[source as usize].advance(context)? {

@@ -1,4 +1,4 @@
-//! The state of delayed writes: the rule, its clock, and the payments of a memtable.
+//! The state of delayed writes: the delay rule, its clock, and the memtable size at which the next writer waits.
 
 use std::time::Instant;
 
@@ -6,38 +6,38 @@ use parking_lot::Mutex;
 
 use super::rule::DelayRule;
 
-/// The delays of a tree whose design delays writes.
+/// The delays of a tree, if its design delays writes.
 pub(crate) struct Pacer {
-    /// The rule.
+    /// The delay rule.
     pub(crate) rule: Mutex<DelayRule>,
-    /// The time 0 of the rule.
+    /// The time that the delay rule treats as time 0.
     start: Instant,
 }
 
-/// The bytes of the active memtable at which a writer pays for the bytes before.
+/// The delay state of the active memtable. Each wait covers the bytes that were written since the last wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payment {
-    /// The bytes of the memtable from which the next writer pays; `u64::MAX` if writes cost nothing.
+    /// The size of the memtable, in bytes, at which the next writer waits. `u64::MAX` if writes are not delayed.
     pub(crate) due_from: u64,
-    /// The bytes of the memtable that are paid.
+    /// The size of the memtable, in bytes, at the last wait.
     pub(crate) paid_bytes: u64,
 }
 
 impl Payment {
-    /// No write costs anything.
+    /// The delay state of a memtable whose writes are not delayed.
     pub(crate) const FREE: Self = Self { due_from: u64::MAX, paid_bytes: 0 };
 
-    /// The first write of a new memtable asks for the price.
+    /// The delay state of a new memtable: its first write computes the delay.
     pub(crate) const ASK: Self = Self { due_from: 0, paid_bytes: 0 };
 }
 
 impl Pacer {
-    /// Creates the delays of a tree that begins now.
+    /// Creates the delays of a tree that is being opened.
     pub(crate) fn new() -> Self {
         Self { rule: Mutex::new(DelayRule::default()), start: Instant::now() }
     }
 
-    /// Returns the time of the rule in nanoseconds.
+    /// Returns the time of the delay rule in nanoseconds.
     pub(crate) fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }

@@ -1,71 +1,75 @@
-//! The rule of delayed writes, on plain numbers.
+//! The rule that computes the delays of writes. The rule works on numbers only.
 //!
-//! Two queues limit the writers of a tree: the immutable memtables that wait for their flush, and the runs of level 0
-//! that wait for a compaction. Background work releases the room of a queue in steps: one memtable when a flush ends,
-//! and some runs when a compaction ends. A writer that meets a full queue stops until the next release.
+//! Two queues limit the writers of a tree. One queue contains the immutable memtables that wait for their flush, and
+//! the other queue contains the runs of level 0 that wait for a compaction. Background work releases the room of a
+//! queue in steps. The end of a flush releases one memtable, and the end of a compaction releases some runs. A writer
+//! that meets a full queue stops until the next release.
 //!
 //! # The rule
-//! Let R be the bytes that a queue has room for, and let W be the expected time until its next release. A write of b
-//! bytes takes at least the time
+//! Let R be the number of bytes that fit into a queue, and let W be the expected time until its next release. A write
+//! of b bytes takes at least the time
 //!
 //! > b · W / R,  W = max(T − t, t),
 //!
-//! where T is the smoothed time between releases and t the time since the last release. The room then lasts until the
-//! release is expected, so no writer stops. If several queues have work, the longest time applies. The queues are
-//! independent of the compaction policy and of the size of the tree.
+//! where T is the smoothed time between releases and t is the time since the last release. The room then lasts until
+//! the expected release, so no writer stops. If several queues contain work, the longest time applies. The rule does
+//! not depend on the compaction policy or on the size of the tree.
 //!
-//! The second term of W is Lindy's rule: an overdue release is expected to take as long again as it has taken so far.
-//! Writers then use the room as R(t) = R(s) · s / t: a release that takes ten times as long as usual leaves a tenth of
-//! the room. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has taken 1.5 s.
+//! The second term of W is Lindy's rule: the expected remaining time of an overdue release equals the time since the
+//! last release. Writers then use the room as R(t) = R(s) · s / t. If a release takes ten times as long as usual, a
+//! tenth of the room is left. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a
+//! flush has taken 1.5 s.
 //!
-//! The rule does not lower the sustained rate of a queue of two or more steps. If writers are faster than the releases,
-//! the room after a release converges to 4/3 of a step: a third of a step is left when the release comes on time, and
-//! the release adds a step. A further step then waits already, so the background work never idles. A queue of one step
-//! (`frozen_memtables = 1`) is empty until the last third of a step is written, which costs an eighth of the rate.
+//! The rule does not lower the sustained rate of a queue with two or more steps. If writers are faster than the
+//! releases, the room after a release converges to 4/3 of a step. One third of a step is left when the release comes
+//! on time, and the release adds one step. A further step is then already in the queue, so the background work is
+//! never idle. A queue of one step (`frozen_memtables = 1`) is empty until two thirds of a step are written, which
+//! costs an eighth of the rate.
 //!
 //! # Sources
-//! * `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: delayed writes between a
-//!   soft and a hard limit of immutable memtables, level-0 files and pending bytes. The rate is multiplied by 0.8 or
-//!   1.25 at each change, from a configured first rate, and credits are given per millisecond.
-//! * Pebble and `CockroachDB`, `io_load_listener.go`: the tokens of the next 15 seconds are the smoothed bytes that
-//!   compactions took out of level 0, times 2 to 0.5 by the fill of level 0.
-//! * Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the progress of
-//!   writers is tied to the progress of merges by the fill of the first component ("spring and gear").
+//! - `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: `RocksDB` delays writes
+//!   between a soft and a hard limit of immutable memtables, level-0 files and pending bytes. Each change multiplies
+//!   the rate by 0.8 or 1.25, from a configured first rate. Writers get credits per millisecond.
+//! - Pebble and `CockroachDB`, `io_load_listener.go`: tokens limit the written bytes of the next 15 seconds. Their
+//!   number is the smoothed number of bytes that compactions removed from level 0, multiplied by a factor from 2 to
+//!   0.5. The factor depends on the fill of level 0.
+//! - Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the fill of
+//!   the first component links the progress of writers to the progress of merges ("spring and gear").
 //!
-//! Those need a rate or a gain that somebody chooses. This rule has no such parameter.
+//! These methods need a rate or a gain that a user must choose. The rule of this module has no such parameter.
 
 /// The weight of the newest interval between releases in the smoothed interval, as a divisor.
 const SMOOTHING: u64 = 4;
 
-/// The time for which a writer may write at the current price before it pays, in nanoseconds. Shorter times need more
-/// sleeps, whose length the kernel rounds up by 50 µs.
+/// The time between two computations of the delay, in nanoseconds. A shorter time would cause more sleeps, and the
+/// kernel extends each sleep by up to 50 µs.
 const QUANTUM_NS: f64 = 500_000.0;
 
-/// The longest wait of one write, in nanoseconds. If the room is almost used up, the price of one write may be higher.
+/// The longest wait of one write, in nanoseconds. The wait is limited even if the room is almost used up.
 const MOST_WAIT_NS: u64 = 10_000_000;
 
-/// The shortest wait, in nanoseconds. A shorter wait is added to the next wait.
+/// The shortest wait, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// The share of the room that is written at one price, as a divisor.
+/// The share of the room that may be written between two computations of the delay, as a divisor.
 const ROOM_SHARE: u64 = 8;
 
-/// A queue that writers fill and background work empties in steps.
+/// A queue that writers fill, and that background work empties in steps.
 #[derive(Debug, Default)]
 pub(crate) struct StepQueue {
-    /// The smoothed time between two releases, in nanoseconds; `None` before the first release.
+    /// The smoothed time between two releases, in nanoseconds. `None` before the first release.
     interval_ns: Option<u64>,
-    /// The time of the last release, or of the arrival in an empty queue. `None` while the queue is empty.
+    /// The time of the last release, or of the first arrival in an empty queue. `None` while the queue is empty.
     since_ns: Option<u64>,
 }
 
 impl StepQueue {
-    /// Notes that work waits. Has no effect if other work waits already.
+    /// Records that work waits in the queue. Has no effect if the queue already contains work.
     pub(crate) fn arrive(&mut self, now_ns: u64) {
         self.since_ns.get_or_insert(now_ns);
     }
 
-    /// Notes that background work has released room.
+    /// Records that background work has released room. `is_empty` is set if the queue is now empty.
     pub(crate) fn release(&mut self, now_ns: u64, is_empty: bool) {
         if let Some(since) = self.since_ns {
             let interval = now_ns.saturating_sub(since);
@@ -77,47 +81,47 @@ impl StepQueue {
         self.since_ns = (!is_empty).then_some(now_ns);
     }
 
-    /// Returns the expected time until the next release, in nanoseconds; `None` if no work waits.
+    /// Returns the expected time until the next release, in nanoseconds. Returns `None` if the queue is empty.
     fn until_release(&self, now_ns: u64) -> Option<u64> {
         let age = now_ns.saturating_sub(self.since_ns?);
         Some(self.interval_ns.unwrap_or(0).saturating_sub(age).max(age))
     }
 }
 
-/// The bytes that writers may write before a queue is full.
+/// The number of bytes that writers may write before each queue is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// Room in memtables.
+    /// The room in the memtables, in bytes.
     pub(crate) memory: u64,
-    /// Room in level 0.
+    /// The room in level 0, in bytes.
     pub(crate) level0: u64,
 }
 
-/// The answer to a writer.
+/// The computed delay: the wait of this writer, and the number of bytes until the next computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Charge {
     /// The time that the writer waits, in nanoseconds.
     pub(crate) wait_ns: u64,
-    /// The bytes that may be written before a writer pays again.
+    /// The number of bytes that writers may write before the next computation of the delay.
     pub(crate) next_bytes: u64,
 }
 
-/// The state of the rule.
+/// The state of the delay rule.
 #[derive(Debug, Default)]
 pub(crate) struct DelayRule {
-    /// The memtables that wait for their flush.
+    /// The queue of memtables that wait for their flush.
     pub(crate) memory: StepQueue,
-    /// The runs that wait for a compaction of level 0.
+    /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The time until which the written bytes are paid, in nanoseconds.
+    /// The time at which the written bytes may be complete according to the rule, in nanoseconds.
     paid_until_ns: u64,
-    /// The time of the last charge, in nanoseconds.
+    /// The time of the last computation, in nanoseconds.
     charged_at_ns: u64,
 }
 
 impl DelayRule {
-    /// Charges for the `bytes` that were written since the last charge. Returns `None` if no queue has work, so that
-    /// writes cost nothing.
+    /// Computes the delay for the `bytes` that were written since the last call. Returns `None` if no queue contains
+    /// work, because writers then do not wait.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
         let queues = [(&self.memory, room.memory), (&self.level0, room.level0)];
         let prices = queues.into_iter().filter_map(|(queue, room)| {
@@ -145,7 +149,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
     const MILLISECOND: u64 = 1_000_000;
 
-    /// A tree in virtual time: one writer, memtables of 16 MiB, and flushes of given durations.
+    /// A simulated tree in virtual time, with one writer, memtables of 16 MiB, and flushes of given durations.
     struct Tree {
         now_ns: u64,
         charged: u64,
@@ -155,7 +159,7 @@ mod tests {
         flushes: u64,
     }
 
-    /// What a load met.
+    /// The longest wait and the number of stops during a load.
     #[derive(Debug, Default)]
     struct Met {
         longest_ns: u64,
@@ -165,7 +169,7 @@ mod tests {
     }
 
     const MEMTABLE: u64 = 16 * MIB;
-    /// The bytes of a put and its duration without any wait: 300 MB/s.
+    /// The number of bytes of a put, and its duration without a wait in nanoseconds: 300 MB/s.
     const PUT: (u64, u64) = (150, 500);
 
     impl Tree {
@@ -173,7 +177,7 @@ mod tests {
             Self { now_ns: 0, charged: 0, frozen: 0, most_frozen, flush_ends_ns: None, flushes: 0 }
         }
 
-        /// Ends flushes that are due, and begins the next.
+        /// Ends the flushes that are due, and begins the next flush.
         fn flush(&mut self, rule: &mut DelayRule, duration: impl Fn(u64) -> u64) {
             while let Some(end) = self.flush_ends_ns.filter(|end| *end <= self.now_ns) {
                 self.frozen -= 1;
@@ -186,7 +190,7 @@ mod tests {
             }
         }
 
-        /// Writes `memtables` memtables, with delays if `delays` is set.
+        /// Writes `memtables` full memtables, with delays if `delays` is set.
         fn load(&mut self, memtables: u64, delays: bool, duration: impl Fn(u64) -> u64) -> Met {
             let (mut rule, mut met) = (DelayRule::default(), Met::default());
             let (mut paid, mut pays_at) = (0, u64::MAX);
@@ -262,13 +266,13 @@ mod tests {
         assert_eq!(rule.charge(40_000_000, 100, room), None);
         rule.memory.arrive(0);
         rule.memory.release(40_000_000, false);
-        // 40 ms until the next release, for 1000 bytes: 40 µs a byte.
+        // The next release is expected in 40 ms, and the room is 1000 bytes, so the delay is 40 µs per byte.
         let charge = rule.charge(40_000_000, 100, room).unwrap();
         assert_eq!((charge.wait_ns, charge.next_bytes), (4_000_000, 12));
-        // An overdue release takes as long again: 80 ms.
+        // An overdue release is expected to take as long again, in this case 80 ms.
         let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!((charge.wait_ns, charge.next_bytes), (0, 6));
-        // Level 0 is dearer: 80 ms for 500 bytes, 160 µs a byte, and no write waits longer than 10 ms.
+        // The delay for level 0 is longer: 80 ms for 500 bytes are 160 µs per byte. No write waits longer than 10 ms.
         rule.level0.arrive(40_000_000);
         let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!(charge, Charge { wait_ns: MOST_WAIT_NS, next_bytes: 3 });

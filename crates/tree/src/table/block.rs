@@ -1,6 +1,6 @@
 //! Point lookups in a data block, and decoding of its entries, for every block format.
 //!
-//! The code is compiled once for each entry encoding, so there is no virtual call per entry.
+//! The compiler generates the code for each entry encoding, so the code needs no virtual call per entry.
 
 use std::ops::Range;
 
@@ -14,12 +14,13 @@ use super::{delta, pairs, whole};
 use crate::design::BlockIndex;
 
 impl Layout {
-    /// Returns the position of the first key in the block.
+    /// Returns the position of the first key in the block. Returns `None` if the block is corrupt.
     pub(super) fn first_key(&self, bytes: &[u8]) -> Option<Range<usize>> {
         self.entry(bytes, self.entries_start).map(|head| head.suffix)
     }
 
-    /// Decodes the lengths of the entry at offset `at`. `None` if its parts do not fit in the entries.
+    /// Decodes the lengths of the entry at offset `at`. Returns `None` if the entry extends beyond the entries of the
+    /// block.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], at: usize) -> Option<EntryHead> {
         let entries = &bytes[..self.entries_end];
@@ -30,8 +31,8 @@ impl Layout {
         }
     }
 
-    /// Returns the last of the given restart points whose key is at or below `target`. Returns the first restart point
-    /// if all keys are above.
+    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point
+    /// if the keys of all restart points are above `target`.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         match self.entries {
@@ -42,17 +43,17 @@ impl Layout {
     }
 }
 
-/// Looks up a key in a block. `None` if the block is corrupt.
+/// Looks up a key in a block. Returns `None` if the block is corrupt.
 #[inline]
 pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_noting(block, key, |_| {})
 }
 
-/// Like [`find`], and reports to `note` whether the index of the block answered. Blocks without an index report
-/// nothing.
+/// Looks up a key in a block, like [`find`], and reports to `note` whether the block index answered the lookup. If
+/// the block has no index, `note` is not called.
 ///
-/// The index answers if it shows that the key is absent, or which entries or restart point to compare. Otherwise the
-/// block was searched.
+/// The index answers a lookup if it shows that the key is absent, or which entries or restart point to compare.
+/// Otherwise the lookup searches the block.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };
@@ -60,7 +61,7 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
         let index = Fingerprints::new(&block[..footer.end()], footer.index_len)?;
         note(true);
         let mut matches = index.matches(key.hash);
-        // Most absent keys are answered here, before any other part of the block is read.
+        // Most lookups of absent keys end here, before the lookup reads any other part of the block.
         let Some(first) = matches.next() else { return Some(Found::Absent) };
         let (interval, key) = (index.interval, key.bytes);
         return with_layout(&footer, block, |layout| match layout.entries {
@@ -72,13 +73,13 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
     with_layout(&footer, block, |layout| find_by(layout, block, key, note))
 }
 
-/// Looks up a key in a block without a footer. `None` if no format recognizes the block.
+/// Looks up a key in a block without a footer. Returns `None` if no format recognizes the block.
 #[inline(never)]
 fn find_without_footer(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_by(&layout_without_footer(block)?, block, key, |_| {})
 }
 
-/// Looks up a key in a block of this layout.
+/// Looks up a key in a block that has this layout.
 #[inline]
 fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     match layout.entries {
@@ -88,8 +89,8 @@ fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(
     }
 }
 
-/// Looks up a key in the part of a block that can contain it, for a block without an index. Returns `None` if the block
-/// is corrupt.
+/// Looks up a key in the part of a block that can contain the key. The block has no index. Returns `None` if the
+/// block is corrupt.
 #[inline]
 pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Found> {
     let work = |layout: &Layout| match layout.entries {
@@ -103,11 +104,11 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
     }
 }
 
-/// Calls `work` with the layout of a block. The call is compiled twice: for the default format, whose layout stays in
-/// registers, and for all other formats.
+/// Calls `work` with the layout of a block. The compiler generates two versions of this call: one for the default
+/// format, whose layout stays in registers, and one for all other formats.
 ///
-/// A layout that is passed through memory is written and read in pieces of different sizes. The resulting
-/// store-forwarding stall of the CPU takes as long as a search.
+/// A layout in memory is written and read in pieces of different sizes. These reads cause a store-forwarding stall of
+/// the CPU, which takes as long as a search of the block.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
     match footer.format {

@@ -7,7 +7,7 @@ use super::format::BlockFormat;
 use super::{fingerprints, hash_index};
 use crate::design::{BlockIndex, BlockOptions};
 
-/// Collects entries in key order and encodes them in a block format.
+/// A builder that collects entries in key order and encodes them in a block format.
 pub struct BlockBuilder {
     writer: Box<dyn EntryWriter>,
     draft: Draft,
@@ -25,12 +25,12 @@ impl BlockBuilder {
         self.entries == 0
     }
 
-    /// Returns the last key that was added.
+    /// Returns the key of the last added entry.
     pub(super) fn last_key(&self) -> &[u8] {
         &self.draft.last_key
     }
 
-    /// Whether the block would exceed `limit` bytes with one more entry.
+    /// Returns whether the block would have more than `limit` bytes with one more entry.
     pub fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
         let entries = self.entries + 1;
         let index = match self.draft.index {
@@ -41,7 +41,7 @@ impl BlockBuilder {
         self.writer.bytes_with(&self.draft, entry) + index > limit
     }
 
-    /// Appends an entry. The key must be above the previous key.
+    /// Appends an entry. The key must be larger than the previous key.
     pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
         self.writer.add(&mut self.draft, &entry);
         if self.draft.index != BlockIndex::None {
@@ -84,7 +84,7 @@ mod tests {
         builder.finish(<[u8]>::to_vec)
     }
 
-    /// Returns keys that share prefixes, are prefixes of each other, and are empty.
+    /// Returns keys of which some share prefixes, some are prefixes of other keys, and one is empty.
     fn keys() -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
         keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
@@ -92,7 +92,7 @@ mod tests {
         keys
     }
 
-    /// Returns keys of one size, for values of one size.
+    /// Returns keys of one length, for values of one length.
     fn uniform_keys() -> Vec<Vec<u8>> {
         (1000..1100u32).map(|i| (i * 977).to_be_bytes().to_vec()).collect()
     }

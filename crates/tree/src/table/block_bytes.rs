@@ -1,18 +1,18 @@
-//! The bytes of a data block, owned or in place.
+//! The bytes of a data block, either owned or in place.
 
 use std::ops::Deref;
 
 use types::Bytes;
 
-/// The bytes of a data block: owned, or borrowed from the memory-mapped file of its table.
+/// The bytes of a data block, either owned or borrowed from the memory-mapped file of its SSTable.
 ///
-/// A borrowed block has no reference count. Otherwise threads that change the same count for every block would wait for
-/// each other.
+/// A borrowed block has no reference count. With a reference count, threads that read blocks of one table would
+/// change the same count and slow each other down.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockBytes<'t> {
-    /// Read or decompressed, and possibly shared with the cache.
+    /// Bytes that were read or decompressed, and that the cache may share.
     Own(Bytes),
-    /// Bytes in place. The reference is valid as long as the table.
+    /// Bytes in the memory-mapped file. The reference is valid as long as the table exists.
     InPlace(&'t [u8]),
 }
 

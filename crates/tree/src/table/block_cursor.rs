@@ -1,4 +1,4 @@
-//! Iterates over the entries of one data block, in either direction.
+//! An iterator over the entries of one data block, in either direction.
 
 use types::{Bytes, Direction, Entry};
 
@@ -8,20 +8,21 @@ use super::layout::{Entries, EntryCodec, EntryHead, Layout, Part};
 use super::{delta, pairs, whole};
 use crate::merge::head;
 
-/// The number of entries that are decoded together when reading forward. Decoding in batches keeps the state of
-/// decoding in registers. The work of a merge between two entries does not disturb it.
+/// The number of entries that a forward read decodes together. A batch keeps the decoder's state in registers,
+/// because no merge step runs between two entries of the batch.
 const ENTRIES_AT_ONCE: usize = 16;
 
-/// Maximum number of key bytes that are decoded together, or a single larger key.
+/// The maximum number of key bytes that are decoded together. A single key may be larger.
 const KEY_BYTES_AT_ONCE: usize = 256 << 10;
 
-/// The largest block, in bytes, with more than one entry.
+/// The maximum size, in bytes, of a block with more than one entry.
 const MOST_BYTES_OF_MANY: usize = 64 << 10;
 
-/// The longest key, in bytes, that fits in a register.
+/// The maximum length, in bytes, of a key that fits in a register.
 const SHORT_KEY_BYTES: usize = 16;
 
-/// An iterator over one block. The iterator holds the block and some decoded entries. Values stay in the block.
+/// An iterator over the entries of one block. The iterator holds the block and some decoded entries. The values
+/// remain in the block.
 ///
 /// Every method that moves the iterator returns `None` if the block is corrupt.
 #[derive(Debug)]
@@ -33,13 +34,15 @@ pub(super) struct BlockCursor<'t> {
     entries: Vec<Decoded>,
     /// The keys of the decoded entries, concatenated.
     keys: Vec<u8>,
-    /// The current entry of `entries`. The index is out of bounds before the first entry and after the last entry.
+    /// The index of the current entry in `entries`. The index is out of bounds before the first and after the last
+    /// entry.
     at: usize,
-    /// Forward: the offset of the first entry that is not decoded.
+    /// The offset of the first entry that is not decoded yet, for forward reading.
     next_at: usize,
-    /// Backward reading: the number of restart points before the restart point whose entries are decoded.
+    /// The number of restart points before the current restart point, for backward reading.
     restarts_left: usize,
-    /// Backward: the end of the entries after that restart point that are not decoded, if there are any.
+    /// The end of the entries after the current restart point that are not decoded yet, for backward reading. `None`
+    /// if all these entries are decoded.
     rest_end: Option<usize>,
 }
 
@@ -50,15 +53,15 @@ struct Decoded {
     head: u128,
     key_start: u32,
     key_end: u32,
-    /// The offset of the value in the block, or [`TOMBSTONE`].
+    /// The offset of the value in the block, or [`TOMBSTONE`] for a tombstone.
     value_start: u32,
     value_end: u32,
 }
 
-/// The `value_start` of a tombstone.
+/// The `value_start` of an entry that is a tombstone.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Calls `visit` for every entry of a block, in a direction. `None` if the block is corrupt.
+/// Calls `visit` for every entry of a block in a direction. Returns `None` if the block is corrupt.
 pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
     let mut cursor = BlockCursor::default();
     cursor.enter(BlockBytes::Own(block), direction)?;
@@ -86,27 +89,27 @@ impl Default for BlockCursor<'_> {
 }
 
 impl<'t> BlockCursor<'t> {
-    /// Returns the current key; empty if there is no current entry.
+    /// Returns the current key, or an empty key if the iterator is not at an entry.
     #[inline]
     pub(super) fn key(&self) -> &[u8] {
         self.entries.get(self.at).map_or(&[], |entry| entry.key(&self.keys))
     }
 
-    /// Returns the 16-byte prefix of the current key; 0 if there is no current entry.
+    /// Returns the 16-byte prefix of the current key, or 0 if the iterator is not at an entry.
     #[inline]
     pub(super) fn head(&self) -> u128 {
         self.entries.get(self.at).map_or(0, |entry| entry.head)
     }
 
-    /// Returns the current entry. Without a current entry, returns an entry without key and value.
+    /// Returns the current entry, or an entry with an empty key and no value if the iterator is not at an entry.
     #[inline]
     pub(super) fn entry(&self) -> Entry<'_> {
         let Some(entry) = self.entries.get(self.at) else { return Entry { key: &[], value: None } };
         entry.entry(self.block.as_deref().unwrap_or_default(), &self.keys)
     }
 
-    /// Calls `pass` for the decoded entries after the current entry, in forward direction. Moves to each entry for
-    /// which it returns `true`, and stops at the first `false`.
+    /// Calls `pass` for the decoded entries after the current entry, in forward direction, while `pass` returns
+    /// `true`. Moves to the last entry for which `pass` returned `true`.
     #[inline]
     pub(super) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         let block = self.block.as_deref().unwrap_or_default();
@@ -114,13 +117,13 @@ impl<'t> BlockCursor<'t> {
         self.at += behind.iter().take_while(|entry| pass(entry.entry(block, &self.keys))).count();
     }
 
-    /// Whether the current entry is a tombstone.
+    /// Returns whether the current entry is a tombstone.
     #[inline]
     pub(super) fn is_tombstone(&self) -> bool {
         self.entries.get(self.at).is_none_or(|entry| entry.value_start == TOMBSTONE)
     }
 
-    /// Takes a block and moves before its first entry in `direction`. `None` if the block is corrupt.
+    /// Takes a block and moves before its first entry in `direction`. Returns `None` if the block is corrupt.
     pub(super) fn enter(&mut self, block: BlockBytes<'t>, direction: Direction) -> Option<()> {
         self.layout = layout_of(&block)?;
         if block.len() >= TOMBSTONE as usize {
@@ -138,7 +141,7 @@ impl<'t> BlockCursor<'t> {
         Some(())
     }
 
-    /// Moves to the next entry. `Some(false)` at the end of the block.
+    /// Moves to the next entry. Returns `Some(false)` at the end of the block.
     #[inline]
     pub(super) fn advance(&mut self) -> Option<bool> {
         let step = if self.direction == Direction::Forward { 1 } else { usize::MAX };
@@ -146,10 +149,12 @@ impl<'t> BlockCursor<'t> {
         if self.at < self.entries.len() { Some(true) } else { self.decode_more() }
     }
 
-    /// Moves to the first entry in direction that is not before `target`. Forward, this entry is at or above `target`;
-    /// backward, at or below. Returns `Some(false)` if there is no such entry.
+    /// Moves to the first entry in the reading direction that is not before `target`. Forward, the key of this entry
+    /// is at or above `target`. Backward, the key is at or below `target`. Returns `Some(false)` if no such entry
+    /// exists.
     ///
-    /// Call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`, if it is known.
+    /// The caller must call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`,
+    /// if the caller knows this part.
     pub(super) fn seek(&mut self, target: &[u8], part: Option<&Part>) -> Option<bool> {
         let (block, layout) = (self.block.as_deref()?, &self.layout);
         let among = part.map_or_else(|| layout.all_restarts(), |part| part.restarts.clone());
@@ -178,7 +183,7 @@ impl<'t> BlockCursor<'t> {
         Some(false)
     }
 
-    /// Discards the decoded entries.
+    /// Removes the decoded entries.
     fn forget(&mut self) {
         self.entries.clear();
         self.keys.clear();
@@ -186,13 +191,13 @@ impl<'t> BlockCursor<'t> {
         self.rest_end = None;
     }
 
-    /// Decodes the next entries in direction and moves to the first of them. Returns `Some(false)` at the end of the
-    /// block.
+    /// Decodes the next entries in the reading direction and moves to the first of these entries. Returns
+    /// `Some(false)` at the end of the block.
     #[inline(never)]
     fn decode_more(&mut self) -> Option<bool> {
         match self.direction {
             Direction::Forward => {
-                // The next key may share bytes with the previous key.
+                // The next key may share a prefix with the previous key.
                 let last = self.entries.last().map_or(0..0, |last| last.key_start as usize..self.keys.len());
                 self.keys.drain(..last.start);
                 self.entries.clear();
@@ -223,8 +228,8 @@ impl<'t> BlockCursor<'t> {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes the last entries between a restart point at `start` and `end`, if decoding all keys would take too much
-    /// memory.
+    /// Decodes the last entries between a restart point at `start` and `end`. The iterator calls this function if all
+    /// keys between both offsets would need too much memory.
     #[cold]
     fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
         self.forget();
@@ -236,7 +241,7 @@ impl<'t> BlockCursor<'t> {
             all_bytes += entry.shared + entry.suffix.len();
             at = entry.value.end;
         }
-        // Before the first entry to decode, each key overwrites the previous key.
+        // Keys before the first wanted entry are decoded into one buffer, and each key overwrites the previous key.
         let mut from = start;
         loop {
             let entry = self.layout.entry(block, from)?;
@@ -255,10 +260,10 @@ impl<'t> BlockCursor<'t> {
         Some(())
     }
 
-    /// Decodes the entries from offset `at` to `end`, and returns the offset at which it stopped.
+    /// Decodes the entries from offset `at` to `end`, and returns the offset at which decoding stopped.
     ///
-    /// Decodes at most `limit` entries, and not many more than [`KEY_BYTES_AT_ONCE`] bytes of keys. When this function
-    /// is called, `keys` must end with the key before the first of these entries.
+    /// The function decodes at most `limit` entries, and not many more than [`KEY_BYTES_AT_ONCE`] bytes of keys.
+    /// Before the call, the last key in `keys` must be the key before the first of these entries.
     #[inline]
     fn decode(&mut self, at: usize, end: usize, limit: usize) -> Option<usize> {
         match self.layout.entries {
@@ -268,7 +273,7 @@ impl<'t> BlockCursor<'t> {
         }
     }
 
-    /// Like [`decode`](Self::decode), for one entry encoding.
+    /// Decodes entries like [`decode`](Self::decode), for one entry encoding.
     #[inline(never)]
     fn decode_as<E: EntryCodec>(&mut self, mut at: usize, end: usize, limit: usize) -> Option<usize> {
         let block = self.block.as_deref()?;
@@ -308,23 +313,24 @@ impl Decoded {
     }
 }
 
-/// The key before the decoded key.
+/// The key that comes before the next decoded key.
 struct LastKey {
     start: usize,
-    /// The first bytes of the key, first byte lowest, padded with zeros.
+    /// The first bytes of the key as a number, with the first byte as the lowest byte, padded with zeros.
     front: u128,
 }
 
 impl LastKey {
-    /// Returns the only key in `keys`, which may be empty.
+    /// Returns the only key in `keys`. The key may be empty.
     fn of(keys: &[u8]) -> Self {
         Self { start: 0, front: head(keys).swap_bytes() }
     }
 
-    /// Appends the key of `entry` to `keys`, which must end with this last key. The appended key becomes the last key.
+    /// Appends the key of `entry` to `keys`, which must end with this last key. The appended key becomes the last
+    /// key.
     ///
-    /// Returns the 16-byte prefix of the key. `None` if the entry shares more bytes than the last key has.
-    // A call would take as long as its body.
+    /// Returns the 16-byte prefix of the key. Returns `None` if the entry shares more bytes than the last key has.
+    // This function is inlined, because a call would take as long as the body.
     #[allow(clippy::inline_always)]
     #[inline(always)]
     fn append(&mut self, block: &[u8], entry: &EntryHead, keys: &mut Vec<u8>) -> Option<u128> {
@@ -368,7 +374,7 @@ mod tests {
         keys
     }
 
-    /// Returns the keys as blocks of every format, with the names of the formats.
+    /// Returns the keys as blocks of every format, with the name of each format.
     fn blocks(restart_interval: u32) -> Vec<(String, Bytes)> {
         let options = BlockOptions { restart_interval, ..BlockOptions::default() };
         let block = |(name, format): (String, Box<dyn BlockFormat>)| {
@@ -428,7 +434,8 @@ mod tests {
         }
     }
 
-    /// A prefix that many keys share is stored in a block once. The iterator has copies of it for a few keys at a time.
+    /// A block stores a prefix that many keys share only once. The iterator holds copies of this prefix for a few
+    /// keys at a time.
     #[test]
     fn long_prefixes_take_no_more_room_than_some_keys() {
         let delta = BlockOptions { restart_interval: 4096, ..BlockOptions::default() };
@@ -458,7 +465,7 @@ mod tests {
         }
     }
 
-    /// No tree writes a block of more than 64 KiB with more than one entry.
+    /// A tree writes no block of more than 64 KiB with more than one entry.
     #[test]
     fn a_large_block_has_one_entry() {
         for (_, format) in formats() {

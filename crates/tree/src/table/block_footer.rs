@@ -1,4 +1,4 @@
-//! The footer of a data block, which is the same for all formats.
+//! The footer of a data block. All formats have this footer.
 //!
 //! ```text
 //! footer   u32 restart count, u4 format, u4 kind of the index, u24 bytes of the index
@@ -15,11 +15,11 @@ pub struct BlockFooter {
     pub format: u8,
     /// The number of restart points, at least one.
     pub restart_count: usize,
-    /// The kind of index inside the block, which finds a key without a search.
+    /// The kind of index inside the block, which finds a key without a binary search.
     pub index: BlockIndex,
-    /// The offset of the index.
+    /// The offset of the index in the block.
     pub index_at: usize,
-    /// The length of the index, in bytes. The footer follows it.
+    /// The length of the index, in bytes. The footer follows the index.
     pub index_len: usize,
 }
 
@@ -33,7 +33,7 @@ impl BlockFooter {
         bytes
     }
 
-    /// Decodes the footer of a block. `None` if the block is too short or the footer is impossible.
+    /// Decodes the footer of a block. Returns `None` if the block is too short or the footer is invalid.
     #[inline]
     pub(super) fn of(block: &[u8]) -> Option<Self> {
         let (before, footer) = block.split_last_chunk::<BLOCK_FOOTER_BYTES>()?;

@@ -1,9 +1,9 @@
-//! B-tree leaf pages as blocks. A page has sorted entries with full keys, an array of slots with their offsets, and is
-//! searched by binary search over the slots. Each block takes whole pages of `block.size`.
+//! B-tree leaf pages as data blocks. A page consists of sorted entries with full keys and an array of slots with the
+//! offsets of the entries. A lookup is a binary search over the slots. Each block takes whole pages of `block.size`.
 //!
-//! Source: the leaves of the static B-tree of csc443 (section 4.2.3), extended to entries of any size. Leaves of the
-//! source have entries of one size and need no slots (the format "fixed-pairs" of the crate `study`). The inner pages
-//! are the fence `static-btree`. The padding of a page follows the block.
+//! Source: the leaves of the static B-tree of csc443 (section 4.2.3), extended to entries of any size. The leaves in
+//! the source have entries of one size and need no slots (the format "fixed-pairs" of the crate `study`). The inner
+//! pages of this B-tree are the fence `static-btree`. The padding of a page follows the block.
 //!
 //! ```text
 //! header   u32 page type (2, a leaf), u32 pairs
@@ -24,7 +24,7 @@ use crate::design::BlockOptions;
 
 pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     "btree-page",
-    "B-tree leaf pages with full keys and an array of slots, found by binary search (csc443)",
+    "B-tree leaf pages with full keys and a slot array, on which gets run a binary search (csc443)",
     || Box::new(BtreePage),
 );
 
@@ -37,7 +37,7 @@ const LEAF: u32 = 2;
 /// The number of bytes before the slots.
 const HEADER_BYTES: usize = 8;
 
-/// The size of a slot, in bytes. Entries begin before 64 KiB, the size of the largest block.
+/// The size of a slot, in bytes. Entries begin before 64 KiB, because no block is larger.
 const SLOT_BYTES: usize = 2;
 
 /// The B-tree page format.
@@ -61,7 +61,7 @@ impl BlockFormat for BtreePage {
     }
 }
 
-/// Returns the layout of such a block.
+/// Returns the layout of a block of this format. Returns `None` if the block is corrupt.
 pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     let mut header = Reader::new(&block[..footer.index_at]);
     let (kind, pairs) = (header.u32()?, header.u32()? as usize);
@@ -79,10 +79,10 @@ pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     })
 }
 
-/// Encodes the entries of one page, one after the other.
+/// Encodes the entries of one page in key order.
 #[derive(Default)]
 struct Writer {
-    /// The offset of each entry, relative to the first entry.
+    /// The offset of each entry from the first entry, in bytes.
     starts: Vec<u16>,
     entries: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! Checks a whole table: every block, and that filter and fence find every key.
+//! Checks a whole SSTable: every block, and that the filter and the fence find every key.
 
 use types::{Direction, HashedKey};
 
@@ -9,20 +9,21 @@ use crate::error::{Error, Result};
 use crate::merge_operands::is_marked;
 use crate::stats::Counters;
 
-/// The totals over the entries of a table.
+/// The totals over all entries of a table, computed by the check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
     entries: u64,
     tombstones: u64,
     key_bytes: u64,
     value_bytes: u64,
-    /// The records and bytes of blob files to which pointers refer.
+    /// The number of blob file records to which pointers of the table refer.
     blob_records: u64,
     blob_bytes: u64,
 }
 
 impl Table {
-    /// Reads the whole table and reports every corruption to `report`. With `has_operator`, each value ends with a mark.
+    /// Reads the whole table and reports every corruption to `report`. With `has_operator`, the last byte of each
+    /// value must mark a value or an operand.
     pub(crate) fn check(&self, has_operator: bool, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
@@ -77,8 +78,8 @@ impl Table {
         Ok(())
     }
 
-    /// Checks one key of the table: the filter accepts the key, the fence finds its block, and a lookup finds the key. With
-    /// `has_operator`, its value ends with a mark.
+    /// Checks one key of the table. The filter must accept the key, the fence must find its block, and a lookup must
+    /// find the key. With `has_operator`, the last byte of the value must mark a value or an operand.
     fn check_key(&self, index: u32, key: &[u8], has_operator: bool, report: &mut dyn FnMut(Error)) {
         let counters = Counters::default();
         let hashed = HashedKey { bytes: key, hash: self.hash(key) };

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One bit for each block of a table. The thread that verifies the checksum of a block sets the bit, and later reads
-/// skip the verification.
+/// One bit for each block of a table. The thread that verifies the checksum of a block sets the bit of the block.
+/// Later reads of the block then skip the verification.
 pub(super) struct CheckedBlocks(Box<[AtomicU64]>);
 
 impl CheckedBlocks {
-    /// Creates the bits of `count` blocks. No block is marked as verified.
+    /// Creates the bits for `count` blocks. No block is marked as verified.
     pub(super) fn new(count: u32) -> Self {
         Self((0..count.div_ceil(u64::BITS)).map(|_| AtomicU64::new(0)).collect())
     }
@@ -17,14 +17,14 @@ impl CheckedBlocks {
         (&self.0[(block / u64::BITS) as usize], 1 << (block % u64::BITS))
     }
 
-    /// Whether the block was verified.
+    /// Returns whether the checksum of the block was verified.
     #[inline]
     pub(super) fn contains(&self, block: u32) -> bool {
         let (word, bit) = self.place(block);
         word.load(Ordering::Relaxed) & bit != 0
     }
 
-    /// Notes that the block was verified.
+    /// Records that the checksum of the block was verified.
     pub(super) fn insert(&self, block: u32) {
         let (word, bit) = self.place(block);
         word.fetch_or(bit, Ordering::Relaxed);

@@ -17,7 +17,7 @@ use crate::design::Options;
 use crate::hash::KeyHasher;
 use crate::seals::Seals;
 
-/// The directory, components and options that all tables of one tree share.
+/// The directory, components and options that all SSTables of one tree share.
 pub(crate) struct TableContext {
     /// The storage of the files.
     pub(crate) storage: Arc<dyn Storage>,
@@ -25,46 +25,46 @@ pub(crate) struct TableContext {
     pub(crate) directory: PathBuf,
     /// The seals of the files.
     pub(crate) seals: Seals,
-    /// The number of the tree in this process. The names of its blocks in the cache contain this number.
+    /// The number of the tree in this process. The cache distinguishes blocks of different trees by this number.
     pub(crate) tree: u64,
     /// The block cache.
     pub(crate) cache: Arc<dyn Cache>,
     /// The blob files of the tree.
     pub(crate) blobs: BlobFiles,
-    /// The filter of new tables.
+    /// The filter policy for new tables.
     pub(crate) bloom: Component<dyn FilterPolicy>,
-    /// The allocation of the filters' memory over the levels.
+    /// The allocation of filter memory to the levels.
     pub(crate) allocation: Box<dyn Allocation>,
-    /// The fence of new tables.
+    /// The fence policy for new tables.
     pub(crate) fence: Component<dyn FencePolicy>,
     /// The hash function of the tree.
     pub(crate) hash: Component<dyn KeyHasher>,
-    /// The format of new blocks.
+    /// The block format for new tables.
     pub(crate) format: Box<dyn BlockFormat>,
-    /// The compression of new blocks.
+    /// The compression for new tables.
     pub(crate) compression: Box<dyn Compression>,
-    /// The plain options of the design.
+    /// The options of the design.
     pub(crate) options: Options,
 }
 
 impl TableContext {
-    /// Whether new blocks take whole pages.
+    /// Returns whether new blocks take whole pages.
     pub(super) fn is_aligned(&self) -> bool {
         self.options.block.align || self.format.is_page_aligned()
     }
 }
 
-/// A component with the label by which files name it.
+/// A component, and the label that identifies the component in files.
 pub(crate) struct Component<T: ?Sized> {
-    /// The label, as in results.
+    /// The label, as results contain it.
     pub(crate) label: String,
     /// The component.
     pub(crate) component: Arc<T>,
 }
 
 impl<T: ?Sized> Component<T> {
-    /// Returns this component if it has that label, or else the component in `catalog` with that label. A table is
-    /// always read with the components that wrote it, independent of the current design.
+    /// Returns this component if it has the given label, or else the component of `catalog` with this label. A table
+    /// is always read with the components that wrote the table, even if the current design has others.
     pub(super) fn named(&self, label: &str, catalog: &Catalog<T>) -> Result<Arc<T>, String> {
         if self.label == label {
             return Ok(Arc::clone(&self.component));
@@ -75,7 +75,7 @@ impl<T: ?Sized> Component<T> {
     }
 }
 
-/// Returns the path of a table.
+/// Returns the path of an SSTable.
 pub(crate) fn table_path(directory: &Path, id: u64) -> PathBuf {
     directory.join(format!("{id:08}.table"))
 }

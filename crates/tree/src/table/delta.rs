@@ -1,6 +1,7 @@
-//! Delta-encoded blocks. A key is stored as its difference from the previous key, or in full at restart points.
+//! Delta-encoded blocks. An entry stores only the part of its key that differs from the previous key. Restart points
+//! store the full key.
 //!
-//! `LevelDB`'s format:
+//! This is the format of `LevelDB`:
 //!
 //! ```text
 //! entry*      varint shared, varint unshared, varint (value length << 1 | tombstone), key suffix, value
@@ -45,7 +46,7 @@ impl BlockFormat for Delta {
     }
 }
 
-/// Returns the layout of such a block.
+/// Returns the layout of a block of this format. Returns `None` if the block is corrupt.
 #[inline]
 pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
     let entries_end = footer.index_at.checked_sub(footer.restart_count.checked_mul(size_of::<u32>())?)?;
@@ -62,8 +63,8 @@ pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
 }
 
 impl EntryCodec for Delta {
-    /// The common case is decoded with one load: one byte for each length of the key, and one or two bytes for the
-    /// length of the value.
+    /// Decodes the common case with one load: each length of the key takes one byte, and the length of the value
+    /// takes one or two bytes.
     #[inline]
     fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
         let Some(&[shared, unshared, low, high]) = entries.get(at..)?.first_chunk::<4>() else {
@@ -85,8 +86,9 @@ impl EntryCodec for Delta {
         })
     }
 
-    /// No key is reconstructed. `matched` bytes of the target equal the previous key, and that key is below the target.
-    /// The shared length therefore decides most comparisons.
+    /// The search reconstructs no key. `matched` is the length of the common prefix of the target and the previous
+    /// key, and the previous key is below the target. The shared length of an entry therefore decides most
+    /// comparisons.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         let mut matched = 0;
@@ -94,9 +96,10 @@ impl EntryCodec for Delta {
             let head = Self::head(entries, at)?;
             at = head.value.end;
             match head.shared.cmp(&matched) {
-                // The key differs from the target where the previous key did, and is also below the target.
+                // The key differs from the target at the same byte as the previous key, so the key is also below the
+                // target.
                 Ordering::Greater => {}
-                // The key differs from the previous key within the matched bytes, and keys ascend. The key is therefore
+                // The key differs from the previous key within the matched bytes. The keys ascend, so the key is
                 // above the target.
                 Ordering::Less => return Some(Found::Absent),
                 Ordering::Equal => {
@@ -116,7 +119,7 @@ impl EntryCodec for Delta {
     }
 }
 
-/// Decodes the lengths of an entry in the general case.
+/// Decodes the lengths of an entry in the general case, in which a length may take several bytes.
 #[cold]
 #[inline(never)]
 fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
@@ -133,7 +136,7 @@ fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
     })
 }
 
-/// Encodes the entries of one block, one after the other.
+/// Encodes the entries of one block in key order.
 struct Writer {
     interval: u32,
     restarts: Vec<u32>,

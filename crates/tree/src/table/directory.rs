@@ -1,20 +1,20 @@
-//! The block directory: the place of each data block in the file of a table. The directory is a list of offsets, or is
-//! computed if blocks are aligned.
+//! The block directory: the place of each data block in the file of an SSTable. The directory is a list of offsets.
+//! For aligned blocks, the directory computes the offsets instead.
 
 use crate::codec::{Reader, put_varint};
 
-/// Positions of the data blocks by their numbers.
+/// The places of the data blocks by block number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Directory {
-    /// The end of each block. A block begins at the end of the previous block.
+    /// The offset of the end of each block. A block begins at the end of the previous block.
     Ends(Vec<u32>),
-    /// Every block takes one page, except for a list of longer blocks.
+    /// Aligned blocks. Every block takes one page, except for a list of longer blocks.
     Aligned {
         /// The page size, in bytes.
         page_bytes: u32,
         /// The number of blocks.
         blocks: u32,
-        /// The blocks of more than one page, in order.
+        /// The blocks that take more than one page, in ascending order.
         long: Vec<LongBlock>,
     },
 }
@@ -24,18 +24,18 @@ pub(super) enum Directory {
 pub(super) struct LongBlock {
     /// The number of the block.
     block: u32,
-    /// The pages of the block beyond the first.
+    /// The number of pages of the block after its first page.
     extra_pages: u32,
-    /// The number of additional pages of all long blocks before this block, beyond one page per block.
+    /// The sum of `extra_pages` over all long blocks before this block.
     extra_before: u32,
 }
 
-/// Position of a block in the file.
+/// The place of a block in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPlace {
     /// The offset of the block.
     pub(super) offset: u64,
-    /// The stored bytes of the block, trailer included.
+    /// The stored length of the block with its trailer, in bytes.
     pub(super) len: usize,
 }
 
@@ -48,7 +48,7 @@ impl Directory {
         }
     }
 
-    /// Adds the next block. A block of an aligned directory must take a whole number of pages.
+    /// Adds the next block. In an aligned directory, the length of a block must be a multiple of the page size.
     pub(super) fn push(&mut self, len: usize) {
         match self {
             Self::Ends(ends) => ends.push(ends.last().copied().unwrap_or(0) + len as u32),
@@ -71,7 +71,7 @@ impl Directory {
         }
     }
 
-    /// Returns the place of a block. `None` if there is no such block.
+    /// Returns the place of a block. Returns `None` if the block does not exist.
     #[inline]
     pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
         match self {
@@ -98,7 +98,7 @@ impl Directory {
         }
     }
 
-    /// Returns the bytes of all blocks.
+    /// Returns the total size of all blocks, in bytes.
     pub(super) fn data_bytes(&self) -> u64 {
         match self.len().checked_sub(1).and_then(|last| self.place(last)) {
             Some(last) => last.offset + last.len as u64,
@@ -136,7 +136,7 @@ impl Directory {
         }
     }
 
-    /// Decodes a directory whose blocks must end at `data_end`. Returns `None` if the directory is corrupt.
+    /// Decodes a directory whose last block must end at `data_end`. Returns `None` if the directory is corrupt.
     pub(super) fn decode(reader: &mut Reader<'_>, data_end: u64) -> Option<Self> {
         let page_bytes = u32::try_from(reader.varint()?).ok()?;
         let blocks = u32::try_from(reader.varint()?).ok()?;

@@ -6,31 +6,31 @@ use super::block_footer::{BLOCK_FOOTER_BYTES, BlockFooter};
 use super::{fingerprints, hash_index};
 use crate::design::{BlockIndex, BlockOptions};
 
-/// The largest size of the numbers before an entry, in bytes.
+/// The maximum number of bytes of the lengths before an entry.
 const MAX_HEAD_BYTES: usize = 15;
 
-/// The writer of a format. The writer encodes the entries of one block, one after the other.
+/// The writer of a block format. The writer encodes the entries of one block in key order.
 pub trait EntryWriter: Send {
-    /// Appends the next entry. The key must be above the previous key.
+    /// Appends the next entry. The key must be larger than the previous key.
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
 
-    /// Returns an upper bound of the size of the block after one more entry, without its index.
+    /// Returns an upper bound for the size of the block with one more entry, without the block index.
     fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize;
 
     /// Completes the block, calls [`Draft::end`], and begins the next block.
     fn finish(&mut self, draft: &mut Draft);
 }
 
-/// A block under construction: the parts that all formats share.
+/// A block under construction, with the parts that all formats share.
 pub struct Draft {
-    /// The bytes of the block so far.
+    /// The bytes of the block that are already encoded.
     pub bytes: Vec<u8>,
-    /// The last key that was added.
+    /// The key of the last added entry.
     pub last_key: Vec<u8>,
     pub(super) index: BlockIndex,
     /// The number of keys per bucket of a hash index.
     pub(super) index_load: f64,
-    /// The hash of each key, if the block gets an index.
+    /// The hash of each key, if the block has a block index.
     pub(super) hashes: Vec<KeyHash>,
 }
 
@@ -41,21 +41,21 @@ impl Draft {
         Self { bytes: Vec::new(), last_key: Vec::new(), index, index_load, hashes: Vec::new() }
     }
 
-    /// Returns an upper bound of the size of the block after one more entry: its numbers, the footer, and `around`
-    /// bytes of the format.
+    /// Returns an upper bound for the size of the block with one more entry. The bound includes the lengths of the
+    /// entry, the footer, and `around` bytes that the format adds.
     #[inline]
     pub fn bytes_with(&self, entry: &Entry<'_>, around: usize) -> usize {
         self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around + BLOCK_FOOTER_BYTES
     }
 
-    /// Sets the last key. The first `shared` bytes of the key equal those of the previous key.
+    /// Sets the last key. The first `shared` bytes of `key` are also the first bytes of the previous key.
     #[inline]
     pub fn set_last_key(&mut self, shared: usize, key: &[u8]) {
         self.last_key.truncate(shared);
         self.last_key.extend_from_slice(&key[shared..]);
     }
 
-    /// Appends the index and the footer. Every `interval`-th entry of the format must be a restart point.
+    /// Appends the block index and the footer. Every `interval`-th entry of the block must be a restart point.
     pub fn end(&mut self, format: u8, restart_count: usize, interval: usize) {
         let index_at = self.bytes.len();
         match self.index {

@@ -1,8 +1,10 @@
-//! The distance between large entries of a table, for prefetching only their lengths and keys.
+//! The distance between large entries of a table. With this distance, a scan prefetches only the lengths and keys of
+//! the entries.
 //!
-//! A scan reads the lengths and the key of each entry, while values are read later or not at all. Entries of many cache
-//! lines need few of them, and prefetching all lines is limited by memory bandwidth. A 4 KiB block with four values of
-//! 1000 bytes has 64 lines, of which a scan needs about 8.
+//! A scan reads the lengths and the key of each entry. The scan reads the values later or not at all. A large entry
+//! takes many cache lines, but a scan needs only a few of these cache lines. Prefetching all cache lines would take
+//! too much memory bandwidth. For example, a 4 KiB block with four values of 1000 bytes has 64 cache lines, of which
+//! a scan needs about 8.
 
 use std::ops::Range;
 
@@ -13,27 +15,28 @@ use super::directory::Directory;
 use super::properties::Properties;
 use super::trailer::TRAILER_BYTES;
 
-/// The most bytes before the key of an entry with short lengths.
+/// The maximum number of bytes before the key of an entry with short lengths.
 const LENGTHS_BYTES: usize = 8;
 
-/// Minimum size of a large entry, as a multiple of the bytes that are prefetched of an entry.
+/// The minimum size of a large entry, as a multiple of the number of bytes that are prefetched per entry.
 const LARGE: usize = 4;
 
-/// The distance between entries and the range to prefetch of each, in bytes.
+/// The distance between entries, and the range to prefetch for each entry, in bytes.
 ///
-/// The spacing assumes that a block begins with its entries and that all entries have equal sizes. An entry at another
-/// position only costs a cache miss.
+/// The spacing assumes that a block begins with its entries and that all entries have equal sizes. If an entry is at
+/// another position, the only cost is a cache miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntrySpacing {
     step: usize,
-    /// The distance from the start of the prefetched range to the expected start of an entry.
+    /// The distance from the start of the prefetched range to the expected start of its entry.
     early: usize,
     asked: usize,
 }
 
 impl EntrySpacing {
-    /// Returns the distance between the entries of a table. Returns `None` if entries are small. Also returns `None` if
-    /// stored sizes do not determine the distance: in compressed blocks, and in blocks that are padded to whole pages.
+    /// Returns the distance between the entries of a table. Returns `None` if the entries are small, or if the stored
+    /// sizes do not determine the distance. Examples are compressed blocks, and blocks that are padded to whole
+    /// pages.
     pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
         let entries = properties.entries.max(1);
         let around = u64::from(directory.len()) * (TRAILER_BYTES + BLOCK_FOOTER_BYTES) as u64;
@@ -42,9 +45,9 @@ impl EntrySpacing {
             return None;
         }
         let step = (stored / entries) as usize;
-        // The first key of a block is a full key, so other entries begin later than a multiple of the step, by up to
-        // the length of a key. Restart points take bytes too, so the step is longer than the entries. The difference is
-        // one or two bytes, or a few if the block has a second full key.
+        // The first key of a block is a full key. Other entries therefore begin later than a multiple of the step, by
+        // up to the length of a key. Restart points also take space, so the step is longer than an entry. The
+        // difference is one or two bytes, or a few bytes if the block has a second full key.
         let key_bytes = (properties.key_bytes / entries) as usize;
         let early = LENGTHS_BYTES + key_bytes / 2;
         let asked = early + LENGTHS_BYTES + 2 * key_bytes;
@@ -52,7 +55,7 @@ impl EntrySpacing {
         is_large.then_some(Self { step, early, asked })
     }
 
-    /// Prefetches the lengths and keys in a block, or in its entries from a restart point on.
+    /// Prefetches the lengths and keys of a block, or of the part of a block from a restart point on.
     #[inline]
     pub(super) fn prefetch(self, block: &[u8]) {
         for part in self.parts(block.len()) {
@@ -60,7 +63,7 @@ impl EntrySpacing {
         }
     }
 
-    /// Returns the ranges of lengths and keys in a block of `len` bytes.
+    /// Returns the expected ranges of lengths and keys in a block of `len` bytes.
     #[inline]
     fn parts(self, len: usize) -> impl Iterator<Item = Range<usize>> {
         (0..len).step_by(self.step).map(move |at| {
@@ -81,8 +84,8 @@ mod tests {
     use crate::checksum::Checksum;
     use crate::design::BlockOptions;
 
-    /// Returns a block of 4 KiB that is full of values of `bytes` bytes, the number of its entries, and the spacing in
-    /// a table of such blocks. The table stores each block in `saved` fewer bytes.
+    /// Returns a 4 KiB block that is filled with values of `bytes` bytes, the number of its entries, and the spacing
+    /// of its table. Each stored block of the table is `saved` bytes shorter.
     fn table(bytes: usize, saved: usize) -> (Vec<u8>, u64, Option<EntrySpacing>) {
         let mut builder = BlockBuilder::new(&Delta, &BlockOptions::default());
         let value = vec![7; bytes];

@@ -1,4 +1,4 @@
-//! The view that a fence has of its table.
+//! The interface through which a fence reads its SSTable.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The view of a table that its fence gets, for the reads of one operation.
+/// The interface through which a fence reads its SSTable during one operation.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,
-    /// Whether the operation is a get. Blocks that the fence reads for a get count as searched.
+    /// Whether the operation is a get. Blocks that the fence reads during a get count as searched blocks.
     pub(super) is_get: bool,
 }
 
@@ -50,7 +50,8 @@ impl TableView for View<'_> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
         let key = layout_of(&bytes).and_then(|layout| layout.first_key(&bytes));
-        let key = key.ok_or_else(|| self.file.damaged(0, format!("block {block} is corrupt inside")))?;
+        let key =
+            key.ok_or_else(|| self.file.damaged(0, format!("the content of block {block} is corrupt")))?;
         Ok(match bytes {
             BlockBytes::Own(bytes) => bytes.slice(key),
             BlockBytes::InPlace(_) => {
@@ -62,11 +63,11 @@ impl TableView for View<'_> {
 }
 
 impl TableFile {
-    /// Reads a part of the fence, and verifies the checksums of its chunks.
+    /// Reads a part of the fence and verifies the checksums of its chunks.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(
-                self.damaged(self.footer.fence.offset, "the fence refers to a page outside of itself")
+                self.damaged(self.footer.fence.offset, "the fence refers to a page outside of the fence")
             );
         }
         let chunk = FENCE_CHUNK_BYTES as u64;

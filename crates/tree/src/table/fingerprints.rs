@@ -1,7 +1,7 @@
-//! The fingerprint index of a block: one hash byte per entry.
+//! The fingerprint index of a block, with one hash byte per entry.
 //!
-//! A lookup compares a key only with entries that have the same hash byte, which excludes 255 of 256 other entries (the
-//! leaves of `FPTree`, Oukid et al., SIGMOD 2016).
+//! A lookup compares a key only with entries that have the same hash byte. On average, the hash byte excludes 255 of
+//! 256 other entries. Source: the leaves of `FPTree` (Oukid et al., SIGMOD 2016).
 //!
 //! ```text
 //! u16 restart interval, u8 × entries: the lowest byte of each key's hash
@@ -12,7 +12,7 @@ use types::KeyHash;
 /// The number of bytes before the fingerprints.
 const HEAD_BYTES: usize = 2;
 
-/// The number of fingerprints that are compared before the first matching entry is read.
+/// The number of fingerprints that a lookup compares before it reads the first matching entry.
 const GROUP: usize = 64;
 
 /// The number of fingerprints that one instruction compares.
@@ -23,7 +23,7 @@ pub(super) fn len(entries: usize) -> usize {
     HEAD_BYTES + entries
 }
 
-/// Appends the index of entries with these hashes. Every `interval`-th entry is a restart point.
+/// Appends the index for entries with these hashes. Every `interval`-th entry is a restart point.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(interval as u16).to_le_bytes());
     out.extend(hashes.iter().map(|hash| fingerprint(*hash)));
@@ -40,8 +40,8 @@ pub(super) struct Fingerprints<'a> {
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Reads the index of `len` bytes at the end of `bytes`, which begin with the block. Returns `None` if the index is
-    /// invalid.
+    /// Reads the index from the last `len` bytes of `bytes`. The block begins at the start of `bytes`. Returns `None`
+    /// if the index is invalid.
     #[inline]
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let index = bytes.get(bytes.len().checked_sub(len)?..)?;
@@ -50,7 +50,7 @@ impl<'a> Fingerprints<'a> {
         (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
     }
 
-    /// Returns the numbers of the entries with the fingerprint of `hash`, each once.
+    /// Returns the numbers of the entries that have the fingerprint of `hash`. Each number occurs once.
     #[inline]
     pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
         Matches { left: self, wanted: fingerprint(hash), mask: 0 }
@@ -63,10 +63,10 @@ fn fingerprint(hash: KeyHash) -> u8 {
 
 /// The iterator of [`Fingerprints::matches`].
 pub(super) struct Matches<'a> {
-    /// The fingerprints that were not compared yet. Groups are taken from the end.
+    /// The fingerprints that are not compared yet. The iterator takes groups from the end.
     left: Fingerprints<'a>,
     wanted: u8,
-    /// The matching entries of the last compared group that were not returned yet, as bits.
+    /// A bit mask of the matching entries in the last compared group that are not returned yet.
     mask: u64,
 }
 
@@ -90,12 +90,12 @@ impl Iterator for Matches<'_> {
     }
 }
 
-/// Returns a mask of the last `count` bytes, one to [`GROUP`], that equal `wanted`.
+/// Returns a bit mask of the last `count` bytes that equal `wanted`. `count` is 1 to [`GROUP`].
 #[inline]
 fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     if let Some(group) = bytes.last_chunk::<GROUP>() {
-        // A full group is compared, and the bits beyond its end are shifted out. This is cheaper than comparing a
-        // variable length.
+        // The function compares a full group and shifts out the bits beyond its end, because a comparison of variable
+        // length would be slower.
         let (chunks, _) = group.as_chunks::<CHUNK>();
         let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
         return masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count);
@@ -104,20 +104,21 @@ fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
 }
 
-/// Returns a mask of the bytes of a chunk that equal `wanted`.
+/// Returns a bit mask of the bytes in a chunk that equal `wanted`.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline]
 fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
-    // SAFETY: SSE2 is part of x86-64, and a chunk has the sixteen bytes that are loaded, at any alignment.
+    // SAFETY: every x86-64 CPU supports SSE2. A chunk has the 16 bytes that the load reads, and the load needs no
+    // alignment.
     unsafe {
         let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
         _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted.cast_signed()))) as u16
     }
 }
 
-/// Returns a mask of the bytes of a chunk that equal `wanted`.
+/// Returns a bit mask of the bytes in a chunk that equal `wanted`, without SIMD instructions.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn equal_chunk_plainly(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     chunk.iter().rev().fold(0, |mask, byte| mask << 1 | u16::from(*byte == wanted))

@@ -1,10 +1,10 @@
-//! The footer of an SSTable. The footer has a fixed length, is at the end of the file, and stores the places of all
-//! other parts.
+//! The footer of an SSTable. The footer has a fixed length and is at the end of the file. The footer contains the
+//! places of all other parts.
 
 use crate::checksum::checksum;
 use crate::codec::Reader;
 
-/// The size of the chunks of a fence that have their own checksums, in bytes.
+/// The size of a fence chunk, in bytes. Each chunk of a fence has its own checksum.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
 
 /// The length of the footer of a table without range tombstones, in bytes.
@@ -21,13 +21,13 @@ const SECTION_BYTES: usize = 8 + 8 + 4;
 /// The last bytes of every SSTable.
 const MAGIC: [u8; 8] = *b"lsmtable";
 
-/// The version of the file format. Files of other versions are rejected.
+/// The version of the file format. Files with other versions are rejected.
 const VERSION: u32 = 1;
 
-/// The version of a file with range tombstones.
+/// The version of a file that has range tombstones.
 const LONG_VERSION: u32 = 2;
 
-/// A part of the file with its checksum.
+/// A part of the file, with its place and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     /// The offset of the part.
@@ -38,23 +38,24 @@ pub(super) struct Section {
     pub(super) checksum: u32,
 }
 
-/// Positions of all parts except the data blocks, which precede the first section.
+/// The places of all parts except the data blocks. The data blocks come before the first section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// The filter.
     pub(super) filter: Section,
     /// The fence.
     pub(super) fence: Section,
-    /// The range tombstones, if there are any.
+    /// The range tombstones. `None` if the table has no range tombstones.
     pub(super) range_tombstones: Option<Section>,
-    /// The block directory, the checksums of the fence's chunks, and the references to blob files if values are apart.
+    /// The block directory, the checksums of the fence chunks, and the references to blob files if values are in blob
+    /// files.
     pub(super) directory: Section,
     /// The properties.
     pub(super) properties: Section,
 }
 
 impl Footer {
-    /// Encodes the footer. `seal` is the seal of the file, and `offset` the offset of the footer.
+    /// Encodes the footer. `seal` is the seal of the file, and `offset` is the offset of the footer.
     pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(LONG_FOOTER_BYTES);
         for section in self.sections() {
@@ -69,7 +70,7 @@ impl Footer {
         bytes
     }
 
-    /// Returns the length of the footer that ends with `end`, the last [`FOOTER_BYTES`] of the file.
+    /// Returns the length of the footer. `end` contains the last [`FOOTER_BYTES`] of the file.
     pub(super) fn len(end: &[u8]) -> usize {
         let version = end.len().checked_sub(END_BYTES).and_then(|at| end[at..].first_chunk());
         match version.map(|version| u32::from_le_bytes(*version)) {
@@ -78,7 +79,7 @@ impl Footer {
         }
     }
 
-    /// Decodes a footer at `offset` of the file with `seal`.
+    /// Decodes the footer at `offset` of the file that has this `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
         let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the file is shorter than a footer")?;
         if *magic != MAGIC {
@@ -87,7 +88,7 @@ impl Footer {
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
         if bytes.len() != Self::len(bytes) || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
             return Err(
-                "the footer is corrupt, or the file is another SSTable or one of another store".to_owned()
+                "the footer is corrupt, or the file was renamed or copied from another store".to_owned()
             );
         }
         let mut reader = Reader::new(covered);
@@ -102,8 +103,8 @@ impl Footer {
         }
     }
 
-    /// Corrects the checksums in a footer at offset `at` of a file with `seal`: the checksums of all parts within the
-    /// file, and the checksum of the footer.
+    /// Corrects the checksums in the footer at offset `at` of a file that has this `seal`. The function corrects the
+    /// checksums of all parts within the file, and the checksum of the footer.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let is_long = file.len() - at == LONG_FOOTER_BYTES;
         let sections = Self::read(&mut Reader::new(&file[at..]), is_long).map(|footer| footer.sections());
@@ -119,7 +120,7 @@ impl Footer {
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the places of the parts without checking them. A long footer has range tombstones.
+    /// Reads the places of the parts without verification. A long footer has a section for range tombstones.
     pub(super) fn read(reader: &mut Reader<'_>, is_long: bool) -> Option<Self> {
         let mut section =
             || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
@@ -132,13 +133,14 @@ impl Footer {
         })
     }
 
-    /// Returns all sections, in the order of the file.
+    /// Returns all sections in the order of the file.
     pub(super) fn sections(&self) -> Vec<Section> {
         let first = [self.filter, self.fence].into_iter();
         first.chain(self.range_tombstones).chain([self.directory, self.properties]).collect()
     }
 
-    /// Checks that the sections follow each other and end before the footer.
+    /// Checks that each section ends before the next section begins, and that the last section ends before the
+    /// footer.
     fn check(&self, footer_offset: u64) -> Result<(), String> {
         let mut end = 0;
         for section in self.sections() {

@@ -1,7 +1,8 @@
-//! The trait of block formats, which define how the entries of a data block are encoded.
+//! The trait of block formats. A block format defines the encoding of the entries in a data block.
 //!
-//! A block of any format ends with the common footer (see `block_footer`), which identifies the format. A table can
-//! therefore be read under any design. A format may omit the footer if no footer looks like the end of its blocks:
+//! A block of any format ends with the common footer (see `block_footer`), which identifies the format. A tree of any
+//! design can therefore read the block. A format may omit the footer if the end of its blocks never looks like a
+//! footer:
 //!
 //! ```text
 //! …        defined by the format
@@ -9,7 +10,7 @@
 //! footer   see `block_footer`
 //! ```
 //!
-//! Restart points are entries with a full key at a known offset. Searches move from one restart point to another, and
+//! Restart points are entries with a full key at a known offset. Searches move between restart points, and block
 //! indexes refer to restart points.
 
 use super::block_footer::BlockFooter;
@@ -17,33 +18,33 @@ use super::draft::EntryWriter;
 use super::layout::Layout;
 use crate::design::BlockOptions;
 
-/// A block format: the encoding of the entries of a block. A block has all data that is needed to read it.
+/// A block format: the encoding of the entries of a block. A block contains all data that a reader needs.
 ///
 /// Contract:
 /// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.
-/// 2. [`layout`](Self::layout) reads every block that the format's writer finished with that code, under any
-///    parameters of the format, and [`layout_without_footer`](Self::layout_without_footer) those without a footer. The
-///    layout of other bytes is `None`, or its parts lie in the block.
+/// 2. [`layout`](Self::layout) reads every block that the format's writer finished with its code, for all parameters of
+///    the format. [`layout_without_footer`](Self::layout_without_footer) reads the blocks without a footer. For other
+///    bytes, the layout is `None`, or its parts are within the block.
 pub trait BlockFormat: Send + Sync {
-    /// Returns the code of the format in block footers. Codes 0 and 2 are built in, 1 and 3 belong to the crate
-    /// `study`, and 4 to 15 are free.
+    /// Returns the code of the format in block footers. Codes 0 and 2 belong to formats of this crate, and codes 1
+    /// and 3 belong to formats of the crate `study`. Codes 4 to 15 are not assigned.
     fn code(&self) -> u8;
 
-    /// Returns the layout of a block whose footer has the code of the format. `None` if its parts do not fit in the
-    /// block.
+    /// Returns the layout of a block whose footer has the code of the format. Returns `None` if the parts do not fit
+    /// in the block.
     fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout>;
 
-    /// Returns the layout of a block without a footer. `None` if the block is not of this format; always `None` for a
-    /// format with footers.
+    /// Returns the layout of a block without a footer. Returns `None` if the block does not have this format. A
+    /// format with footers always returns `None`.
     fn layout_without_footer(&self, block: &[u8]) -> Option<Layout> {
         let _ = block;
         None
     }
 
-    /// Returns a writer that encodes the entries of one block, one after the other.
+    /// Returns a writer that encodes the entries of one block in key order.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 
-    /// Whether blocks take whole pages, as with `block.align`.
+    /// Returns whether blocks take whole pages, as with the option `block.align`.
     fn is_page_aligned(&self) -> bool {
         false
     }

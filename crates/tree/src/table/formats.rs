@@ -1,4 +1,4 @@
-//! The catalog of block formats, and the layout of a block by the code in its footer.
+//! The catalog of block formats. The code in the footer of a block selects the format, which returns the layout.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::format::BlockFormat;
 use super::layout::Layout;
 use super::{btree_page, delta};
 
-/// All formats. The first format is the baseline.
+/// The catalog of all block formats. The first format is the baseline.
 pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
     catalog::origin!(),
     "format",
@@ -23,7 +23,7 @@ static OTHERS: LazyLock<Vec<Box<dyn BlockFormat>>> = LazyLock::new(|| {
     formats.filter(|format| ![delta::CODE, btree_page::CODE].contains(&format.code())).collect()
 });
 
-/// Returns the layout of a block. Returns `None` if the format is unknown or the parts do not fit in the block.
+/// Returns the layout of a block. Returns `None` if the format is unknown or if the parts do not fit in the block.
 #[inline]
 pub fn layout_of(block: &[u8]) -> Option<Layout> {
     match BlockFooter::of(block) {
@@ -32,19 +32,19 @@ pub fn layout_of(block: &[u8]) -> Option<Layout> {
     }
 }
 
-/// Returns the layout of a block with this footer. `None` if its parts do not fit in the block.
+/// Returns the layout of a block with this footer. Returns `None` if the parts do not fit in the block.
 #[inline]
 pub(super) fn layout_behind(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     match footer.format {
-        // These formats are named here so that their code is inlined into the caller, because each get reads a block of
-        // the default format.
+        // The compiler can inline the code of a format that is named here. Inlining matters, because each get reads a
+        // block of the default format.
         delta::CODE => delta::layout(block, footer),
         btree_page::CODE => btree_page::layout(block, footer),
         code => OTHERS.iter().find(|format| format.code() == code)?.layout(block, footer),
     }
 }
 
-/// Returns the layout of a block without a footer. `None` if no format recognizes it.
+/// Returns the layout of a block without a footer. Returns `None` if no format recognizes the block.
 #[inline(never)]
 pub(super) fn layout_without_footer(block: &[u8]) -> Option<Layout> {
     OTHERS.iter().find_map(|format| format.layout_without_footer(block))
@@ -57,7 +57,7 @@ pub(super) mod tests {
     use super::*;
     use crate::design::BlockIndex;
 
-    /// Returns every format of the catalog.
+    /// Returns every format of the catalog with its label.
     pub(in super::super) fn formats() -> Vec<(String, Box<dyn BlockFormat>)> {
         CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).collect()
     }

@@ -1,30 +1,30 @@
-//! The hash index of a block. The index maps the hash of a key to the restart point of the key's entry (RocksDB's
-//! data-block hash index, 2018).
+//! The hash index of a block. The index maps the hash of a key to the restart point before the key. Source: the data
+//! block hash index of `RocksDB` (2018).
 //!
 //! Each bucket is one byte. A bucket contains a restart point, or is empty, or marks a collision. A collision means
-//! that keys of several restart points have this bucket, so the block must be searched.
+//! that keys of several restart points have this bucket, so the lookup must search the block.
 
 use types::KeyHash;
 
 const EMPTY: u8 = 255;
 const COLLISION: u8 = 254;
 
-/// The largest number of restart points that buckets can name. A block with more gets no index.
+/// The maximum number of restart points that a bucket can represent. A block with more restart points gets no index.
 const MAX_RESTARTS: usize = 254;
 
-/// The contents of a bucket.
+/// The content of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bucket {
-    /// No key of the block has this bucket, so the key is absent.
+    /// No key of the block has this bucket, so the searched key is absent.
     Empty,
-    /// All keys of this bucket are between this restart point and the next restart point.
+    /// All keys with this bucket are between this restart point and the next restart point.
     Restart(u8),
     /// Keys of several restart points have this bucket.
     Collision,
 }
 
-/// Appends the buckets for keys with these hashes, with `keys_per_bucket` keys per bucket. Every `interval`-th key is a
-/// restart point. Appends nothing if there are too many restart points.
+/// Appends the buckets for keys with these hashes. There are `keys_per_bucket` keys per bucket, and every
+/// `interval`-th key is a restart point. Appends nothing if the block has too many restart points.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, out: &mut Vec<u8>) {
     if hashes.len().div_ceil(interval) > MAX_RESTARTS {
         return;
@@ -45,12 +45,12 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, o
     }
 }
 
-/// Returns the number of buckets of an index over `keys` keys.
+/// Returns the number of buckets in an index over `keys` keys.
 pub(super) fn bucket_count(keys: usize, keys_per_bucket: f64) -> usize {
     (keys as f64 / keys_per_bucket).ceil() as usize
 }
 
-/// Returns the contents of the bucket of a hash.
+/// Returns the content of the bucket for a hash.
 #[inline]
 pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     match buckets[place(hash, buckets.len())] {
@@ -60,8 +60,8 @@ pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     }
 }
 
-/// Returns the bucket of a hash, computed from the low half of the hash. Filters choose their cache line by the high
-/// half.
+/// Returns the bucket for a hash, computed from the low 32 bits of the hash. Filters select their cache line by the
+/// high 32 bits.
 #[inline]
 fn place(hash: KeyHash, count: usize) -> usize {
     (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize
@@ -75,7 +75,7 @@ mod tests {
     fn every_key_finds_its_restart_point_or_a_collision() {
         let hashes: Vec<KeyHash> =
             (0..200u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-        // The least number of keys found directly, at loads of 3/4, 1 and 4.
+        // The minimum number of keys that are found without a search, for 3/4, 1 and 4 keys per bucket.
         for (load, count, least) in [(0.75, 267, 80), (1.0, 200, 60), (4.0, 50, 0)] {
             let buckets = buckets(&hashes, load);
             assert_eq!(buckets.len(), count);
@@ -93,7 +93,7 @@ mod tests {
         buckets
     }
 
-    /// Returns the number of keys that are found without a search. All others collide.
+    /// Returns the number of keys that are found without a search. All other keys have a collision.
     fn direct(hashes: &[KeyHash], buckets: &[u8]) -> usize {
         let mut direct = 0;
         for (entry, hash) in hashes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Copies of keys that a table writer keeps for the filter and for the table's bounds.
+//! Copies of keys that the writer of an SSTable keeps for the filter and for the largest key.
 
 use std::sync::Arc;
 
@@ -6,23 +6,23 @@ use types::KeyList;
 
 use crate::design::LastKey;
 
-/// Copies of the keys of a table. Most tables need none, and an entry then costs a single check.
+/// Copies of the keys of a table. Most tables need no copies, and each entry then costs only one check.
 pub(super) struct KeptKeys {
-    /// All keys, if the filter is built from keys.
+    /// All keys, if the filter needs all keys at once.
     all: Option<KeyList>,
-    /// The last key in its own allocation, if every key is copied because it may be the largest key.
+    /// The last key in its own allocation. `None` unless every key is copied because it may be the largest key.
     last: Option<Arc<[u8]>>,
     last_key: LastKey,
 }
 
 impl KeptKeys {
-    /// Creates an empty store of copies. `None` if no copies are needed.
+    /// Creates an empty list of copies. Returns `None` if the table needs no copies.
     pub(super) fn new(needs_all: bool, last_key: LastKey) -> Option<Self> {
         let is_asked = needs_all || last_key == LastKey::Entry;
         is_asked.then(|| Self { all: needs_all.then(KeyList::default), last: None, last_key })
     }
 
-    /// Adds the next key.
+    /// Adds a copy of the next key.
     pub(super) fn push(&mut self, key: &[u8]) {
         if let Some(all) = &mut self.all {
             all.push(key);
@@ -32,12 +32,12 @@ impl KeptKeys {
         }
     }
 
-    /// Returns all keys, if the filter is built from all keys.
+    /// Returns all keys. Returns `None` if the filter does not need all keys at once.
     pub(super) fn all(&self) -> Option<&KeyList> {
         self.all.as_ref()
     }
 
-    /// Returns the last key, if every key was copied.
+    /// Returns the last key. Returns `None` if the keys were not copied.
     pub(super) fn take_last(&mut self) -> Option<Arc<[u8]>> {
         self.last.take()
     }

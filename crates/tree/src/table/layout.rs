@@ -1,5 +1,5 @@
-//! The layout of a data block: the places of its parts and the encoding of its entries. The layout hides the format
-//! from its users.
+//! The layout of a data block: the places of its parts and the encoding of its entries. Code that uses the layout
+//! does not need to know the format.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -12,60 +12,60 @@ use super::hash_index::{self, Bucket};
 use crate::codec::Reader;
 use crate::design::BlockIndex;
 
-/// Positions of the parts of a block.
+/// The places of the parts of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     /// The offset of the first entry.
     pub entries_start: usize,
     /// The offset of the end of the entries.
     pub entries_end: usize,
-    /// The encoding of an entry.
+    /// The encoding of the entries.
     pub entries: Entries,
     /// The number of restart points, at least one.
     pub restart_count: usize,
-    /// Location of the restart points.
+    /// The location of the restart points.
     pub restarts: Restarts,
-    /// Whether the block stores its smallest and its largest key. After the first four bytes of the block come the
-    /// length (`u32`) and bytes of the smallest key, and then those of the largest key.
+    /// Whether the block stores its smallest and its largest key. The smallest key begins after the first four bytes
+    /// of the block, as its length (`u32`) and its bytes. The largest key follows in the same encoding.
     pub has_bounds: bool,
-    /// The kind of index inside the block, which finds a key without a search.
+    /// The kind of index inside the block, which finds a key without a binary search.
     pub index: BlockIndex,
     /// The length of the index before the footer, in bytes.
     pub index_len: usize,
 }
 
-/// The encoding of an entry.
+/// The encoding of the entries in a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Entries {
-    /// An entry is stored as its difference from the previous entry: see `delta`.
+    /// An entry stores only the part of its key that differs from the previous key. See `delta`.
     #[default]
     Delta,
-    /// An entry is stored with its full key: see `whole`.
+    /// An entry stores its full key. See `whole`.
     Whole,
-    /// An entry is stored as one of several pairs of equal size: see `pairs`.
+    /// All entries are key-value pairs of equal size. See `pairs`.
     Pairs,
 }
 
-/// Location of the restart points.
+/// The location of the restart points in a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Restarts {
-    /// Offsets of four bytes after the entries.
+    /// The offsets of the restart points, with four bytes each, come after the entries.
     #[default]
     Behind,
-    /// Offsets of two bytes before the entries.
+    /// The offsets of the restart points, with two bytes each, come before the entries.
     Before,
-    /// Restart points have this distance in bytes, from the first entry on.
+    /// The restart points have this distance in bytes. The first entry is a restart point.
     Every(u32),
 }
 
-/// An encoding of entries. The methods of the encoding are compiled into the code that iterates over entries.
+/// An encoding of entries. The compiler generates the code that iterates over entries for each encoding.
 pub(super) trait EntryCodec {
-    /// Decodes the lengths of the entry at offset `at` of `entries`. `entries` ends with the last entry. Returns `None`
-    /// if the entry does not fit.
+    /// Decodes the lengths of the entry at offset `at` of `entries`. `entries` ends with the last entry. Returns
+    /// `None` if the entry extends beyond the end of `entries`.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
-    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default implementation is for
-    /// entries with full keys.
+    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default implementation
+    /// requires entries with full keys.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         while at < end {
@@ -80,39 +80,39 @@ pub(super) trait EntryCodec {
     }
 }
 
-/// The lengths of an entry, and the places of its key and value in the block.
+/// The lengths of an entry, and the positions of its key and value in the block.
 #[derive(Clone, Debug)]
 pub(super) struct EntryHead {
-    /// The number of leading bytes shared with the key before.
+    /// The number of leading bytes that the key shares with the previous key.
     pub(super) shared: usize,
-    /// Byte range of the rest of the key.
+    /// The byte range of the part of the key that is not shared.
     pub(super) suffix: Range<usize>,
-    /// Byte range of the value.
+    /// The byte range of the value.
     pub(super) value: Range<usize>,
     /// Whether the entry is a tombstone.
     pub(super) tombstone: bool,
 }
 
-/// The result of a lookup in a block.
+/// The result of a key lookup in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The key is not in the block.
     Absent,
-    /// A tombstone.
+    /// The newest version of the key in the block is a tombstone.
     Tombstone,
-    /// The value of the key, given by its place in the block.
+    /// The byte range of the key's value in the block.
     Value(Range<usize>),
 }
 
-/// The part of a block that can have a key.
+/// The part of a block that can contain a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The restart points of the part, at least one. If the block has restart points at or below the key, the last of
-    /// them is in this range.
+    /// The restart points of the part, at least one. If the keys of some restart points are not above the searched
+    /// key, the last of these restart points is in this range.
     pub(super) restarts: Range<usize>,
-    /// The offset at which the part begins. 0 if the part begins with the entries.
+    /// The offset at which the part begins. 0 if the part begins at the first entry.
     pub(super) start: usize,
-    /// The offset at which the part ends. `None` if the part ends with the entries.
+    /// The offset at which the part ends. `None` if the part ends after the last entry.
     pub(super) end: Option<usize>,
 }
 
@@ -137,14 +137,14 @@ impl Layout {
         (offset >= self.entries_start && offset < self.entries_end).then_some(offset)
     }
 
-    /// Returns all restart points.
+    /// Returns the range of all restart points.
     #[inline]
     pub(super) fn all_restarts(&self) -> Range<usize> {
         0..self.restart_count
     }
 
-    /// Returns the last of the given restart points whose key is at or below `target`. Returns the first restart point
-    /// if all keys are above.
+    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point
+    /// if the keys of all restart points are above `target`.
     pub(super) fn seek_among<E: EntryCodec>(
         &self,
         bytes: &[u8],
@@ -163,8 +163,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key by the index of the block or by a binary search. Reports to `note` whether the index gave the
-    /// answer.
+    /// Looks up a key with the block index or with a binary search. Reports to `note` whether the block index
+    /// answered the lookup.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
@@ -205,14 +205,14 @@ impl Layout {
         self.find_behind::<E>(block, self.seek_among::<E>(block, part.restarts.clone(), target)?, target)
     }
 
-    /// Returns the offsets at which a part begins and ends.
+    /// Returns the start offset and the end offset of a part.
     #[inline]
     pub(super) fn ends(&self, part: &Part) -> (usize, usize) {
         (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))
     }
 
-    /// Searches for a key in the entries that have its fingerprint: in entry `first`, and then in the `others`. Every
-    /// `interval`-th entry is a restart point.
+    /// Searches for a key in the entries that have its fingerprint. The search begins with the entry `first` and
+    /// continues with the entries in `others`. Every `interval`-th entry is a restart point.
     #[inline]
     pub(super) fn find_matching<E: EntryCodec>(
         &self,
@@ -261,8 +261,8 @@ impl EntryHead {
     }
 }
 
-/// Whether a key is below the smallest or above the largest key in the block's bounds. `None` if the block is too short
-/// for its bounds.
+/// Returns whether a key is below the smallest key or above the largest key of the block. Returns `None` if the block
+/// is too short for both keys.
 fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     let mut reader = Reader::new(block.get(size_of::<u32>()..)?);
     let mut bound = || {
@@ -272,7 +272,8 @@ fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     Some(key < bound()? || bound()? < key)
 }
 
-/// Whether two keys are equal. Unlike `==` of slices this needs no call, which would take longer than most comparisons.
+/// Returns whether two keys are equal. The operator `==` of slices is a call, which would take longer than most
+/// comparisons.
 #[inline]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && common_prefix(a, b) == a.len()

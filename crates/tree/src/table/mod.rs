@@ -1,8 +1,8 @@
-//! SSTables: their blocks, filter and fence pointers, and how SSTables are written, opened and read.
+//! SSTables: their blocks, filters and fence pointers, and the code that writes, opens and reads SSTables.
 //!
-//! An SSTable has, in this order: data blocks, the filter, the fence, the directory, the properties, and a footer of
-//! fixed length. The checksum of every part also covers the file and the offset. The last bytes of a block identify its
-//! format.
+//! An SSTable consists of data blocks, the filter, the fence, the directory, the properties, and a footer of fixed
+//! length, in this order. The checksum of every part also covers the file and the offset. The last bytes of a block
+//! identify its format.
 
 mod block;
 mod block_builder;

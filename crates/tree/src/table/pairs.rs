@@ -1,4 +1,5 @@
-//! Entries that are pairs of keys and values of one size. The sizes are stored once before all of them.
+//! Entries that are key-value pairs of one size. The block stores the size of a key and of a value once, before the
+//! pairs.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -7,7 +8,7 @@
 
 use super::layout::{EntryCodec, EntryHead};
 
-/// The codec of pairs. The encoded entries begin with the sizes.
+/// The encoding of the pairs. The encoded entries begin with the sizes.
 pub(super) struct Pairs;
 
 impl EntryCodec for Pairs {

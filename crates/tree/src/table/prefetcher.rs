@@ -1,4 +1,4 @@
-//! Prefetches cache lines of a table, and announces reads of pages that are not in memory.
+//! Prefetches cache lines of a table, and announces reads of pages that are not in memory to the storage.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,15 +11,15 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// After this number of consecutive parts that were in memory, only a few of the next parts are checked. A check costs
-/// the kernel one or two microseconds. A part that is not in memory and was not announced is read page by page, which
-/// takes some milliseconds.
+/// The number of consecutive parts in memory after which the prefetcher checks only a few of the next parts. A check
+/// costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel reads
+/// the part page by page, which takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
-/// Even then, 1 in this many parts is checked.
+/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks 1 in this number of parts.
 const DOUBTED: u64 = 32;
 
-/// Prefetches the parts of a table that are about to be read.
+/// Prefetches the parts of a table that will be read soon.
 pub(super) struct Prefetcher {
     stride: Option<EntrySpacing>,
     /// The number of consecutive parts that were in memory.
@@ -32,7 +32,7 @@ impl Prefetcher {
         Self { stride: EntrySpacing::of(properties, directory), in_memory: AtomicU32::new(0) }
     }
 
-    /// Prefetches the entries of a block that a search or scan reads first.
+    /// Prefetches the entries of a block that a search or a scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, block: &[u8]) {
         match self.stride {
@@ -41,8 +41,8 @@ impl Prefetcher {
         }
     }
 
-    /// Announces to the storage that a part is about to be read sequentially, unless it is in memory. For pages in
-    /// memory the announcement takes the kernel as long as a scan of their blocks.
+    /// Announces to the storage that a part will be read sequentially, unless the part is in memory. For pages in
+    /// memory, the announcement would take the kernel as long as a scan of their blocks.
     pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
         let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
         if is_trusted && !is_doubted(offset) {
@@ -57,8 +57,8 @@ impl Prefetcher {
     }
 }
 
-/// Whether a part that begins at `offset` is one of the few that are always checked. A range checks parts at equal
-/// distances, so each part has the same probability at any distance.
+/// Returns whether a part that begins at `offset` is one of the few parts that are always checked. A scan checks
+/// parts at equal distances. Each part has the same probability of a check, for any distance.
 fn is_doubted(offset: u64) -> bool {
     avalanche(offset).is_multiple_of(DOUBTED)
 }
@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that counts checks and announcements.
+    /// A file that counts the checks and the announcements of the prefetcher.
     #[derive(Default)]
     struct Asked {
         is_in_memory: AtomicBool,
@@ -101,7 +101,8 @@ mod tests {
 
     const PAGE_BYTES: u64 = 4 << 10;
 
-    /// Passes `parts` parts at a distance of `pages` pages. Returns the numbers of checks and of announcements.
+    /// Announces `parts` parts at a distance of `pages` pages. Returns the number of checks and the number of
+    /// announcements.
     fn tell(ahead: &Prefetcher, file: &Asked, parts: u32, pages: u64) -> (u32, u32) {
         let before = (file.questions.load(Relaxed), file.expected.load(Relaxed));
         (0..u64::from(parts))

@@ -1,4 +1,4 @@
-//! The properties of a table, stored in its file.
+//! The properties of an SSTable, which its file contains.
 
 use std::sync::Arc;
 
@@ -7,45 +7,45 @@ use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::checksum::Checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The limit for the number of entries of a table, and for its key and value bytes, because positions in the file are
-/// 32-bit numbers.
+/// The limit for the number of entries in a table, and for its key bytes and value bytes. The limit is this low
+/// because positions in the file are 32-bit numbers.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// The largest block before compression, in bytes. A block has one entry of any size, and several only below 64 KiB.
-/// The other bytes of an entry take less than another key.
+/// The maximum size of a block before compression, in bytes. A block has either one entry of any size, or several
+/// entries and less than 64 KiB. The lengths of an entry take less space than one more key.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
 /// The properties of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
-    /// The number of entries, tombstones included.
+    /// The number of entries, including tombstones.
     pub(crate) entries: u64,
     /// The number of tombstones.
     pub(crate) tombstones: u64,
-    /// The bytes of all keys.
+    /// The total size of all keys, in bytes.
     pub(crate) key_bytes: u64,
-    /// The bytes of all values.
+    /// The total size of all values, in bytes.
     pub(crate) value_bytes: u64,
-    /// The size of the largest block before compression, in bytes. No allocation for a block exceeds it.
+    /// The size of the largest block before compression, in bytes. No allocation for a block exceeds this size.
     pub(crate) largest_block_bytes: u64,
     /// The smallest key.
     pub(crate) smallest: Arc<[u8]>,
     /// The largest key.
     pub(crate) largest: Arc<[u8]>,
-    /// The label of the filter.
+    /// The label of the filter policy.
     pub(crate) bloom: String,
-    /// The label of the fence.
+    /// The label of the fence policy.
     pub(crate) fence: String,
     /// The label of the hash function of the filter and the hash indexes.
     pub(crate) hash: String,
     /// The checksum of each block.
     pub(crate) checksum: Checksum,
-    /// The dictionaries that codecs trained on the first blocks; empty if there are none.
+    /// The dictionaries that codecs trained on the first blocks. Empty if the codecs trained no dictionaries.
     pub(crate) dictionaries: Vec<u8>,
 }
 
 impl Properties {
-    /// Returns the bytes of all keys and values, with a fixed charge per entry.
+    /// Returns the total size of all keys and values, with a fixed charge per entry, in bytes.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.key_bytes + self.value_bytes + self.entries * ENTRY_CHARGE_BYTES
     }
@@ -84,8 +84,8 @@ impl Properties {
         properties.is_sound().then_some(properties)
     }
 
-    /// Whether a table can have these properties. No sum over several tables may overflow, and no block may be larger
-    /// than a block with the largest entry.
+    /// Returns whether a table can have these properties. Sums over several tables must not overflow, and no block
+    /// may be larger than a block with the largest entry.
     fn is_sound(&self) -> bool {
         let numbers = [self.entries, self.key_bytes, self.value_bytes];
         self.smallest <= self.largest

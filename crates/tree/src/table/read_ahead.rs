@@ -1,4 +1,4 @@
-//! The number of blocks that a range reads from storage at once.
+//! The number of blocks that a scan reads from storage at once.
 
 use catalog::ByteSize;
 use types::{Bytes, Direction};
@@ -7,33 +7,33 @@ use super::reader::Table;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The number of blocks that a range reads from a run at once.
+/// The number of blocks that a scan reads from a sorted run at once.
 ///
-/// The first read covers the blocks that the expected entries need. The next read covers one block, and each further
-/// read doubles the number. A scan therefore reads at most as many unused blocks as used blocks.
+/// The first read covers the blocks that the expected entries need. The second read covers one block, and each
+/// further read covers twice as many blocks. A scan therefore reads at most as many unused blocks as used blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadAhead {
-    /// Maximum number of bytes to read at once; 0 means one block at a time.
+    /// The maximum number of bytes to read at once. With 0, the scan reads one block at a time.
     bytes: usize,
-    /// The number of blocks to read at once the next time, within the limit of bytes.
+    /// The number of blocks for the next read. The limit of bytes may reduce this number.
     next: u32,
-    /// Whether `next` is the number of blocks that the range is expected to need.
+    /// Whether `next` is the number of blocks that the scan is expected to need.
     is_expected: bool,
-    /// The number of unread blocks of the current table that can have keys of the range; `None` if it is not computed
-    /// yet.
+    /// The number of unread blocks of the current table that can have keys of the range. `None` if the number is not
+    /// computed yet.
     left: Option<u32>,
 }
 
 impl ReadAhead {
-    /// Creates the read-ahead of a scan that begins in a table like `table`. At most `limit` bytes are read at once,
-    /// and `expected` entries are expected. Blocks of memory-mapped tables are not read ahead.
+    /// Creates the read-ahead of a scan that begins in a table like `table`. The scan reads at most `limit` bytes at
+    /// once, and its caller expects `expected` entries. There is no read-ahead in memory-mapped tables.
     pub(super) fn new(table: &Table, limit: ByteSize, expected: Option<u64>) -> Self {
         if limit.0 == 0 || table.is_mapped() {
             return Self::default();
         }
         let entries =
             expected.map(|entries| entries.saturating_sub(1).saturating_mul(u64::from(table.block_count())));
-        // One more block is needed, because the position of the first entry in its block is unknown.
+        // The position of the first entry in its block is unknown, so the scan may need one more block.
         let blocks =
             entries.map(|entries| entries.div_ceil(table.properties().entries.max(1)).saturating_add(1));
         Self {
@@ -44,18 +44,18 @@ impl ReadAhead {
         }
     }
 
-    /// Whether more than one block may be read at once.
+    /// Returns whether the scan may read more than one block at once.
     pub(super) fn is_on(&self) -> bool {
         self.bytes > 0
     }
 
-    /// Resets the read-ahead for the next table.
+    /// Resets the read-ahead at the start of the next table.
     pub(super) fn enter_table(&mut self) {
         self.left = None;
     }
 
-    /// Returns the number of blocks to read now, at least one. `left` computes the number of blocks of the table that
-    /// can have keys of the range. `left` is called once per table.
+    /// Returns the number of blocks to read now, at least one. `left` returns the number of blocks of the table that
+    /// can have keys of the range. The function calls `left` once per table.
     pub(super) fn wanted(&mut self, left: impl FnOnce() -> u32) -> u32 {
         if self.next <= 1 {
             return 1;
@@ -63,8 +63,8 @@ impl ReadAhead {
         self.next.min(*self.left.get_or_insert_with(left)).max(1)
     }
 
-    /// Reads at most `most` blocks from `first` on in `direction`, within the byte limit but at least one block.
-    /// Returns the blocks in the order of `direction`.
+    /// Reads at most `most` blocks from block `first` on in `direction`. The function reads at least one block, and
+    /// further blocks only within the byte limit. Returns the blocks in the order of `direction`.
     pub(super) fn read(
         &self,
         table: &Table,
@@ -87,7 +87,7 @@ impl ReadAhead {
             }
             indexes.extend(index);
         }
-        // Storage combines the reads of contiguous blocks in ascending order.
+        // The storage combines reads of contiguous blocks only in ascending order.
         if direction == Direction::Backward {
             indexes.reverse();
         }
@@ -98,7 +98,7 @@ impl ReadAhead {
         Ok(blocks)
     }
 
-    /// Notes that this many blocks were read.
+    /// Records that the scan has read this number of blocks.
     pub(super) fn took(&mut self, blocks: u32) {
         self.left = self.left.map(|left| left.saturating_sub(blocks));
         if self.is_expected {

@@ -1,5 +1,5 @@
-//! An open SSTable. The filter and the fence pointers of the SSTable are in memory, and its blocks on storage or in the
-//! cache.
+//! An open SSTable. The filter and the fence pointers of the SSTable are in memory. The blocks are on storage or in
+//! the cache.
 
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -36,25 +36,27 @@ use crate::hash::KeyHasher;
 use crate::range_tombstones::RangeTombstones;
 use crate::stats::Counters;
 
-/// Maximum number of bytes of a block that a get prefetches before it searches the block.
+/// The maximum number of bytes in a block that a get prefetches before it searches the block.
 const SEARCHED_BYTES: usize = 4 << 10;
 
-/// An open table.
+/// An open SSTable.
 pub(crate) struct Table {
     file: TableFile,
     bounds: Bounds,
     filter: Box<dyn Filter>,
     fence: Box<dyn Fence>,
-    /// The hash function with which the table was written, if it differs from the hash function of the tree.
+    /// The hash function that wrote the table. `None` if the tree has the same hash function.
     own_hash: Option<Arc<dyn KeyHasher>>,
-    /// The blob files that the values refer to. `None` if all values are in the table, and are not marked.
+    /// The blob files to which the values refer. `None` if the table contains all values in full, without a mark that
+    /// distinguishes values from pointers.
     references: Option<References>,
-    /// Set when no version of the tree has the table any more. The last reference then removes the file.
+    /// Whether no version of the tree contains the table any more. If set, dropping the last reference removes the
+    /// file.
     obsolete: AtomicBool,
 }
 
 impl Table {
-    /// Opens table `id`: reads and verifies all parts except the data blocks.
+    /// Opens the SSTable with number `id`. Reads and verifies all parts except the data blocks.
     pub(crate) fn open(context: &Arc<TableContext>, id: u64) -> Result<Self> {
         let (path, seal) = (table_path(&context.directory, id), context.seals.of(id));
         let file = context.storage.open(&path, Purpose::Table)?;
@@ -147,30 +149,31 @@ impl Table {
         &self.bounds.smallest
     }
 
-    /// Returns the largest key of the entries and the range tombstones. No key of them is above it.
+    /// Returns the largest key of the entries and the range tombstones. The bound may be larger than every deleted
+    /// key.
     pub(crate) fn largest(&self) -> &Arc<[u8]> {
         &self.bounds.largest
     }
 
-    /// Returns the range tombstones, if there are any.
+    /// Returns the range tombstones. Returns `None` if the table has no range tombstones.
     pub(crate) fn range_tombstones(&self) -> Option<&RangeTombstones> {
         self.bounds.range_tombstones.as_ref()
     }
 
-    /// Whether a range tombstone deletes the key in older runs.
+    /// Returns whether a range tombstone deletes the key in older runs.
     #[inline]
     pub(crate) fn deletes(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
     }
 
-    /// Whether the table has range tombstones, and no entries at this side of the key.
+    /// Returns whether the table has range tombstones, but its entries do not extend to the key.
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
     }
 
-    /// Returns the key and value bytes with a fixed charge per entry, and the keys of the range tombstones. The shape of
-    /// the tree is in this measure.
+    /// Returns the size of the keys and values, with a fixed charge per entry, plus the size of the range tombstones'
+    /// keys, in bytes. The shape of the tree uses this measure.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties().charged_bytes() + self.range_tombstones().map_or(0, RangeTombstones::bytes)
     }
@@ -202,19 +205,18 @@ impl Table {
         self.fence.memory_bytes() + directory + restart_hints
     }
 
-    /// Marks the table as no longer part of any version. The file of the table is removed when the last reference is
-    /// dropped.
+    /// Marks the table as part of no version. Dropping the last reference to the table then removes its file.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
 
-    /// Whether the key is between the smallest and the largest key of the entries.
+    /// Returns whether the key is between the smallest and the largest key of the entries.
     #[inline]
     pub(crate) fn covers(&self, key: &[u8]) -> bool {
         *self.file.properties.smallest <= *key && *key <= *self.file.properties.largest
     }
 
-    /// Returns the key with the hash function that the table was written with.
+    /// Returns the key with its hash by the hash function that wrote the table.
     #[inline]
     fn hashed<'a>(&self, key: HashedKey<'a>) -> HashedKey<'a> {
         match &self.own_hash {
@@ -223,7 +225,7 @@ impl Table {
         }
     }
 
-    /// Whether the filter passes the key. Counts the probe.
+    /// Returns whether the filter passes the key. Counts the filter probe.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -234,7 +236,7 @@ impl Table {
         passes
     }
 
-    /// Returns for each key whether the filter passes it. Counts the probes.
+    /// Returns for each key whether the filter passes the key. Counts the filter probes.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
         let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
         let mut passes = vec![false; keys.len()];
@@ -244,8 +246,8 @@ impl Table {
         passes
     }
 
-    /// Whether the filter passes a range between two keys. `None` if the filter is not a range filter. Counts the
-    /// probe.
+    /// Returns whether the filter passes a range between two keys. Returns `None` if the filter is not a range
+    /// filter. Counts the filter probe.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -261,7 +263,7 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks up a key that has passed the filter. Appends its value to `value`.
+    /// Looks up a key that has passed the filter. Appends the value of the key to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -284,10 +286,10 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Looks up keys that have passed the filter. Calls `answer` for each with its index in `keys`, the result and the
-    /// value.
+    /// Looks up keys that have passed the filter. Calls `answer` for each key with its index in `keys`, the result
+    /// and the value.
     ///
-    /// If the storage has a queue depth above 1, as many blocks are requested at once.
+    /// If the queue depth of the storage is above 1, the function requests this number of blocks at once.
     pub(crate) fn find_many(
         &self,
         keys: &[HashedKey<'_>],
@@ -309,7 +311,8 @@ impl Table {
         Ok(())
     }
 
-    /// Like [`find_many`](Self::find_many), for at most as many keys as the queue depth of the storage.
+    /// Looks up keys like [`find_many`](Self::find_many). The number of keys is at most the queue depth of the
+    /// storage.
     fn find_together(
         &self,
         keys: &[HashedKey<'_>],
@@ -331,7 +334,7 @@ impl Table {
         Ok(())
     }
 
-    /// Looks up a key in the only block that can contain it, or in `part` of that block if the part is known.
+    /// Looks up a key in the only block that can contain the key, or in `part` of that block if the part is known.
     fn find_in(
         &self,
         index: u32,
@@ -367,16 +370,17 @@ impl Table {
         }
     }
 
-    /// Returns the blob files that the values refer to. `None` if all values are in the table, and are not marked.
+    /// Returns the blob files to which the values refer. Returns `None` if the table contains all values in full,
+    /// without a mark that distinguishes values from pointers.
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.references.as_ref()
     }
 
-    /// Appends the value that stored bytes in a data block stand for to `value`.
+    /// Decodes the stored bytes of a value in a data block, and appends the value to `value`.
     ///
     /// # Errors
-    /// If the bytes are corrupt, or if their blob file cannot be read or is corrupt.
+    /// If the stored bytes are corrupt, or if the blob file of the value cannot be read or is corrupt.
     pub(crate) fn resolve(
         &self,
         index: u32,
@@ -395,54 +399,54 @@ impl Table {
         }
     }
 
-    /// Returns the error of a value in a data block that is neither an inline value nor a pointer of this table.
+    /// Returns the error for a value in a data block that is neither an inline value nor a pointer of this table.
     pub(crate) fn damaged_value(&self, index: u32) -> Error {
         self.damage_in_block(
             index,
-            "a value is neither stored in the SSTable nor in a blob file that it lists",
+            "a value is neither in the SSTable nor in a blob file that the SSTable lists",
         )
     }
 
-    /// Returns the block in which a scan from `key` starts.
+    /// Returns the number of the block in which a scan from `key` starts.
     pub(crate) fn seek(&self, key: &[u8], counters: &Counters) -> Result<u32> {
         let view = View { file: &self.file, counters, is_get: false };
         let index = self.fence.seek(key, &view).map_err(|error| self.file.fence_error(error))?;
         Ok(index.min(self.block_count() - 1))
     }
 
-    /// Returns a data block, from the cache or from storage.
+    /// Returns a data block from the cache or from storage.
     pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         self.file.block(index, counters)
     }
 
-    /// Whether data blocks are used in place, in a memory-mapped file.
+    /// Returns whether data blocks are read in place, in a memory-mapped file.
     #[inline]
     pub(crate) fn is_in_place(&self) -> bool {
         self.file.is_in_place
     }
 
-    /// Whether the whole file is mapped, so that reading a block needs no call to storage.
+    /// Returns whether the whole file is memory-mapped, so that reading a block needs no call to storage.
     pub(super) fn is_mapped(&self) -> bool {
         self.file.file.mapped().is_some()
     }
 
-    /// Returns the size of a data block as it is stored. `None` if there is no such block.
+    /// Returns the stored size of a data block, in bytes. Returns `None` if the block does not exist.
     pub(super) fn stored_len(&self, index: u32) -> Option<usize> {
         self.file.directory.place(index).map(|place| place.len)
     }
 
-    /// Returns the average size of this many entries in data blocks, in bytes.
+    /// Returns the expected size of `entries` entries in data blocks, in bytes.
     pub(super) fn expected_bytes(&self, entries: u64) -> usize {
         let bytes = entries.saturating_mul(self.block_bytes()) / self.file.properties.entries.max(1);
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns data blocks by number, from the cache or, in one request, from storage.
+    /// Returns data blocks by block number. Blocks that are not in the cache are read from storage in one request.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         self.file.blocks_together(indexes, counters)
     }
 
-    /// Prefetches at most the first `bytes` bytes of a data block and its footer, if the block is used in place.
+    /// Prefetches the first `bytes` bytes of a data block and its footer, if blocks are read in place.
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
         if self.file.is_in_place {
@@ -451,8 +455,9 @@ impl Table {
         }
     }
 
-    /// Returns the part of a data block that can contain a key, if the restart hints know the part. Also prefetches the
-    /// footer of the block, because the search needs it. The cache misses of footer and hints then overlap.
+    /// Returns the part of a data block that can contain a key, if the restart hints know the part. The function also
+    /// prefetches the footer of the block, because the search needs the footer. The cache misses of footer and hints
+    /// then overlap.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let restart_hints = self.file.restart_hints.as_ref()?;
@@ -460,7 +465,7 @@ impl Table {
         restart_hints.part(index, key)
     }
 
-    /// Prefetches the footer and the trailer of a data block that is used in place.
+    /// Prefetches the footer and the trailer of a data block that is read in place.
     #[inline]
     fn prefetch_tail(&self, index: u32) {
         if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
@@ -468,7 +473,7 @@ impl Table {
         }
     }
 
-    /// Prefetches entries in a part of a data block that is used in place.
+    /// Prefetches entries in a part of a data block that is read in place.
     #[inline]
     pub(super) fn prefetch_entries(&self, index: u32, part: Range<usize>) {
         if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
@@ -477,13 +482,13 @@ impl Table {
         }
     }
 
-    /// Prefetches the bytes of these entries that are read first.
+    /// Prefetches the bytes of these entries that a search or a scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, entries: &[u8]) {
         self.file.ahead.prefetch(entries);
     }
 
-    /// Informs the storage that data blocks will be read sequentially, if the blocks are used in place.
+    /// Informs the storage that data blocks will be read sequentially, if blocks are read in place.
     pub(crate) fn expect_blocks(&self, blocks: Range<u32>) {
         let place = |index| self.file.directory.place(index);
         let ends = (place(blocks.start), blocks.end.checked_sub(1).and_then(place));
@@ -494,13 +499,13 @@ impl Table {
         }
     }
 
-    /// Reads the first data blocks of `range` at once, without the cache: as many blocks as fit in `bytes`, and at
-    /// least one. Returns the blocks and the number of bytes read.
+    /// Reads the first data blocks of `range` at once, without the cache. The function reads as many blocks as fit in
+    /// `bytes`, and at least one block. Returns the blocks and the number of bytes read.
     pub(crate) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
         self.file.stream_blocks(range, bytes)
     }
 
-    /// Reads the first key of a data block without the cache. Returns it with the number of bytes read.
+    /// Reads the first key of a data block without the cache. Returns the key and the number of bytes read.
     pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
         let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
         let key = |block: &Bytes| Some(block.slice(layout_of(block)?.first_key(block)?));
@@ -508,12 +513,12 @@ impl Table {
         first.map(|key| (key, bytes)).ok_or_else(|| self.damaged_block(index))
     }
 
-    /// Returns the hash of a key by the tree's hash function.
+    /// Returns the hash of a key, computed with the hash function of the tree.
     pub(crate) fn hash(&self, key: &[u8]) -> KeyHash {
         self.file.context.hash.component.hash(key)
     }
 
-    /// Checks that the padding between the parts of the file is zero.
+    /// Checks that the padding between the parts of the file consists of zeros.
     pub(super) fn check_padding(&self) -> Result<()> {
         let mut end = self.file.directory.data_bytes();
         for section in self.file.footer.sections() {
@@ -526,12 +531,12 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the error of a block that is corrupt inside.
+    /// Returns the error for a block with corrupt content.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
-        self.damage_in_block(index, "the block is corrupt inside")
+        self.damage_in_block(index, "the content of the block is corrupt")
     }
 
-    /// Returns an error with the offset of a block.
+    /// Returns the error for corruption in a block. The error contains the offset of the block.
     pub(crate) fn damage_in_block(&self, index: u32, what: impl Into<String>) -> Error {
         let offset = self.file.directory.place(index).map_or(0, |place| place.offset);
         Error::damaged(&self.file.path, offset, what)
@@ -568,20 +573,21 @@ impl Drop for Table {
         if self.obsolete.load(Ordering::Acquire) {
             let context = &self.file.context;
             context.cache.remove_table(context.tree, self.file.id);
-            // A file that cannot be removed now is an orphan, and the next open removes it.
+            // If this removal fails, the file is an orphan, and the next open removes it.
             let _ = context.storage.remove(&self.file.path);
         }
     }
 }
 
-/// Returns the codec in the trailer of the table's first block.
+/// Returns the codec code in the trailer of the table's first block. Returns `None` for a table without blocks.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };
     Ok(file.read(place.offset + trailer as u64, 1)?.first().copied())
 }
 
-/// Decodes the block directory, the checksums of the fence's chunks, and the references to blob files if there are any.
+/// Decodes the block directory, the checksums of the fence chunks, and the references to blob files if the table has
+/// any.
 fn decode_directory(
     bytes: &[u8],
     footer: &Footer,

@@ -1,4 +1,4 @@
-//! Corrects the checksums of a changed table, so that fuzzing reaches the code after the checks.
+//! Corrects the checksums of a changed SSTable, so that fuzzing reaches the code after the checksum verification.
 
 use super::directory::Directory;
 use super::footer::FENCE_CHUNK_BYTES;
@@ -9,20 +9,22 @@ use crate::codec::Reader;
 
 const SUM_BYTES: usize = size_of::<u32>();
 
-/// Corrects all checksums of a table with `seal`, if their places can be determined. All other bytes stay unchanged.
+/// Corrects all checksums of the SSTable that has this `seal`, if their places can be determined. All other bytes
+/// stay unchanged.
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(end_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let footer_bytes = Footer::len(&bytes[end_at..]);
     let Some(footer_at) = bytes.len().checked_sub(footer_bytes) else { return };
     let is_long = footer_bytes > FOOTER_BYTES;
     let Some(footer) = Footer::read(&mut Reader::new(&bytes[footer_at..]), is_long) else { return };
-    // From the inside out: the directory has the checksums of the fence, and the footer has that of the directory.
+    // The order matters: the directory contains the checksums of the fence, and the footer contains the checksum of
+    // the directory.
     let _ = reseal_blocks(bytes, &footer, seal);
     let _ = reseal_fence(bytes, &footer, seal);
     Footer::reseal(bytes, footer_at, seal);
 }
 
-/// Returns a part of the file, if it is within the file.
+/// Returns a part of the file. Returns `None` if the part extends beyond the file.
 fn part(bytes: &[u8], offset: u64, len: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(offset).ok()?..)?.get(..usize::try_from(len).ok()?)
 }

@@ -1,11 +1,11 @@
 //! Restart hints: an in-memory index of a few restart points of each block, with their offsets and key prefixes.
 //!
-//! Without hints, a search prefetches the whole block, 64 cache lines for 4 KiB, and searches all restart points. With
-//! hints it prefetches only the part that can have the key. The hints of a block are computed when its checksum is
-//! verified, because the verification reads the whole block anyway.
+//! Without hints, a search prefetches the whole block and searches all restart points. A 4 KiB block has 64 cache
+//! lines. With hints, a search prefetches only the part that can contain the key. The hints of a block are computed
+//! when its checksum is verified, because the verification reads the whole block anyway.
 //!
-//! The stored prefixes begin after the bytes that all keys of the table share. If the keys of a block share more bytes,
-//! their prefixes are equal, and the returned part is most of the block.
+//! The stored prefixes begin after the common prefix of all keys in the table. If the keys of a block have a longer
+//! common prefix, their stored prefixes are equal, and the hints return most of the block.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::formats::layout_of;
 use super::layout::Part;
 use crate::design::BlockIndex;
 
-/// Maximum number of parts of a block.
+/// The maximum number of parts into which hints divide a block.
 const MOST_PARTS: usize = 6;
 
 /// The length of a key prefix, in bytes.
@@ -25,11 +25,11 @@ pub(super) struct RestartHints {
     /// The common prefix of all keys of the table.
     prefix: Box<[u8]>,
     blocks: u32,
-    /// One row per block. The rows are allocated when the first block gets hints.
+    /// The hints of each block. The rows are allocated when the first block gets hints.
     rows: OnceLock<Box<[Row]>>,
 }
 
-/// The hints of a block, half a cache line: little-endian numbers of two bytes, four to a word.
+/// The hints of one block, in half a cache line. A row consists of little-endian numbers of two bytes, four per word.
 ///
 /// ```text
 /// u8 parts, u8 shift
@@ -39,7 +39,7 @@ pub(super) struct RestartHints {
 /// u64       prefix of the first key of the second part
 /// ```
 ///
-/// Several threads may store the hints of one block at the same time, because all of them write the same words.
+/// Several threads may store the hints of one block at the same time, because all threads write equal words.
 #[repr(align(32))]
 #[derive(Default)]
 struct Row([AtomicU64; WORDS]);
@@ -47,29 +47,30 @@ struct Row([AtomicU64; WORDS]);
 /// The number of words of a row.
 const WORDS: usize = 4;
 
-/// The number in a row with the count of parts and the shift of prefixes.
+/// The index of the number in a row that contains the count of parts and the shift of prefixes.
 const PARTS: usize = 0;
 
-/// The number in a row with the count of restart points.
+/// The index of the number in a row that contains the count of restart points.
 const RESTARTS: usize = 1;
 
-/// The index of the offsets of parts, minus one, because the first part begins with the entries and needs no offset.
+/// The index of the first part offset in a row, minus 1. The first part begins at the first entry and needs no
+/// offset.
 const STARTS: usize = 1;
 
-/// The index of the prefixes of parts, less one.
+/// The index of the first prefix difference in a row, minus 1.
 const HEADS: usize = 6;
 
-/// The word with the prefix of the second part.
+/// The index of the word that contains the prefix of the second part.
 const BASE: usize = 3;
 
 impl RestartHints {
-    /// Creates empty hints for a table with this number of blocks and these smallest and largest keys.
+    /// Creates empty hints for a table with `blocks` blocks. `smallest` and `largest` are the bounds of its keys.
     pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
         let prefix = smallest[..types::common_prefix(smallest, largest)].into();
         Self { prefix, blocks, rows: OnceLock::new() }
     }
 
-    /// Stores the hints of a block, if searches in it use restart points.
+    /// Stores the hints of a block. Does nothing if searches in the block do not use restart points.
     pub(super) fn learn(&self, index: u32, block: &[u8]) {
         if let Some(words) = self.words(block) {
             let rows = self.rows.get_or_init(|| (0..self.blocks).map(|_| Row::default()).collect());
@@ -77,7 +78,7 @@ impl RestartHints {
         }
     }
 
-    /// Computes the row of a block. `None` if the block has no use for hints, or if it is corrupt.
+    /// Computes the row of a block. Returns `None` if hints do not help in this block, or if the block is corrupt.
     fn words(&self, block: &[u8]) -> Option<[u64; WORDS]> {
         let layout = layout_of(block)?;
         let restarts = u16::try_from(layout.restart_count).ok()?;
@@ -107,8 +108,8 @@ impl RestartHints {
         Some(words)
     }
 
-    /// Returns the key prefix after the common prefix of the table. A key without the common prefix gets the lowest or
-    /// the highest number.
+    /// Returns the prefix of a key after the common prefix of the table. If the key lacks the common prefix, the
+    /// result is the smallest or the largest number.
     #[inline]
     fn head(&self, key: &[u8]) -> u64 {
         match key.strip_prefix(&*self.prefix) {
@@ -118,7 +119,7 @@ impl RestartHints {
         }
     }
 
-    /// Returns the part of a block that can have `key`. `None` if there are no hints for the block.
+    /// Returns the part of a block that can contain `key`. Returns `None` if the block has no hints.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let words = self.rows.get()?.get(index as usize)?.load();
@@ -127,7 +128,7 @@ impl RestartHints {
         if parts == 0 {
             return None;
         }
-        // The first and the last part that can contain the key. Parts in between are known only by their prefixes.
+        // These variables are the first and the last part that can contain the key.
         let (mut from, mut to) = (0, 0);
         if let Some(above) = self.head(key).checked_sub(words[BASE]) {
             let above = above >> shift;
@@ -154,7 +155,7 @@ impl RestartHints {
 impl Row {
     fn store(&self, words: [u64; WORDS]) {
         for (at, word) in words.into_iter().enumerate().rev() {
-            // The first word is stored last, so a reader that sees the first word also sees the others.
+            // The first word is stored last. A reader that sees the first word therefore also sees the other words.
             self.0[at].store(word, if at == 0 { Ordering::Release } else { Ordering::Relaxed });
         }
     }
@@ -168,10 +169,10 @@ impl Row {
     }
 }
 
-/// Returns the first restart point of a part.
+/// Returns the number of the first restart point in a part.
 #[inline]
 fn first_restart(part: usize, parts: usize, restarts: usize) -> usize {
-    // A 32-bit division takes half as long.
+    // A 32-bit division takes half as long as a 64-bit division.
     (part as u32 * restarts as u32 / parts as u32) as usize
 }
 
@@ -202,7 +203,8 @@ mod tests {
 
     type Keys = std::collections::BTreeSet<Vec<u8>>;
 
-    /// Returns blocks of `keys` in every format that is searched by restart points only, with the names of the formats.
+    /// Returns blocks of `keys` in every format in which searches use only restart points, with the names of the
+    /// formats.
     fn blocks(keys: &Keys, restart_interval: u32) -> Vec<(String, Bytes)> {
         let options = BlockOptions { restart_interval, ..BlockOptions::default() };
         let block = |(name, format): (String, Box<dyn crate::block::BlockFormat>)| {
@@ -215,7 +217,7 @@ mod tests {
         formats().into_iter().map(block).collect()
     }
 
-    /// Returns the hints of a table whose blocks include this one.
+    /// Returns the hints of a table that contains this block.
     fn restart_hints(keys: &Keys, block: &[u8]) -> RestartHints {
         let (smallest, largest) = (keys.first().unwrap(), keys.last().unwrap());
         let restart_hints = RestartHints::new(3, smallest, largest);
@@ -224,7 +226,7 @@ mod tests {
         restart_hints
     }
 
-    /// Compares a lookup in the part for a key with a lookup in the whole block.
+    /// Compares a lookup in the part of the block that can contain the key with a lookup in the whole block.
     fn check(restart_hints: &RestartHints, block: &Bytes, key: &[u8]) {
         let layout = layout_of(block).unwrap();
         let Some(part) = restart_hints.part(1, key) else {
@@ -265,7 +267,7 @@ mod tests {
             targets in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..20),
             interval in 1u32..20,
         ) {
-            // Keys whose first bytes after the common prefix are equal have the same prefix.
+            // If the first bytes after the common prefix are equal, the keys have equal prefixes.
             let key = |rest: &Vec<u8>| {
                 let first = rest.first().copied().unwrap_or(0);
                 [&prefix[..], &[first], &vec![7; middle], rest].concat()
@@ -290,8 +292,8 @@ mod tests {
         assert_eq!(name, "delta");
         let restart_hints = restart_hints(&keys, &block);
         let parts: Vec<Part> = keys.iter().map(|key| restart_hints.part(1, key).unwrap()).collect();
-        // Ten restart points are in six parts. The key at a restart point may also be in the part before, as far as the
-        // prefixes show.
+        // The hints divide ten restart points into six parts. According to the prefixes, the key at a restart point
+        // may also be in the previous part.
         assert!(parts.iter().all(|part| part.restarts.len() <= 4), "{parts:?}");
         assert!(parts.iter().filter(|part| part.restarts.len() > 2).count() <= MOST_PARTS, "{parts:?}");
         let parts: std::collections::BTreeSet<usize> = parts.iter().map(|part| part.start).collect();
@@ -316,7 +318,7 @@ mod tests {
         }
     }
 
-    /// The offset of a part can be the largest number of two bytes.
+    /// The offset of a part can be the largest two-byte number.
     #[test]
     fn parts_begin_anywhere_in_a_large_block() {
         let keys: Keys = (0..60u8).map(|at| vec![at; 530]).collect();

@@ -1,4 +1,4 @@
-//! Iterates over a sorted run: over its tables in order, and over the blocks of each table.
+//! An iterator over a sorted run: over its tables in key order, and over the blocks of each table.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -17,33 +17,32 @@ use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
 
-/// The way in which a cursor reads its blocks.
+/// The method by which a cursor reads its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadMode {
-    /// Through the block cache, for ranges.
+    /// Reads blocks through the block cache, for scans.
     Cached,
-    /// Many blocks at once and without the cache, for compactions; forward only.
+    /// Reads many blocks at once and without the cache, for compactions. This mode only reads forward.
     Streaming,
 }
 
-/// A cursor whose first block is prefetched and not yet searched. The cache misses of all runs of a range therefore
-/// overlap.
+/// A cursor whose first block is prefetched but not searched yet. A scan creates this state for all runs first, so
+/// the cache misses of all runs overlap.
 pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
-    /// The current block, if it is not used in place.
+    /// The current block. `None` if the block is read in place.
     block: Option<BlockBytes<'t>>,
-    /// The part of the block that can have the bound, if it is known.
+    /// The part of the block that can contain the bound of the scan, if this part is known.
     part: Option<Part>,
 }
 
-/// Maximum number of bytes of a block that are prefetched before it is read.
+/// The maximum number of bytes of a block that are prefetched before the block is read.
 const PREFETCHED_BYTES: usize = 64 << 10;
 
-/// The number of consecutive blocks after which a range counts as long and announces later blocks.
+/// The number of consecutive blocks after which a scan is long. A long scan announces later blocks to the storage.
 const BLOCKS_WALKED: u32 = 4;
 
-/// The number of blocks that a long scan announces at once. After this number of blocks, the scan announces the next
-/// blocks.
+/// The number of blocks that a long scan announces at once. After these blocks, the scan announces the next blocks.
 const BLOCKS_AHEAD: u32 = 32;
 
 /// The number of bytes that a streaming cursor reads at once.
@@ -53,29 +52,30 @@ const STREAM_BYTES: usize = 512 << 10;
 pub(crate) struct RunCursor<'t> {
     /// The tables of the run in key order, without overlap.
     tables: &'t [Arc<Table>],
-    /// References to some of the tables, if the design lets a range count its own references.
+    /// References to some of the tables, if the design requires that a scan counts its own references.
     _references: Vec<Arc<Table>>,
-    /// The number of blocks of the last table to read.
+    /// The number of blocks of the last table that the cursor may read.
     last_blocks: u32,
     direction: Direction,
     mode: ReadMode,
-    /// The current table; out of bounds or `None` at the end.
+    /// The index of the current table. Out of bounds or `None` at the end of the run.
     table: Option<usize>,
     /// The number of the current block.
     block: u32,
     cursor: BlockCursor<'t>,
-    /// Readers of tables that are not entered yet, if they were created when the range was opened.
+    /// The readers of tables that the cursor has not entered yet, if the scan created all readers in advance.
     readers: Option<Readers<'t>>,
-    /// The number of consecutive blocks that a range has read.
+    /// The number of consecutive blocks that the scan has read.
     walked: u32,
-    /// The number of blocks that a range reads at once.
+    /// The number of blocks that the scan reads at once.
     read_ahead: ReadAhead,
-    /// The end of a scan that reads several blocks at once; `None` if the scan has no upper bound.
+    /// The bound at which a scan ends if the scan reads several blocks at once. `None` if the scan has no bound at
+    /// this end.
     read_to: Option<Box<[u8]>>,
-    /// The bytes after the current block that the range is expected to need, if they are known. Unknown once a range
-    /// reads more than it announced.
+    /// The number of bytes after the current block that the scan is expected to need. `None` if this number is
+    /// unknown, or if the scan reads more entries than its caller announced.
     expected_bytes: Option<usize>,
-    /// Blocks that are read and not yet entered, in the order of `direction` after `block`.
+    /// The blocks that are read but not entered yet, in the order of `direction` from `block` on.
     ahead: VecDeque<Bytes>,
 }
 
@@ -104,8 +104,8 @@ impl Source for RunCursor<'_> {
 }
 
 impl<'t> RunCursor<'t> {
-    /// Opens the cursor of a scan over a run. Prefetches the block of the first entry in `direction` that `from`
-    /// allows. The scan ends at `to`.
+    /// Opens the cursor of a scan over a run. Prefetches the block that contains the first entry in `direction` that
+    /// the bound `from` allows. The scan ends at the bound `to`.
     pub(crate) fn approach(
         RunReaders { tables, first, references, mut readers, read_ahead, expected }: RunReaders<'t>,
         (from, to): (Bound<&[u8]>, Bound<&[u8]>),
@@ -138,7 +138,7 @@ impl<'t> RunCursor<'t> {
         if let (true, Bound::Included(key) | Bound::Excluded(key)) = (cursor.read_ahead.is_on(), to) {
             cursor.read_to = Some(key.into());
         }
-        // Blocks in place are not read before all runs have prefetched theirs.
+        // A block in place is searched only after all runs have prefetched their first blocks.
         let table: &'t Table = &tables[first];
         if !table.is_in_place() {
             let block = Some(cursor.cached_block(first, counters)?);
@@ -155,8 +155,8 @@ impl<'t> RunCursor<'t> {
         Ok(Approach { cursor, block: None, part })
     }
 
-    /// Prefetches the bytes that a range reads first, from a part of a block on. `expected` is its number of entries,
-    /// if known.
+    /// Prefetches the bytes that a scan reads first, from a part of a block on. `expected` is the number of entries
+    /// in the scan, if known.
     fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
         let expected_bytes = expected.map_or(PREFETCHED_BYTES, |entries| table.expected_bytes(entries));
         let block_bytes = table.stored_len(self.block).unwrap_or(0);
@@ -175,8 +175,8 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Opens the cursor of a compaction at the first entry of the run at or above `low`. The cursor ends with the last
-    /// block that has entries below `high`. Returns `None` if no block has entries in between.
+    /// Opens the cursor of a compaction at the first entry of the run whose key is not below `low`. The cursor ends
+    /// after the last block with keys below `high`. Returns `None` if no block has keys between the bounds.
     pub(crate) fn stream(
         tables: &'t [Arc<Table>],
         low: Option<&[u8]>,
@@ -221,17 +221,18 @@ impl<'t> RunCursor<'t> {
         self.cursor.entry()
     }
 
-    /// Returns the blob files that the current table refers to. `None` if the table stores all values, without marks.
+    /// Returns the blob files to which the current table refers. Returns `None` if the table contains all values in
+    /// full.
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.tables.get(self.table?)?.references()
     }
 
-    /// Returns the current entry with its value, which is put into `value` if it is not in the table in this form.
-    /// `None` for a tombstone.
+    /// Returns the current entry with its value. If the stored bytes are not the value itself, the value is written
+    /// to `value`. Returns `None` for a tombstone.
     ///
     /// # Errors
-    /// If the value is in a blob file and cannot be read or is corrupt.
+    /// If the value is in a blob file that cannot be read or is corrupt.
     pub(crate) fn resolved<'a>(
         &'a self,
         value: &'a mut Vec<u8>,
@@ -248,25 +249,25 @@ impl<'t> RunCursor<'t> {
         Ok(Some((entry.key, value)))
     }
 
-    /// Returns the error of a current value that is neither an inline value nor a pointer.
+    /// Returns the error for a current value that is neither an inline value nor a pointer.
     pub(crate) fn damaged_value(&self) -> Error {
         self.tables[self.table.unwrap_or_default()].damaged_value(self.block)
     }
 
-    /// Calls `pass` for the decoded entries after the current entry, in forward direction. Moves to each entry for
-    /// which it returns `true`, and stops at the first `false`.
+    /// Calls `pass` for the decoded entries after the current entry, in forward direction, while `pass` returns
+    /// `true`. Moves to the last entry for which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, pass: impl FnMut(Entry<'_>) -> bool) {
         self.cursor.pass(pass);
     }
 
-    /// Whether the current entry is a tombstone.
+    /// Returns whether the current entry is a tombstone.
     #[inline]
     pub(crate) fn is_tombstone(&self) -> bool {
         self.cursor.is_tombstone()
     }
 
-    /// Moves to the first entry of the next block that has one.
+    /// Moves to the first entry of the next block that has entries. Returns `false` at the end of the run.
     #[inline(never)]
     fn advance_block(&mut self, counters: &AllCounters) -> Result<bool> {
         loop {
@@ -299,8 +300,8 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Prefetches the next block while the scan reads the current block. A long range also announces the blocks after
-    /// it to the storage.
+    /// Prefetches the next block while the scan reads the current block. A long scan also announces the blocks after
+    /// the next block to the storage.
     fn expect_blocks(&mut self, at: usize) {
         if self.mode == ReadMode::Streaming {
             return;
@@ -321,7 +322,7 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Returns the number of blocks of a table to read.
+    /// Returns the number of blocks of a table that the cursor may read.
     fn blocks_of(&self, at: usize) -> u32 {
         if at + 1 == self.tables.len() { self.last_blocks } else { self.tables[at].block_count() }
     }
@@ -338,7 +339,7 @@ impl<'t> RunCursor<'t> {
         first_block(&self.tables[at], self.direction)
     }
 
-    /// Moves before the first entry of the current table. `false` if there is no table.
+    /// Moves before the first entry of the current table. Returns `false` if the run has no more tables.
     fn enter_table(&mut self, counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = match self.readers.as_mut().and_then(|readers| readers.take(at)) {
@@ -363,7 +364,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// Returns the current block of a scan. A block in place was prefetched earlier. Any other block is prefetched now.
+    /// Returns the current block of a scan. The function prefetches the block, unless the block is read in place. In
+    /// that case, the block was prefetched earlier.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {
@@ -379,10 +381,10 @@ impl<'t> RunCursor<'t> {
         Ok(block)
     }
 
-    /// Reads the current block and as many following blocks at once as the read-ahead allows.
+    /// Reads the current block, and in the same request as many following blocks as the read-ahead allows.
     ///
-    /// Read errors are ignored here. The range then reads block by block, and returns the error when it reaches the bad
-    /// block.
+    /// The function ignores read errors. After an error, the scan reads block by block and returns the error when it
+    /// reaches the unreadable block.
     fn read_on(&mut self, at: usize, counters: &AllCounters) {
         let (table, block, end) = (&self.tables[at], self.block, self.blocks_of(at));
         let (direction, read_to) = (self.direction, self.read_to.as_deref());
@@ -419,7 +421,8 @@ impl<'t> RunCursor<'t> {
         self.seek_in_block(key, None, counters)
     }
 
-    /// Moves to the first entry in direction that is not before `key`, in the current block or the next block.
+    /// Moves to the first entry in the reading direction that is not before `key`, in the current block or in the
+    /// next block.
     fn seek_in_block(&mut self, key: &[u8], part: Option<&Part>, counters: &AllCounters) -> Result<bool> {
         match self.cursor.seek(key, part) {
             Some(true) => Ok(true),
@@ -434,7 +437,8 @@ impl<'t> RunCursor<'t> {
 }
 
 impl<'t> Approach<'t> {
-    /// Returns the cursor at the first entry that `from`, the bound of `approach`, allows. `None` if there is none.
+    /// Returns the cursor at the first entry that the bound `from` of `approach` allows. Returns `None` if no entry
+    /// is in bounds.
     pub(crate) fn land(
         self,
         from: Bound<&[u8]>,

@@ -1,4 +1,4 @@
-//! The tables of a run that a scan reads, with their readers if readers are created in advance.
+//! The tables of a run that a scan reads, and the readers of these tables if the scan creates the readers in advance.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,36 +10,36 @@ use super::read_ahead::ReadAhead;
 use super::reader::Table;
 use crate::design::{RangeOptions, TableReaders, TableReferences};
 
-/// The tables of a run that a range reads.
+/// The tables of a run that a scan reads.
 pub(crate) struct RunReaders<'t> {
     /// The tables that can have keys of the range, in key order.
     pub(super) tables: &'t [Arc<Table>],
-    /// The number of the first table to read.
+    /// The index of the first table to read.
     pub(super) first: usize,
-    /// References to the tables, if the design requires references in addition to the reference to the version.
+    /// References to the tables, if the design requires references in addition to the scan's reference to the view.
     pub(super) references: Vec<Arc<Table>>,
-    /// Readers of the tables that can have keys of the range, if they are created in advance.
+    /// The readers of the tables, if the scan creates the readers in advance.
     pub(super) readers: Option<Readers<'t>>,
-    /// The number of blocks that are read at once.
+    /// The number of blocks that the scan reads at once.
     pub(super) read_ahead: ReadAhead,
-    /// The number of entries that the range is expected to read from the run, if it is known.
+    /// The number of entries that the scan is expected to read from this run, if known.
     pub(super) expected: Option<u64>,
 }
 
-/// A reader for each table, until it is taken.
+/// A reader for each table. A reader is removed from the list when the scan enters its table.
 pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
-/// The state for reading a table from its first block in the direction of the scan. No block was read yet.
+/// The state of a scan at the start of a table. The scan has not read any block of the table yet.
 pub(super) struct Reader<'t> {
     /// The first block to read.
     pub(super) first_block: u32,
-    /// The cursor for the block.
+    /// The block cursor, which reads the first block.
     pub(super) cursor: BlockCursor<'t>,
 }
 
 impl<'t> RunReaders<'t> {
-    /// Creates the state of a scan over the tables `inside` of a run, in `direction`. At least one of the tables must
-    /// be able to have keys of the range. `expected` is the number of entries that the scan announced, if any.
+    /// Creates the state of a scan over the tables `inside` of a run, in `direction`. At least one of these tables
+    /// must overlap the range. `expected` is the number of entries that the scan is expected to read, if known.
     pub(crate) fn new(
         run: &'t [Arc<Table>],
         inside: Range<usize>,
@@ -73,13 +73,13 @@ impl<'t> Readers<'t> {
         Self(tables.iter().map(reader).collect())
     }
 
-    /// Returns the reader of table number `at`. Returns `None` if the table has no reader or its reader was taken.
+    /// Removes and returns the reader of table number `at`. Returns `None` if the table has no reader.
     pub(super) fn take(&mut self, at: usize) -> Option<Reader<'t>> {
         self.0.get_mut(at)?.take()
     }
 }
 
-/// Returns the first block of a table in `direction`.
+/// Returns the first block of a table in a scan with this `direction`.
 pub(super) fn first_block(table: &Table, direction: Direction) -> u32 {
     match direction {
         Direction::Forward => 0,

@@ -1,28 +1,28 @@
-//! The first blocks of a table. These blocks are held back until the codec of the table can train on them.
+//! The first blocks of an SSTable. The writer keeps these blocks until the codec of the table can train on them.
 
-/// Blocks before compression, concatenated.
+/// The first blocks before compression, concatenated.
 #[derive(Debug)]
 pub(super) struct Samples {
     bytes: Vec<u8>,
-    /// The end of each block.
+    /// The offset of the end of each block.
     ends: Vec<usize>,
     wanted: usize,
 }
 
 impl Samples {
-    /// Creates a buffer for `wanted` bytes of blocks. `None` if no bytes are wanted.
+    /// Creates a buffer for blocks with `wanted` bytes in total. Returns `None` if `wanted` is 0.
     pub(super) fn new(wanted: usize) -> Option<Self> {
         (wanted > 0).then(|| Self { bytes: Vec::new(), ends: Vec::new(), wanted })
     }
 
-    /// Holds back a block. Returns whether there are enough blocks now.
+    /// Adds a block to the buffer. Returns whether the buffer contains enough bytes.
     pub(super) fn add(&mut self, block: &[u8]) -> bool {
         self.bytes.extend_from_slice(block);
         self.ends.push(self.bytes.len());
         self.bytes.len() >= self.wanted
     }
 
-    /// Returns the blocks, in order.
+    /// Returns the blocks in the order of their addition.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])

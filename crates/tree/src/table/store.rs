@@ -1,4 +1,5 @@
-//! The file of a table that is being written. Blocks are compressed, get their trailers and are appended.
+//! The file of an SSTable that is being written. Compresses the blocks, adds their trailers and appends them to the
+//! file.
 
 use std::sync::Arc;
 
@@ -13,26 +14,26 @@ use super::trailer::TRAILER_BYTES;
 use crate::checksum::{block_checksum, checksum};
 use crate::error::Result;
 
-/// The least number of bytes of an append to storage.
+/// The number of buffered bytes at which the bytes are appended to the file.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
-/// The file of one table, written from start to end.
+/// The file of an SSTable, written from start to end.
 pub(super) struct Store {
     context: Arc<TableContext>,
-    /// The seal of the file, which its checksums begin with.
+    /// The seal of the file, which every checksum of the file covers.
     seal: u64,
-    /// The level of the table. Codecs may depend on it.
+    /// The level of the table. The codec may depend on the level.
     pub(super) level: usize,
     file: Box<dyn WriteFile>,
-    /// Bytes that are not yet appended to the file.
+    /// The bytes that are not appended to the file yet.
     buffer: Vec<u8>,
-    /// Positions of the blocks.
+    /// The places of the blocks.
     pub(super) directory: Directory,
     /// The size of the largest block before compression, in bytes.
     pub(super) largest_block_bytes: u64,
-    /// The codec of this table, if it was trained on the first blocks of the table.
+    /// The codec of this table, if the codec was trained on the first blocks of the table.
     learnt: Option<Arc<dyn Compression>>,
-    /// The first blocks, while the codec waits for more training data.
+    /// The first blocks of the table, until the codec has enough training data.
     samples: Option<Samples>,
     /// The dictionaries of the trained codec.
     pub(super) dictionaries: Dictionaries,
@@ -56,7 +57,7 @@ impl Store {
         })
     }
 
-    /// Appends a block, or holds it back until the codec is trained.
+    /// Appends a block. Before the codec is trained, keeps the block as training data.
     pub(super) fn add_block(&mut self, block: &[u8]) -> Result<()> {
         match &mut self.samples {
             None => self.append_block(block),
@@ -67,7 +68,8 @@ impl Store {
         }
     }
 
-    /// Trains the codec on the blocks that were held back, if there are any, and appends these blocks.
+    /// Trains the codec on the blocks that were kept, and then appends these blocks. Does nothing if no blocks were
+    /// kept.
     pub(super) fn learn(&mut self) -> Result<()> {
         let Some(samples) = self.samples.take() else { return Ok(()) };
         let blocks: Vec<&[u8]> = samples.blocks().collect();
@@ -90,7 +92,7 @@ impl Store {
         self.flush_buffer(WRITE_BUFFER_BYTES)
     }
 
-    /// Appends padding if blocks are aligned, and the trailer.
+    /// Appends the trailer of a block, after padding if blocks are aligned.
     fn seal_block(&mut self, start: usize, offset: u64, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let stored_len = self.buffer.len() - start;
@@ -105,7 +107,8 @@ impl Store {
         self.buffer.extend_from_slice(&sum.to_le_bytes());
     }
 
-    /// Appends a part of the file other than a block. A non-empty part begins at a multiple of `alignment`.
+    /// Appends a part of the file that is not a block. If the part is not empty, it begins at a multiple of
+    /// `alignment`.
     pub(super) fn append_section(&mut self, bytes: &[u8], alignment: u64) -> Result<Section> {
         if !bytes.is_empty() {
             let padding = self.offset().next_multiple_of(alignment) - self.offset();

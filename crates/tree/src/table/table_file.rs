@@ -1,4 +1,4 @@
-//! The file of an open table: reads, verifies and decompresses blocks.
+//! The file of an open SSTable. Reads, verifies and decompresses blocks.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -25,11 +25,11 @@ use crate::codec::Reader;
 use crate::error::{Error, Result};
 use crate::stats::Counters;
 
-/// The parts of a table that are needed to read blocks.
+/// The parts of an SSTable that are needed to read its blocks.
 pub(super) struct TableFile {
     pub(super) context: Arc<TableContext>,
     pub(super) id: u64,
-    /// The seal of the file, which its checksums begin with.
+    /// The seal of the file, which every checksum of the file covers.
     pub(super) seal: u64,
     pub(super) path: PathBuf,
     pub(super) file: Arc<dyn ReadFile>,
@@ -38,12 +38,12 @@ pub(super) struct TableFile {
     pub(super) directory: Directory,
     pub(super) footer: Footer,
     pub(super) fence_checksums: Vec<u32>,
-    /// Whether blocks are used in place, in a memory-mapped file. Blocks are used in place if the first block is not
+    /// Whether blocks are read in place, in a memory-mapped file. This is the case if the first block is not
     /// compressed.
     pub(super) is_in_place: bool,
     /// Prefetches blocks before they are read.
     pub(super) ahead: Prefetcher,
-    /// The blocks whose checksums were verified, if verifying each block once is enough.
+    /// The blocks whose checksums were verified. `None` if every read must verify the checksum.
     pub(super) checked: Option<CheckedBlocks>,
     /// The restart hints of the verified blocks.
     pub(super) restart_hints: Option<RestartHints>,
@@ -52,9 +52,9 @@ pub(super) struct TableFile {
 /// The trailer of a stored block.
 pub(super) struct Trailer {
     codec: u8,
-    /// The bytes of the block as it is stored.
+    /// The stored length of the block, in bytes.
     stored_len: usize,
-    /// The bytes of the block before compression.
+    /// The length of the block before compression, in bytes.
     raw_len: usize,
 }
 
@@ -86,7 +86,7 @@ impl TableFile {
         BlockId { tree: self.context.tree, table: self.id, offset }
     }
 
-    /// Returns a data block, from the cache or from storage.
+    /// Returns a data block from the cache or from storage.
     pub(super) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         let place = self.place(index)?;
         if self.is_in_place
@@ -102,8 +102,8 @@ impl TableFile {
         self.take_in(&stored, place, counters).map(BlockBytes::Own)
     }
 
-    /// Returns a data block in place, in a memory-mapped file. `None` if the block is compressed. The block stays out
-    /// of the cache, where finding it would take longer.
+    /// Returns a data block in place, in a memory-mapped file. Returns `None` if the block is compressed. The block
+    /// bypasses the cache, because a cache lookup would take longer.
     pub(super) fn block_in_place(
         &self,
         index: u32,
@@ -128,13 +128,13 @@ impl TableFile {
         Ok(Some(&stored[..trailer.stored_len]))
     }
 
-    /// Returns a stored block in place, if the file is memory-mapped.
+    /// Returns a stored block in place. Returns `None` if the file is not memory-mapped.
     #[inline]
     pub(super) fn mapped(&self, place: BlockPlace) -> Option<&[u8]> {
         self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
     }
 
-    /// Returns data blocks by their numbers, like [`blocks_together`](Self::blocks_together).
+    /// Returns data blocks by block number, like [`blocks_together`](Self::blocks_together).
     pub(super) fn blocks_by_number(
         &self,
         indexes: &[u32],
@@ -147,7 +147,7 @@ impl TableFile {
         Ok(indexes.into_iter().zip(blocks).collect())
     }
 
-    /// Returns data blocks from the cache or from storage. Missing blocks are read in one request.
+    /// Returns data blocks from the cache or from storage. Blocks that are not in the cache are read in one request.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         let mut blocks = Vec::with_capacity(indexes.len());
         let (mut missing, mut parts) = (Vec::new(), Vec::new());
@@ -167,7 +167,7 @@ impl TableFile {
         Ok(blocks.into_iter().map(|block| block.expect("storage answers for every part")).collect())
     }
 
-    /// Verifies and decompresses a block that was read, and offers it to the cache.
+    /// Verifies and decompresses a block that was read from storage, and offers the block to the cache.
     pub(super) fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
         counters.blocks_read.bump();
         counters.blocks_read_bytes.add(place.len as u64);
@@ -198,7 +198,7 @@ impl TableFile {
         Ok((blocks?, stored.len() as u64))
     }
 
-    /// Verifies the checksum of a stored block, and decompresses the block. The checksum has this kind.
+    /// Verifies the checksum of a stored block, and decompresses the block. `kind` is the kind of the checksum.
     pub(super) fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
         let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
         if codec == RAW {
@@ -209,7 +209,7 @@ impl TableFile {
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 
-    /// Verifies the checksum of a stored block, and decodes its trailer. The checksum has this kind.
+    /// Verifies the checksum of a stored block, and decodes its trailer. `kind` is the kind of the checksum.
     pub(super) fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
         let trailer_at =

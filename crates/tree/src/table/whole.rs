@@ -1,4 +1,4 @@
-//! Entries with full keys and numbers of fixed width, shared by the formats without delta encoding.
+//! Entries with full keys and lengths of fixed width. The formats without delta encoding share this encoding.
 //!
 //! ```text
 //! entry   u32 key length, u32 (value length << 1 | tombstone), key, value
@@ -11,7 +11,7 @@ use super::layout::{EntryCodec, EntryHead};
 /// The number of bytes before the key of an entry.
 pub(super) const HEAD_BYTES: usize = 8;
 
-/// The codec of such entries.
+/// The encoding of entries with full keys and lengths of fixed width.
 pub(super) struct Whole;
 
 /// Appends an entry to a block whose entries are [`Entries::Whole`](super::layout::Entries::Whole).

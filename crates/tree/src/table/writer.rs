@@ -21,27 +21,29 @@ use crate::codec::put_varint;
 use crate::error::{Error, Result};
 use crate::range_tombstones::{KeyRange, RangeTombstones};
 
-/// Writes one SSTable. Entries must come in key order. Nothing is durable before [`finish`](Self::finish).
+/// A writer of one SSTable. Entries must be added in key order. The file is not durable before
+/// [`finish`](Self::finish).
 pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
-    /// The memory budget that `design.allocation` gives the filter, if the filter has bits.
+    /// The memory budget that `design.allocation` gives to the filter. `None` if the filter has no size in bits.
     filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
-    /// Copies of keys, if the filter or the table's bounds need them.
+    /// Copies of keys, if the filter or the bounds of the table need copies.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
-    /// The last key of the block before the current block.
+    /// The last key of the previous block.
     previous_last_key: Vec<u8>,
     first_key: Vec<u8>,
-    /// The range tombstones, disjoint and in key order.
+    /// The range tombstones, which are disjoint and in key order.
     deletes: Vec<KeyRange>,
-    /// The bytes of their keys.
+    /// The total size of the range tombstones' keys, in bytes.
     delete_bytes: u64,
-    /// The blob files that the values refer to. `None` if the values are not marked as inline values and pointers.
+    /// The blob files to which the values refer. `None` if stored values do not begin with a mark, which
+    /// distinguishes values from pointers.
     references: Option<References>,
     properties: Properties,
 }
@@ -49,9 +51,9 @@ pub(crate) struct TableWriter {
 /// The memory budget of a filter, in bits.
 #[derive(Clone, Copy)]
 pub(crate) enum FilterBudget {
-    /// Bits per key.
+    /// A number of bits per key.
     PerKey(f64),
-    /// A number of bits for all keys together. The number of keys is known at the end.
+    /// A number of bits for all keys of the table. The writer knows the number of keys only at the end.
     PerTable(f64),
 }
 
@@ -65,7 +67,7 @@ impl FilterBudget {
 }
 
 impl TableWriter {
-    /// Begins table `id` for `level`, with a budget for its filter.
+    /// Begins the table with number `id` for `level`, with a budget for its filter.
     pub(crate) fn new(
         context: &Arc<TableContext>,
         id: u64,
@@ -105,10 +107,11 @@ impl TableWriter {
         })
     }
 
-    /// Appends an entry. The key must be above the previous key.
+    /// Appends an entry. The key must be larger than the previous key.
     ///
     /// # Errors
-    /// If the key is not above the previous key, because the inputs of a compaction can be corrupt. If writing fails.
+    /// If the key is not larger than the previous key, or if writing fails. Keys are out of order if a compaction has
+    /// corrupt inputs.
     pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if !self.is_empty() && self.block.last_key() >= entry.key {
             return Err(Error::OutOfOrder(self.context.directory.clone()));
@@ -133,41 +136,43 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Declares that every value is in the form of [`Stored`](crate::blob::Stored). Call this before the first entry.
+    /// Declares that every value has the form of [`Stored`](crate::blob::Stored). Must be called before the first
+    /// entry.
     pub(crate) fn mark_values(&mut self) {
         self.references = Some(References::default());
     }
 
-    /// Adds a reference to a record of a blob file.
+    /// Adds a reference to a record of a blob file with a length of `bytes` bytes.
     pub(crate) fn refer(&mut self, file: &Arc<BlobFile>, bytes: u64) {
         self.references.get_or_insert_default().add(file, bytes);
     }
 
-    /// Appends a range tombstone. It must begin after the one before.
+    /// Appends a range tombstone. The range tombstone must begin after the previous range tombstone.
     pub(crate) fn add_range_tombstone(&mut self, range: KeyRange) {
         self.delete_bytes += range.bytes();
         self.deletes.push(range);
     }
 
-    /// Returns the key and value bytes so far, with a fixed charge per entry, and the keys of the range tombstones.
-    /// Table capacities use this measure.
+    /// Returns the size of the keys and values, with a fixed charge per entry, plus the size of the range tombstones'
+    /// keys, in bytes. The table capacity of a design uses this measure.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties.charged_bytes() + self.delete_bytes
     }
 
-    /// Whether no entry was added.
+    /// Returns whether no entry was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.properties.entries == 0
     }
 
-    /// Completes the table, makes its bytes durable and opens the table. The name of the table becomes durable when the
-    /// directory is synced.
+    /// Completes the table, makes its bytes durable and opens the table. The name of the file becomes durable when
+    /// the directory is synced.
     ///
     /// # Panics
-    /// If neither an entry nor a range tombstone was added.
+    /// If the table has neither an entry nor a range tombstone.
     pub(crate) fn finish(mut self) -> Result<Table> {
         if let (true, Some(first)) = (self.is_empty(), self.deletes.first()) {
-            // Every table has a block: a tombstone repeats the first key of the range.
+            // Every table has a block. For a table without entries, this tombstone repeats the first key of the
+            // range.
             let key = Arc::clone(&first.low);
             self.add(Entry { key: &key, value: None })?;
         }
@@ -187,7 +192,7 @@ impl TableWriter {
             self.first_key = key.to_vec();
             self.separators.push(key);
         } else {
-            // The shortest prefix of the key that is above the last key of the block before.
+            // The separator is the shortest prefix of the key that is above the last key of the previous block.
             let len = common_prefix(&self.previous_last_key, key) + 1;
             self.separators.push(&key[..len]);
         }
@@ -200,7 +205,7 @@ impl TableWriter {
         self.block.finish(|block| self.store.add_block(block))
     }
 
-    /// Writes all parts after the blocks except the footer, and returns the encoded footer.
+    /// Writes all parts after the blocks, except for the footer. Returns the encoded footer.
     fn write_sections(&mut self) -> Result<Vec<u8>> {
         let input = FilterInput {
             hashes: &self.hashes,

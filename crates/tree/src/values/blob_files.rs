@@ -1,8 +1,9 @@
-//! Large values in blob files. Each flush and each compaction writes its own files, and compactions collect stale ones.
+//! Large values in blob files. Each flush and each compaction writes its own blob files.
 //!
-//! Sources: `RocksDB`'s integrated `BlobDB` (2021), Titan (`PingCAP`), and Fjall's key-value separation. A flush writes
-//! large values to a blob file, and SSTables have pointers. A compaction copies pointers and leaves values in place. A
-//! compaction that meets a pointer to a file with many stale values writes the value to a new file.
+//! Sources: the integrated `BlobDB` of `RocksDB` (2021), Titan (`PingCAP`), and the key-value separation of Fjall. A
+//! flush writes large values to a blob file, and the SSTables contain pointers to the values. A compaction copies the
+//! pointers and leaves the values in their files. If a pointer refers to a file with many stale values, the
+//! compaction copies the value to a new file.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<BlobFiles>(
      relocation = \"compaction\"\n",
 );
 
-/// The policy with its parameters.
+/// The value policy with its parameters.
 struct BlobFiles(Params);
 
 #[derive(Serialize, Deserialize)]
@@ -38,13 +39,13 @@ struct Params {
     relocation: Relocation,
 }
 
-/// When live values of a stale file are relocated.
+/// The event at which live values of a stale file are relocated.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Relocation {
-    /// When a compaction reads their keys.
+    /// Values are relocated when a compaction reads their keys.
     Compaction,
-    /// As soon as the file has the stale part.
+    /// Values are relocated as soon as the file reaches the stale share.
     Apart,
 }
 

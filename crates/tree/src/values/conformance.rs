@@ -1,4 +1,4 @@
-//! The invariants of value policies as a check that any crate's tests can call.
+//! The invariants of value policies, as a check that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_tree::values;
@@ -24,31 +24,31 @@ use crate::conformance::check_in_tree;
 /// A value policy under test.
 struct Subject(Box<dyn ValuePolicy>);
 
-/// All invariants, by name.
+/// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal questions get equal answers", equal_answers),
-    ("a blob file has room and a partition", |subject| {
+    ("equal calls return equal results", equal_answers),
+    ("file size and number of partitions are above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
         ensure(bytes > 0 && partitions > 0, || format!("{bytes} bytes, {partitions} partitions"))
     }),
-    ("only files that exist are named, each once", only_given_files),
-    ("collecting ends", collecting_ends),
+    ("only existing files are selected, each at most once", only_given_files),
+    ("garbage collection ends", collecting_ends),
 ];
 
-/// The number of seeded sets of blob files.
+/// The number of sets of blob files, each with its own seed.
 const PICTURES: u64 = 200;
 
-/// The number of rounds after which collecting must have ended, for each file at the start.
+/// The maximum number of rounds of garbage collection, for each file at the start.
 const MOST_ROUNDS: usize = 20;
 
-/// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with this
-/// policy answers like a `BTreeMap`, including after it was closed and opened.
+/// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with
+/// this policy gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
 ///
-/// The policy is added to the catalog unless it is there already, because a design refers to it by name.
+/// The function adds the policy to the catalog if the catalog lacks it, because a design refers to a policy by name.
 ///
 /// # Errors
-/// The policy cannot be added to the catalog; or one line per broken invariant, in the form
-/// `kind: "invariant": failure`.
+/// If the policy cannot be added to the catalog, or if an invariant is broken. The error has one line per broken
+/// invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn ValuePolicy>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);
@@ -56,7 +56,7 @@ pub fn check(variant: &'static Variant<dyn ValuePolicy>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Returns seeded sets of blob files, oldest first, with and without stale values.
+/// Returns seeded sets of blob files with and without stale values. Each set begins with its oldest file.
 fn pictures() -> impl Iterator<Item = Vec<BlobFileShape>> {
     (0..PICTURES).map(|seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -100,7 +100,8 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Replaces collected files by files with their live values, as the tree does, until no file is collected.
+/// Replaces collected files with files that contain their live values, as the tree does, until the policy collects no
+/// file.
 fn collecting_ends(subject: &Subject) -> Result<(), String> {
     for mut files in pictures() {
         let most_rounds = MOST_ROUNDS * (files.len() + 1);

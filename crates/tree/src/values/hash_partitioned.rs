@@ -1,11 +1,12 @@
-//! Values in partitions by the hash of their keys. Garbage collection takes the partition with most stale bytes.
+//! Values in partitions by the hash of their keys. Garbage collection selects the partition with the most stale
+//! bytes.
 //!
-//! Source: Chan et al., "`HashKV`: Enabling Efficient Updates in KV Storage via Hashing" (USENIX ATC 2018). All versions
-//! of a key are in one partition. A collection of a partition therefore frees the space of all stale versions of its
-//! keys. `HashKV` chooses the partition with the largest number of stale bytes, and so does this policy.
+//! Source: Chan et al., "`HashKV`: Enabling Efficient Updates in KV Storage via Hashing" (USENIX ATC 2018). All
+//! versions of a key are in one partition. A collection of a partition therefore frees the space of all stale
+//! versions of its keys. Like `HashKV`, this policy selects the partition with the most stale bytes.
 //!
-//! There are two differences to the paper. The collection finds live values by the SSTables that refer to the partition,
-//! and not by a scan of the partition. Cold values stay in their partition.
+//! This policy differs from the paper in two points. The collection finds live values through the SSTables that refer
+//! to the partition, and not by a scan of the partition. Cold values remain in their partition.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use super::params::{check_share, file_bytes};
 use super::policy::{BlobFileShape, ValuePolicy, Writing};
 
-/// The largest number of partitions. A flush has an open file for each partition.
+/// The maximum number of partitions. A flush has an open file for each partition.
 const MOST_PARTITIONS: u32 = 256;
 
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<HashPartitioned>(
     "hash-partitioned",
-    "values in partitions by the hash of their keys; the partition with most stale bytes is collected (HashKV)",
+    "values in partitions by key hash; garbage collection takes the partition with most stale bytes (HashKV)",
     "# Size from which a value goes to its partition.\n\
      threshold = \"192B\"\n\
      # Number of partitions, 1 to 256. With more partitions, a collection moves fewer values, but each flush\n\
@@ -32,7 +33,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<HashPartitio
      stale_share = 0.3\n",
 );
 
-/// The policy with its parameters.
+/// The value policy with its parameters.
 struct HashPartitioned(Params);
 
 #[derive(Serialize, Deserialize)]
@@ -58,7 +59,7 @@ impl Build<dyn ValuePolicy> for HashPartitioned {
         check_share(params.stale_share)?;
         match params.partitions {
             1..=MOST_PARTITIONS => Ok(Box::new(Self(params))),
-            partitions => Err(format!("partitions is {partitions}; it is 1 to {MOST_PARTITIONS}")),
+            partitions => Err(format!("partitions is {partitions}; it must be 1 to {MOST_PARTITIONS}")),
         }
     }
 }

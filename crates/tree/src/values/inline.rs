@@ -1,6 +1,7 @@
 //! Values inside SSTables, next to their keys. Each compaction of a key also rewrites its value.
 //!
-//! A store that another design wrote can have blob files. Compactions then move the values back into the SSTables.
+//! If another design wrote the store, the store can have blob files. Compactions then move the values back into the
+//! SSTables.
 
 use catalog::Variant;
 
@@ -12,7 +13,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::plain(
     || Box::new(Inline),
 );
 
-/// The policy has no state.
+/// The value policy, which has no parameters.
 struct Inline;
 
 impl ValuePolicy for Inline {

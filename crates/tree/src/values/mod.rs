@@ -1,7 +1,7 @@
-//! Where values live: in the SSTables, next to their keys, or apart from them in blob files.
+//! The place of values: in SSTables next to their keys, or in blob files.
 //!
-//! A value policy decides which values leave the SSTables and which blob files are rewritten. The tree writes and reads
-//! the files (see `blob`).
+//! A value policy decides which values are written to blob files and which blob files are rewritten. The tree writes
+//! and reads the blob files (see `blob`).
 
 mod blob_files;
 pub mod conformance;
@@ -16,7 +16,7 @@ use catalog::Catalog;
 
 pub use policy::{BlobFileShape, ValuePolicy, Writing};
 
-/// All value policies. The first policy is the baseline.
+/// The catalog of all value policies. The first policy is the baseline.
 pub static CATALOG: Catalog<dyn ValuePolicy> = Catalog::new(
     catalog::origin!(),
     "values",

@@ -1,35 +1,35 @@
-//! Checks and questions that several value policies share.
+//! Checks and computations that several value policies share.
 
 use catalog::ByteSize;
 
 use super::policy::BlobFileShape;
 
-/// The smallest size of a complete blob file in bytes.
+/// The minimum size of a complete blob file, in bytes.
 const LEAST_FILE_BYTES: u64 = 256;
 
-/// Returns the size of a complete blob file.
+/// Returns the size of a complete blob file, in bytes.
 ///
 /// # Errors
-/// If the size is too small for a file.
+/// If the size is below the minimum size of a blob file.
 pub(super) fn file_bytes(size: ByteSize) -> Result<u64, String> {
     match size.0 {
         LEAST_FILE_BYTES.. => Ok(size.0),
-        _ => Err(format!("file_size is {size}; it is at least {LEAST_FILE_BYTES}B")),
+        _ => Err(format!("file_size is {size}; it must be at least {LEAST_FILE_BYTES}B")),
     }
 }
 
-/// Checks a stale share.
+/// Checks that a stale share is valid.
 ///
 /// # Errors
-/// If the share is not above 0 and at most 1.
+/// If the share is not above 0, or if the share is above 1.
 pub(super) fn check_share(share: f64) -> Result<(), String> {
     match share > 0.0 && share <= 1.0 {
         true => Ok(()),
-        false => Err(format!("stale_share is {share}; it is above 0 and at most 1")),
+        false => Err(format!("stale_share is {share}; it must be above 0 and at most 1")),
     }
 }
 
-/// Returns the files whose stale part is at least `share`.
+/// Returns the numbers of the files whose stale share is at least `share`.
 pub(super) fn stale_files(files: &[BlobFileShape], share: f64) -> Vec<u64> {
     let is_stale = |file: &&BlobFileShape| file.stale_bytes() > 0 && file.stale_share() >= share;
     files.iter().filter(is_stale).map(|file| file.id).collect()

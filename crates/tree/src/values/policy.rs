@@ -1,4 +1,4 @@
-//! The trait of value policies, which decide where values live. A policy sees blob files as plain data.
+//! The trait of value policies, which decide where values are stored. A policy receives the blob files as plain data.
 
 /// The work that writes SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,61 +12,62 @@ pub enum Writing {
     },
 }
 
-/// The data of one blob file that a policy sees.
+/// The data about one blob file that a value policy receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobFileShape {
     /// The number of the file. A file with a larger number is newer.
     pub id: u64,
-    /// The bytes of all values, with their keys and checksums.
+    /// The total size of all values with their keys and checksums, in bytes.
     pub bytes: u64,
-    /// The part of `bytes` that SSTables refer to. A value is stale when no SSTable refers to it. The newest version of
-    /// a key makes an older value stale at the compaction that drops the older entry.
+    /// The part of `bytes` to which SSTables refer. A value without a reference from an SSTable is stale. If a key is
+    /// overwritten, the old value becomes stale when a compaction drops the old entry.
     pub live_bytes: u64,
-    /// The partition of the keys, below [`ValuePolicy::partitions`] of the policy that wrote the file.
+    /// The partition of the keys. The number is below [`ValuePolicy::partitions`] of the policy that wrote the file.
     pub partition: u32,
 }
 
 impl BlobFileShape {
-    /// Returns the bytes of stale values.
+    /// Returns the number of bytes of stale values.
     pub fn stale_bytes(&self) -> u64 {
         self.bytes.saturating_sub(self.live_bytes)
     }
 
-    /// Returns the stale part of the file, 0 to 1.
+    /// Returns the share of stale bytes in the file, from 0 to 1.
     pub fn stale_share(&self) -> f64 {
         if self.bytes == 0 { 0.0 } else { self.stale_bytes() as f64 / self.bytes as f64 }
     }
 }
 
-/// A value policy. The policy decides which values leave the SSTables and live in blob files, and which blob files are
-/// rewritten because many of their values are stale.
+/// A value policy. The policy decides which values are stored in blob files, and which blob files are rewritten
+/// because many of their values are stale.
 ///
 /// Contract:
-/// 1. Equal questions get equal answers.
+/// 1. Calls with equal arguments return equal results.
 /// 2. [`file_bytes`](Self::file_bytes) and [`partitions`](Self::partitions) are above 0.
-/// 3. [`relocates`](Self::relocates) and [`collects`](Self::collects) name each file at most once, and only files that
-///    they were shown.
-/// 4. Collecting ends: if each collected file is replaced by a file with its live values, `collects` names no file
-///    after finitely many rounds.
+/// 3. [`relocates`](Self::relocates) and [`collects`](Self::collects) return only files of their argument, each file at
+///    most once.
+/// 4. Garbage collection ends. If each collected file is replaced with a file that contains its live values, `collects`
+///    returns no file after finitely many rounds.
 pub trait ValuePolicy: Send + Sync {
-    /// Returns the size in bytes from which this work writes values to blob files. `None` if all values stay in the
-    /// SSTables.
+    /// Returns the size, in bytes, from which this work writes values to blob files. Returns `None` if all values
+    /// stay in the SSTables.
     fn separates_from(&self, writing: Writing) -> Option<u64>;
 
-    /// Returns the size in bytes at which a blob file is complete.
+    /// Returns the size at which a blob file is complete, in bytes.
     fn file_bytes(&self) -> u64;
 
-    /// Returns the number of partitions, at least 1. A blob file has only values of keys whose hashes are in one partition.
+    /// Returns the number of partitions, at least 1. All keys in a blob file have hashes in one partition.
     fn partitions(&self) -> u32 {
         1
     }
 
-    /// Returns the files whose live values move to new files when a compaction reads their keys. `files` is every blob
-    /// file of the tree, oldest first.
+    /// Returns the files whose live values move to new files when a compaction reads their keys. `files` contains
+    /// every blob file of the tree, from the oldest to the newest.
     fn relocates(&self, files: &[BlobFileShape]) -> Vec<u64>;
 
     /// Returns the files whose live values must move now, even if no compaction is due. The tree then rewrites the
-    /// SSTables that refer to them. `files` is every blob file of the tree, oldest first.
+    /// SSTables that refer to these files. `files` contains every blob file of the tree, from the oldest to the
+    /// newest.
     fn collects(&self, files: &[BlobFileShape]) -> Vec<u64> {
         let _ = files;
         Vec::new()

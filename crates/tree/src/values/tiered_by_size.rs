@@ -1,9 +1,11 @@
-//! Small values inline, large values apart from the flush on, and medium values apart from a deeper level on.
+//! Small values inline. Flushes write large values to blob files. Compactions write medium values to blob files from
+//! a deeper level on.
 //!
-//! Source: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX ATC
-//! 2021), which treats values by three classes of size; Xanthakis et al., "Parallax" (`SoCC` 2021), which separates medium
-//! values late. A medium value stays next to its key while compactions merge the young levels. Many medium values are
-//! overwritten there and never reach a blob file. In the deeper levels, compactions copy a pointer.
+//! Sources: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX
+//! ATC 2021), with three size classes of values. Xanthakis et al., "Parallax" (`SoCC` 2021), with late separation of
+//! medium values. A medium value stays next to its key while compactions merge the upper levels. There, newer
+//! versions replace many medium values before they reach a blob file. In the deeper levels, compactions copy only
+//! pointers.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,7 @@ use super::policy::{BlobFileShape, ValuePolicy, Writing};
 
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize>(
     "tiered-by-size",
-    "small values inline, medium values apart from a deeper level on, large values apart from the flush on",
+    "small values in SSTables, large values in blob files, medium values in blob files from a deeper level on",
     "# Size from which a value is large and goes to a blob file at the flush.\n\
      large = \"8KiB\"\n\
      # Size from which a value is medium. A medium value goes to a blob file at a compaction to medium_level\n\
@@ -27,7 +29,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize
      stale_share = 0.3\n",
 );
 
-/// The policy with its parameters.
+/// The value policy with its parameters.
 struct TieredBySize(Params);
 
 #[derive(Serialize, Deserialize)]
@@ -59,10 +61,10 @@ impl Build<dyn ValuePolicy> for TieredBySize {
         file_bytes(params.file_size)?;
         check_share(params.stale_share)?;
         if params.medium > params.large {
-            return Err(format!("medium is {}; it is at most large, {}", params.medium, params.large));
+            return Err(format!("medium is {}; it must be at most large, {}", params.medium, params.large));
         }
         if params.medium_level == 0 {
-            return Err("medium_level is 0; it is at least 1, because flushes write level 0".to_owned());
+            return Err("medium_level is 0; it must be at least 1, because flushes write level 0".to_owned());
         }
         Ok(Box::new(Self(params)))
     }

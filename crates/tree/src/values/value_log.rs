@@ -1,12 +1,14 @@
-//! One log of values with garbage collection at its tail.
+//! A value log with garbage collection at its tail.
 //!
 //! Source: Lu et al., "`WiscKey`: Separating Keys from Values in SSD-conscious Storage" (FAST 2016). The log is a
-//! sequence of blob files. New values go to its head. When too much of the log is stale, its tail is collected: the live
-//! values of the oldest files move to the head. The order is that of the log, so a file is collected even if it has few
-//! stale values. A collection takes as many files as have the bytes of a segment, so small files do not accumulate.
+//! sequence of blob files. New values are written to the head of the log. If the stale share of the log is too large,
+//! the policy collects its tail: the live values of the oldest files move to the head. The policy collects files
+//! strictly in the order of the log, even if a file has few stale values. One collection takes as many files as a
+//! segment has bytes, so small files do not accumulate.
 //!
-//! There are two differences to the paper. Values enter the log at the flush, because the WAL makes writes durable. The
-//! collection finds live values by the SSTables that refer to the file, so it needs no lookup for each value.
+//! This policy differs from the paper in two points. Flushes write the values to the log, because the WAL makes
+//! writes durable. The collection finds live values through the SSTables that refer to the file, so it needs no
+//! lookup for each value.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -25,7 +27,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<ValueLog>(
      stale_share = 0.3\n",
 );
 
-/// The policy with its parameters.
+/// The value policy with its parameters.
 struct ValueLog(Params);
 
 #[derive(Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! A WAL that is written to the operating system: acknowledged writes survive a crash of the process.
+//! A WAL in the page cache of the operating system. Acknowledged writes survive a crash of the process.
 
 use catalog::Variant;
 
@@ -10,7 +10,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::plain(
     || Box::new(Buffered),
 );
 
-/// The mode has no state.
+/// The WAL mode, which has no parameters.
 struct Buffered;
 
 impl WalPolicy for Buffered {

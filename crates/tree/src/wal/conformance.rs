@@ -1,4 +1,4 @@
-//! The invariants of WAL modes as a check that any crate's tests can call.
+//! The invariants of WAL modes, as a check that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_tree::wal;
@@ -19,22 +19,23 @@ use crate::conformance::check_in_tree;
 /// A WAL mode under test.
 struct Subject(Box<dyn WalPolicy>);
 
-/// All invariants, by name.
+/// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("the decisions are consistent", |subject| subject.0.mode().check()),
-    ("the decisions are the same at every call", |subject| {
+    ("every call returns equal decisions", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.mode());
         ensure(once == again, || format!("{once:?}, then {again:?}"))
     }),
 ];
 
 /// Checks every invariant of the axis for a WAL mode with its default parameters. Also checks that a tree with this
-/// mode answers like a `BTreeMap`, including after it was closed and opened.
+/// mode gives the same answers as a `BTreeMap`, even after the tree was closed and opened again.
 ///
-/// The mode is added to the catalog unless it is there already, because a design refers to it by name.
+/// The function adds the mode to the catalog if the catalog lacks it, because a design refers to a mode by name.
 ///
 /// # Errors
-/// The mode cannot be added to the catalog; or one line per broken invariant, in the form `kind: "invariant": failure`.
+/// If the mode cannot be added to the catalog, or if an invariant is broken. The error has one line per broken
+/// invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn WalPolicy>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);

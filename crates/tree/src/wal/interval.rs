@@ -1,4 +1,4 @@
-//! A WAL that is synced in the background at an interval. Power loss costs at most the writes since the last sync.
+//! A WAL with background syncs at a fixed interval. A power loss costs at most the writes since the last sync.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::new::<Interval>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The mode with its period in nanoseconds.
+/// The WAL mode with the period between two syncs in nanoseconds.
 struct Interval(u64);
 
 #[derive(Serialize, Deserialize)]

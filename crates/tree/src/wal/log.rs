@@ -1,4 +1,4 @@
-//! A WAL file that is being written.
+//! A WAL file to which the tree appends records.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use super::record::header;
 use super::{WalMode, log_path};
 use crate::error::Result;
 
-/// A WAL file that is open for appending. In mode `none` there is no file, and every call does nothing.
+/// A WAL file that is open for appending. In mode `none`, the file does not exist, and every call does nothing.
 pub(crate) struct LogFile {
     file: Option<Box<dyn WriteFile>>,
 }
 
 impl LogFile {
-    /// Creates WAL file `number` with `seal`. The directory entry of the WAL is made durable if acknowledged writes
-    /// must survive power loss.
+    /// Creates the WAL file with this number and seal. If acknowledged writes must survive power loss, the function
+    /// also makes the directory entry of the file durable.
     pub(crate) fn create(
         storage: &dyn Storage,
         directory: &Path,
@@ -35,17 +35,17 @@ impl LogFile {
         Ok(Self { file: Some(file) })
     }
 
-    /// Returns the number of bytes written; 0 without a WAL.
+    /// Returns the number of bytes written to the WAL, or 0 without a WAL.
     pub(crate) fn len(&self) -> u64 {
         self.bytes().unwrap_or(0)
     }
 
-    /// Returns the number of bytes written; `None` without a WAL.
+    /// Returns the number of bytes written to the WAL, or `None` without a WAL.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.file.as_ref().map(|file| file.len())
     }
 
-    /// Appends framed records.
+    /// Appends framed records to the WAL.
     pub(crate) fn append(&mut self, records: &[u8]) -> Result<()> {
         match &mut self.file {
             Some(file) if !records.is_empty() => Ok(file.append(records)?),

@@ -22,7 +22,7 @@ pub use mode::{CommitSync, WalMode, WalPolicy};
 pub(crate) use record::{HEADER_BYTES, LogPlace, frame};
 pub(crate) use replay::{LogContent, replay};
 
-/// All WAL modes. The first mode is the baseline.
+/// The catalog of all WAL modes. The first mode is the baseline.
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     catalog::origin!(),
     "wal",
@@ -35,7 +35,7 @@ pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
     if mode.syncs_at_rotation { HEADER_BYTES as u64 } else { 0 }
 }
 
-/// Corrects the checksums of a WAL: see [`crate::reseal`].
+/// Corrects the checksums of a WAL. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     record::reseal(bytes, seal);
 }

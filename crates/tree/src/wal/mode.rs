@@ -1,84 +1,85 @@
-//! The trait of WAL modes, and the decisions of a mode as plain data.
+//! The trait of WAL modes. A mode returns its decisions as plain data.
 
 use std::time::Duration;
 
 /// A mode of the write-ahead log (WAL). The mode decides when a write is acknowledged.
 ///
-/// Contract: every call returns equal decisions. A tree asks only once, when it is opened, so that writes make no call
-/// through this trait.
+/// Contract: every call returns equal decisions. A tree calls this trait only once, when the tree is opened, so
+/// writes make no call through this trait.
 pub trait WalPolicy: Send + Sync {
-    /// The decisions of the mode.
+    /// Returns the decisions of the mode.
     fn mode(&self) -> WalMode;
 }
 
-/// The decisions of a WAL mode, resolved once when a tree is opened.
+/// The decisions of a WAL mode. A tree reads the decisions once, when the tree is opened.
 ///
-/// Invariant: a mode without a log neither syncs commits nor rotations and has no period.
+/// Invariant: a mode without a log syncs neither commits nor rotations, and has no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalMode {
-    /// Whether there is a WAL. Without one, a crash of the process loses the writes that are not flushed.
+    /// Whether the tree has a WAL. Without a WAL, a crash of the process loses the writes that are not flushed.
     pub has_log: bool,
-    /// The commits that are synced before they are acknowledged.
+    /// The commits that are synced before the tree acknowledges them.
     pub commit_sync: CommitSync,
-    /// Whether files are synced when a new WAL begins. If so, the new file and its directory entry are durable before
-    /// the first record of the new file. The old file is then completely durable, too.
+    /// Whether the tree syncs the old and the new WAL file at a rotation. If so, the new file and its directory entry
+    /// are durable before the first record of the new file. The old file is then also completely durable.
     pub syncs_at_rotation: bool,
-    /// The time between two background syncs, in timed mode; `None` if there are none.
+    /// The time between two background syncs in timed mode. `None` if the mode has no background syncs.
     pub period: Option<Duration>,
 }
 
-/// The commits that are synced before they are acknowledged.
+/// The commits that are synced before the tree acknowledges them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitSync {
-    /// No commit is synced. With a log, an acknowledged write survives a crash of the process, but not power loss.
+    /// No commit is synced. With a log, an acknowledged write survives a crash of the process, but not a power loss.
     Never,
     /// Every commit is synced separately.
     Each,
     /// Every commit is synced. Commits that wait at the same time share one sync (group commit).
     Shared {
-        /// The longest time that the leader of a group waits for the commits that shared the sync before.
+        /// The longest time for which the leader of a group waits for the commits that shared the previous sync.
         most_wait: Duration,
     },
 }
 
 impl WalMode {
-    /// The decisions of `none`: there is no log.
+    /// The decisions of mode `none`: the tree has no log.
     pub const NONE: Self =
         Self { has_log: false, commit_sync: CommitSync::Never, syncs_at_rotation: false, period: None };
 
-    /// The decisions of `buffered`: when a write is acknowledged, the operating system has it.
+    /// The decisions of mode `buffered`: an acknowledged write is in the page cache of the operating system.
     pub const BUFFERED: Self = Self { has_log: true, ..Self::NONE };
 
-    /// The decisions of `sync`: when a write is acknowledged, the device has it, by a sync for each write.
+    /// The decisions of mode `sync`: an acknowledged write is on the device, after a sync for this write only.
     pub const SYNC: Self = Self { commit_sync: CommitSync::Each, syncs_at_rotation: true, ..Self::BUFFERED };
 
-    /// The decisions of `group`: when a write is acknowledged, the device has it, by a sync that several commits share.
+    /// The decisions of mode `group`: an acknowledged write is on the device, after a sync that several commits
+    /// share.
     pub const GROUP: Self = Self {
         commit_sync: CommitSync::Shared { most_wait: Duration::from_micros(200) },
         syncs_at_rotation: true,
         ..Self::BUFFERED
     };
 
-    /// The decisions of `interval`: as `buffered`, with a sync in the background after each `period`.
+    /// The decisions of mode `interval`: like `buffered`, with a background sync after each `period`.
     pub const fn interval(period: Duration) -> Self {
         Self { syncs_at_rotation: true, period: Some(period), ..Self::BUFFERED }
     }
 
-    /// Whether an acknowledged write survives power loss.
+    /// Returns whether an acknowledged write survives a power loss.
     pub fn survives_power_loss(self) -> bool {
         self.commit_sync != CommitSync::Never
     }
 
-    /// Whether commits share syncs.
+    /// Returns whether several commits share a sync.
     #[inline]
     pub(crate) fn shares_syncs(self) -> bool {
         matches!(self.commit_sync, CommitSync::Shared { .. })
     }
 
-    /// Checks the invariant.
+    /// Checks the invariant of the decisions.
     ///
     /// # Errors
-    /// Names the decision that needs a log or a longer period.
+    /// If the decisions break the invariant. The error names the decision that needs a log or a longer period.
     pub fn check(self) -> Result<(), String> {
         if !self.has_log && self != Self::NONE {
             return Err("a WAL mode without a log cannot sync anything".to_owned());

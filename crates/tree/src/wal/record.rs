@@ -1,4 +1,4 @@
-//! The format of a WAL file: a header with the number of the file, and then one framed record per commit.
+//! The format of a WAL file: a header with the number of the file, followed by one framed record per commit.
 //!
 //! ```text
 //! log      header record*
@@ -7,10 +7,10 @@
 //! head     u32 length of the operations, varint first sequence number, varint synced
 //! ```
 //!
-//! `synced` is the length of the WAL that was known to be durable when the record was framed. This length distinguishes
-//! a crash from corruption. A crash may lose any part of the unsynced end of a WAL. If a record after a broken record
-//! has a `synced` beyond the broken record, the broken record was durable, and it is corrupt now. The head of a record
-//! has its own checksum, so that it can be found among other bytes.
+//! `synced` is the durable length of the WAL at the time at which the record was framed. This length distinguishes a
+//! crash from corruption. A crash may lose any part of the unsynced end of a WAL. If a record after a broken record
+//! has a `synced` beyond the broken record, the broken record was durable, so the WAL is corrupt. The head of a
+//! record has its own checksum, so replay can find the head among other bytes.
 
 use types::SequenceNumber;
 
@@ -23,13 +23,13 @@ pub(crate) const HEADER_BYTES: usize = MAGIC.len() + 8 + 4;
 /// The length of the two checksums before each head, in bytes.
 const SUMS_BYTES: usize = 4 + 4;
 
-/// The length of the number that each head begins with, in bytes.
+/// The length, in bytes, of the number at the start of each head.
 const LENGTH_BYTES: usize = 4;
 
-/// The kind of file, and the version of its format.
+/// The first bytes of a WAL file, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmlog\x001";
 
-/// Returns the header of WAL `number`, whose checksums begin with `seal`.
+/// Returns the header of WAL `number`. Every checksum of the WAL covers `seal`.
 pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&number.to_le_bytes());
@@ -38,29 +38,29 @@ pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     bytes
 }
 
-/// Whether `bytes` begin with the header of WAL `number` with `seal`.
+/// Returns whether `bytes` begins with the header of WAL `number`, for a file with this `seal`.
 pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
-/// Returns the format version of a WAL of another version, which no crash leaves. `None` for all other bytes.
+/// Returns the format version of a WAL that another program version wrote. Returns `None` for all other bytes.
 pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {
     let (version, magic) = bytes.get(..MAGIC.len())?.split_last()?;
     (MAGIC.starts_with(magic) && *version != 0 && *version != MAGIC[MAGIC.len() - 1]).then_some(*version)
 }
 
-/// Position of a record in a WAL.
+/// The place of a record in a WAL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPlace {
     /// The seal of the WAL.
     pub(crate) seal: u64,
-    /// The offset in the WAL of the buffer to which the record is appended.
+    /// The offset in the WAL at which the buffer for the record begins.
     pub(crate) base: u64,
-    /// The length of the WAL that is known to be durable.
+    /// The length of the WAL that is known to be durable, in bytes.
     pub(crate) synced: u64,
 }
 
-/// Appends one record to `out`, which begins at `place`. `write` appends the operations.
+/// Appends one record to `out`, whose first byte is at `place` in the WAL. `write` appends the operations.
 #[inline]
 pub(crate) fn frame(
     out: &mut Vec<u8>,
@@ -84,17 +84,17 @@ pub(crate) fn frame(
     out[start..head].copy_from_slice(sums.as_flattened());
 }
 
-/// A record that was read.
+/// A record that replay has read.
 pub(super) struct Record<'a> {
     /// The sequence number of the first operation.
     pub(super) first_sequence: SequenceNumber,
-    /// The encoded operations.
+    /// The operations in the encoding of `batch`.
     pub(super) operations: &'a [u8],
     /// The offset of the next record.
     pub(super) end: usize,
 }
 
-/// Reads the record at offset `at` of the WAL with `seal`. Returns `None` if the record is not intact.
+/// Reads the record at offset `at` of the WAL that has this `seal`. Returns `None` if the record is not intact.
 pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     let head = Head::read(bytes, seal, at)?;
     let operations = bytes.get(head.end..)?.get(..head.length)?;
@@ -103,14 +103,14 @@ pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     is_intact.then_some(Record { first_sequence: head.first_sequence, operations, end })
 }
 
-/// Returns the length of the WAL that was durable when the record at offset `at` was framed. `None` if no record with
-/// an intact head begins there. The operations of the record need not be intact.
+/// Returns the durable length of the WAL at the time at which the record at offset `at` was framed. The operations of
+/// the record may be corrupt. Returns `None` if no record with an intact head begins at this offset.
 pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
-/// Corrects all checksums of a WAL with `seal`, if their places can be determined, so that fuzzing reaches the code
-/// after the checks. All other bytes stay unchanged.
+/// Corrects all checksums of the WAL that has this `seal`, if their places can be determined. Fuzzing then reaches
+/// the code after the checksum verification. All other bytes stay unchanged.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
     let sum = HEADER_BYTES - 4;
     if bytes.len() < HEADER_BYTES {

@@ -11,37 +11,38 @@ use crate::batch::{Operation, operations};
 use crate::error::{Error, Result};
 use crate::manifest::State;
 
-/// The result of replaying a WAL.
+/// The result of a WAL replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogContent {
     /// The number of replayed commits.
     pub(crate) records: u64,
     /// The number of replayed operations.
     pub(crate) operations: u64,
-    /// The last replayed sequence number, or the number before the WAL if nothing was replayed.
+    /// The last replayed sequence number. If nothing was replayed, the sequence number before the WAL.
     pub(crate) last_sequence: SequenceNumber,
-    /// The number of bytes that were not replayed. The bytes are a commit that a crash cut off and all bytes after it,
-    /// or the whole WAL if there is a gap.
+    /// The number of bytes that were not replayed. These bytes are a commit that a crash interrupted and all later
+    /// bytes. If there is a gap, these bytes are the whole WAL.
     pub(crate) dropped_bytes: u64,
-    /// The first sequence number of the WAL, if it does not follow the number before. The writes between are missing.
-    /// The WAL must not be replayed then, because the writes would have a gap.
+    /// The first sequence number of the WAL, if some writes before the WAL are missing. The WAL must then not be
+    /// replayed, because the replayed writes would have a gap.
     pub(crate) gap: Option<SequenceNumber>,
-    /// The bytes of the WAL, without zeros after its last record.
+    /// The length of the WAL in bytes, without the zeros after its last record.
     pub(crate) file_bytes: u64,
-    /// Whether the file has the header of this WAL.
+    /// Whether the file has the header of the expected WAL.
     pub(crate) has_header: bool,
 }
 
 impl LogContent {
-    /// Rejects a WAL `number` that no crash can leave under a manifest with `state`. `after` is the last write before
-    /// the WAL.
+    /// Returns an error if no crash can leave the WAL `number` under a manifest with `state`. `after` is the sequence
+    /// number of the last write before the WAL.
     ///
-    /// Rejected are:
+    /// The function rejects:
     ///
-    /// * a WAL that does not follow that write, if each WAL is synced before the next WAL is written;
-    /// * a WAL without its header, if the header was synced before the manifest named the WAL. Exception: the last of
-    ///   several later WALs may have been begun when the power failed;
-    /// * a WAL that is not complete, if the store was closed.
+    /// - a WAL that does not begin with the write after `after`, if each WAL is synced before the next WAL is
+    ///   written;
+    /// - a WAL without a header, if the header was synced before the manifest named the WAL. A power failure may
+    ///   interrupt the creation of the last WAL, so this check does not apply to the last of several later WALs;
+    /// - an incomplete WAL, if the store was closed.
     pub(crate) fn check(
         &self,
         directory: &Path,
@@ -53,11 +54,11 @@ impl LogContent {
         if let Some(first) = self.gap.filter(|_| state.log_is_synced) {
             return Err(damaged(
                 HEADER_BYTES as u64,
-                format!("the WAL begins with write {first}, and the synced writes before end with {after}"),
+                format!("the WAL begins with write {first}, but the last synced write before is {after}"),
             ));
         }
         if !self.has_header && state.log_is_synced && state.log == Some(number) {
-            return Err(damaged(0, "the header is corrupt, or the WAL is one of another store".to_owned()));
+            return Err(damaged(0, "the header is corrupt, or the WAL belongs to another store".to_owned()));
         }
         match state.closed_log {
             Some((closed, bytes))
@@ -73,12 +74,12 @@ impl LogContent {
     }
 }
 
-/// Calls `apply` for every operation of WAL `number` with `seal`, in the order of the sequence numbers. The first
-/// operation must follow write `after`.
+/// Calls `apply` for every operation of WAL `number`, in the order of the sequence numbers. The file has this `seal`.
+/// The first operation must be the write after `after`.
 ///
-/// Replay ends at the first record that is not intact. Later records were never acknowledged as durable, or replaying
-/// them would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken record. In
-/// that case the WAL is corrupt, which is an error, because no crash has this effect.
+/// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
+/// their replay would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken
+/// record. No crash can have this effect, so the WAL is corrupt and the function returns an error.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -91,7 +92,7 @@ pub(crate) fn replay(
     let file = storage.open(&path, Purpose::Log)?;
     let bytes = file.read(0, file.len() as usize)?;
     if let Some(version) = other_version(&bytes) {
-        let what = format!("the WAL has format version {version}; this program reads another one");
+        let what = format!("the WAL has format version {version}, which this program cannot read");
         return Err(Error::damaged(&path, 0, what));
     }
     let mut content = LogContent {
@@ -99,7 +100,7 @@ pub(crate) fn replay(
         has_header: has_header(&bytes, number, seal),
         ..LogContent::default()
     };
-    // A WAL may end with zeros, which are reserved but unused space.
+    // A WAL may end with zeros, because the file reserves space in advance.
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let mut at = 0;
     if content.has_header {
@@ -133,7 +134,7 @@ pub(crate) fn replay(
     Ok(content)
 }
 
-/// Whether the head of a record after offset `at` shows that the WAL was durable beyond `at`.
+/// Returns whether the head of a record after offset `at` shows that the WAL was durable beyond `at`.
 fn was_durable(bytes: &[u8], seal: u64, at: usize) -> bool {
     (at + 1..bytes.len()).any(|next| {
         let synced = synced_before(bytes, seal, next);
@@ -151,8 +152,8 @@ mod tests {
 
     const SEAL: u64 = 0x5ea1;
 
-    /// A WAL of three commits of one, two and one operations. Each is synced before the next, or none is. Returns the
-    /// WAL and the end of each commit.
+    /// Returns a WAL with three commits of one, two and one operations, and the end of each commit. With `is_synced`,
+    /// each commit was synced before the next commit.
     fn sample(is_synced: bool) -> (Vec<u8>, Vec<usize>) {
         let mut bytes = header(7, SEAL);
         let mut ends = vec![bytes.len()];
@@ -190,7 +191,7 @@ mod tests {
             assert_eq!(seen, all[..operations], "cut at {cut}");
             assert_eq!(content.last_sequence, operations as u64);
             let intact = if cut < ends[0] { 0 } else { ends[whole] };
-            // Zeros at the end may be reserved space, so they do not count as lost.
+            // Zeros at the end may be reserved space, so they do not count as dropped bytes.
             let written = bytes[..cut].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
             assert_eq!(content.dropped_bytes, written.saturating_sub(intact) as u64, "cut at {cut}");
         }
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn a_torn_end_is_no_damage_whatever_of_it_was_kept() {
         let (mut bytes, ends) = sample(true);
-        // Two more commits that share a sync. The power failure kept only the second one.
+        // Two more commits share a sync. The power failure left only the second of these commits.
         let synced = ends[3] as u64;
         for first in [5, 6] {
             frame(&mut bytes, LogPlace { seal: SEAL, base: 0, synced }, first, |out| {

@@ -1,4 +1,4 @@
-//! A WAL that is synced for every commit: acknowledged writes survive power loss.
+//! A WAL with a sync for every commit. Acknowledged writes survive a power loss.
 
 use catalog::Variant;
 
@@ -9,7 +9,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> =
         Box::new(Sync)
     });
 
-/// The mode has no state.
+/// The WAL mode, which has no parameters.
 struct Sync;
 
 impl WalPolicy for Sync {

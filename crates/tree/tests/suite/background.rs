@@ -1,4 +1,4 @@
-//! Background work: flushes, compactions and syncs end in time, and report their errors.
+//! Background work: flushes, compactions and syncs finish in time, and report their errors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn nothing_goes_on_behind_a_settled_tree() {
 
 #[test]
 fn a_flush_ends_while_others_go_on_writing() {
-    // A disk that is slow to create an SSTable, so that writers are always ahead of it.
+    // On this disk, the creation of an SSTable is slow, so that writers are always faster than flushes.
     let disk = Probe::new(|_, operation, path| {
         if operation == FileOperation::Create && is_a(path, "table") {
             thread::sleep(Duration::from_millis(2));
@@ -171,7 +171,7 @@ fn a_table_that_could_not_be_written_is_removed() {
     assert!(!names.iter().any(|name| is_a(name, "table")), "{names:?}");
 }
 
-/// Writes ten memtables to a disk that takes 20 ms for each SSTable, and returns the counters.
+/// Writes ten memtables to a disk that takes 20 ms to create an SSTable, and returns the counters.
 fn write_to_a_slow_disk(pacing: &str) -> lsmbench_tree::Counts {
     let disk = Probe::new(|_, operation, path| {
         if operation == FileOperation::Create && is_a(path, "table") {

@@ -1,4 +1,4 @@
-//! Values in blob files: which files exist, what moves, and what a reader sees.
+//! Values in blob files: which files exist, which values move between files, and which values readers get.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::common::{memory, open, small_design};
 
 const DIRECTORY: &str = "tree";
 
-/// A design with values from 100 bytes on in blob files, and these further parameters.
+/// Returns a design that stores values of at least 100 bytes in blob files, with these additional parameters.
 fn apart(parameters: &str) -> Design {
     small_design(&format!("values = {{ kind = \"blob-files\", threshold = 100{parameters} }}"))
 }
@@ -19,7 +19,7 @@ fn in_directory(design: &Design, storage: &Arc<dyn Storage>) -> Tree {
     open(design, Mode::Counted, storage, Path::new(DIRECTORY))
 }
 
-/// The names of the blob files.
+/// Returns the names of the blob files.
 fn blobs(storage: &Arc<dyn Storage>) -> Vec<String> {
     let names = storage.list(Path::new(DIRECTORY)).unwrap();
     names
@@ -32,7 +32,7 @@ fn value(number: usize) -> Vec<u8> {
     vec![number as u8; 200]
 }
 
-/// Puts values of 200 bytes under these numbers and flushes.
+/// Puts values of 200 bytes under the keys with these numbers, and flushes the memtable.
 fn put(tree: &Tree, numbers: std::ops::Range<usize>) {
     for number in numbers {
         tree.put(format!("key{number:03}").as_bytes(), &value(number)).unwrap();
@@ -40,7 +40,7 @@ fn put(tree: &Tree, numbers: std::ops::Range<usize>) {
     tree.flush().unwrap();
 }
 
-/// Expects exactly these values, by gets and by a scan.
+/// Checks with gets and with a scan that the tree contains exactly these values.
 fn expect(tree: &Tree, numbers: std::ops::Range<usize>) {
     let mut range = tree.range(..).unwrap();
     for number in numbers {
@@ -100,7 +100,7 @@ fn a_compaction_leaves_values_in_place_until_their_file_is_stale() {
     assert_eq!((stats.bytes, stats.live_bytes), (14 * 218, 10 * 218));
     put(&tree, 4..7);
     tree.compact().unwrap();
-    // Seven of ten values of the first file are stale now. The next compaction moves the other three.
+    // Seven of ten values in the first file are stale now. The next compaction moves the other three values.
     put(&tree, 0..1);
     tree.compact().unwrap();
     assert_eq!(tree.stats().counts.blob_values_relocated, 3);
@@ -138,7 +138,7 @@ fn a_snapshot_keeps_the_files_of_its_values() {
     assert_eq!(copied.get(b"key009").unwrap(), Some(value(9)));
 }
 
-/// Changes one byte of a file.
+/// Changes one byte of a file at the offset `at`.
 fn damage(storage: &Arc<dyn Storage>, name: &str, at: usize) {
     let path = Path::new(DIRECTORY).join(name);
     let file = storage.open(&path, Purpose::Table).unwrap();
@@ -171,5 +171,5 @@ fn a_corrupt_or_missing_blob_file_is_named() {
     storage.remove(&Path::new(DIRECTORY).join(name)).unwrap();
     let options = OpenOptions::new(apart("")).mode(Mode::Counted).storage(Arc::clone(&storage));
     let error = options.open(DIRECTORY).err().unwrap().to_string();
-    assert!(error.contains(&**name) && error.contains("open it with quarantine"), "{error}");
+    assert!(error.contains(&**name) && error.contains("open the store with quarantine"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Common parts of the tests of the tree: designs to try, storage, and steps of one size.
+//! Common parts of the tests of the tree: designs under test, storage, and entries of one size.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,12 +9,13 @@ use storage::{Memory, Storage};
 use lsmbench_tree::conformance::small;
 pub(crate) use lsmbench_tree::conformance::{Model, Replay, Step, Write, in_pairs, steps, with_merges};
 
-/// A design from TOML over [`small`].
+/// Returns the design of [`small`] with the values of a TOML table.
 pub(crate) fn small_design(toml: &str) -> Design {
     small(&toml.parse().unwrap()).unwrap()
 }
 
-/// Every design that differs from the small default in one place: each variant of each axis, then options.
+/// Returns every design that differs from the small default design in one place: each variant of each axis, then the
+/// options.
 pub(crate) fn all_designs() -> Vec<(String, Design)> {
     let mut designs = vec![("default".to_owned(), small_design(""))];
     for axis in AXES {
@@ -88,18 +89,18 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
     designs
 }
 
-/// Opens a tree on storage of the caller.
+/// Opens a tree on the given storage.
 pub(crate) fn open(design: &Design, mode: Mode, storage: &Arc<dyn Storage>, directory: &Path) -> Tree {
     let options = OpenOptions::new(design.clone()).mode(mode).storage(Arc::clone(storage));
     options.open(directory).unwrap_or_else(|error| panic!("the tree does not open: {error}"))
 }
 
-/// Storage in memory whose files are mapped.
+/// Returns storage in memory with memory-mapped files.
 pub(crate) fn mapped_memory() -> Arc<dyn Storage> {
     Arc::new(Memory::mapped())
 }
 
-/// Storage in memory.
+/// Returns storage in memory without memory-mapped files.
 pub(crate) fn memory() -> Arc<dyn Storage> {
     Arc::new(Memory::default())
 }

@@ -1,10 +1,11 @@
-//! Many threads on one tree, whose reads are checked while they run.
+//! Many threads use one tree, and the test checks their reads at the same time.
 //!
-//! Three groups of keys have invariants that hold at every moment. *Registers* have one writer each and count up. A
-//! read is right if it returns a version between the last one acknowledged before it and the last one begun before its
-//! end (linearizability of one key). The *cycle* is written key after key, round after round. Every snapshot shows a
-//! prefix of the writes, so no key is ahead of the previous one. *Accounts* are written by batches that move money, so
-//! every snapshot has the same sum.
+//! Three groups of keys have invariants that hold at all times. Each *register* has one writer, which counts up. A
+//! read must not return a version older than the last version acknowledged before the read. It must not return a
+//! version newer than the last version begun before the end of the read (linearizability of one key). The *cycle* is
+//! a list of keys that one writer writes in order, round after round. Every snapshot contains a prefix of the writes,
+//! so no key is ahead of the previous key. Batches move money between *accounts*, so the accounts have the same sum
+//! in every snapshot.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -25,25 +26,25 @@ const DIRECTORY: &str = "tree";
 const REGISTERS: usize = 24;
 const REGISTER_WRITERS: usize = 2;
 const REGISTER_VERSIONS: u64 = 120;
-/// One of this many versions of a register is a delete.
+/// One of `DELETE_PERIOD` versions of a register is a delete.
 const DELETE_PERIOD: u64 = 5;
 const CYCLE: usize = 24;
 const ROUNDS: u64 = 60;
 const BANKS: usize = 2;
 const ACCOUNTS: usize = 8;
-/// Sum of all accounts of a bank.
+/// The sum of all accounts of a bank.
 const CAPITAL: i64 = 8_000;
 const TRANSFERS: usize = 500;
-/// Initial value of each account.
+/// The initial value of each account.
 const BALANCE: i64 = CAPITAL / 8;
 
-/// Bounds on the versions of the registers.
+/// The bounds on the versions of each register.
 struct Registers {
-    /// Version of the last write that began.
+    /// The version of the last write that began.
     begun: Vec<AtomicU64>,
-    /// Version of the last acknowledged write.
+    /// The version of the last acknowledged write.
     acknowledged: Vec<AtomicU64>,
-    /// Newest version that any thread has read.
+    /// The newest version that any thread has read.
     seen: Vec<AtomicU64>,
 }
 
@@ -53,22 +54,22 @@ impl Registers {
         Self { begun: zeros(), acknowledged: zeros(), seen: zeros() }
     }
 
-    /// Whether a version is a delete; version 0, before the first write, counts as one.
+    /// Returns whether a version is a delete. Version 0, before the first write, is also a delete.
     fn is_delete(version: u64) -> bool {
         version.is_multiple_of(DELETE_PERIOD)
     }
 
-    /// Oldest version of a register that a read which begins now may return.
+    /// Returns the oldest version of a register that a read may return if the read begins now.
     fn floor(&self, register: usize) -> u64 {
         let acknowledged = self.acknowledged[register].load(Ordering::SeqCst);
         acknowledged.max(self.seen[register].load(Ordering::SeqCst))
     }
 
-    /// Checks the result of a read that began when `floor` was taken and has ended by now.
+    /// Checks the result of a read that has ended. `floor` is the oldest allowed version from the start of the read.
     fn check(&self, register: usize, floor: u64, got: Option<&[u8]>) {
         let ceiling = self.begun[register].load(Ordering::SeqCst);
         let version = got.map_or_else(
-            // An absent key may be any delete; only the oldest possible one is certain.
+            // An absent key may be any delete. Only the oldest possible delete is certain.
             || if Self::is_delete(floor) { floor } else { floor.next_multiple_of(DELETE_PERIOD) },
             |value| {
                 let version = number(value);
@@ -96,7 +97,7 @@ fn account_key(bank: usize, account: usize) -> Vec<u8> {
     format!("bank/{bank}/{account:03}").into_bytes()
 }
 
-/// A value that begins with a number and has a number-dependent length.
+/// Returns a value that begins with a number and has a length that depends on the number.
 fn value(number: u64) -> Vec<u8> {
     [&number.to_be_bytes()[..], &vec![b'.'; (number % 61) as usize]].concat()
 }
@@ -126,8 +127,8 @@ fn write_cycle(tree: &Tree) {
     }
 }
 
-/// Moves money inside of one bank. Each batch first writes junk, which is visible only if the batch is torn or
-/// reordered.
+/// Moves money between the accounts of one bank. Each batch first writes invalid balances, which are visible only if
+/// the batch is torn or reordered.
 fn write_bank(tree: &Tree, bank: usize) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bank as u64);
     let mut balances = [BALANCE; ACCOUNTS];
@@ -154,7 +155,7 @@ fn open_banks(tree: &Tree) {
     tree.write(&batch).unwrap();
 }
 
-/// Values of all keys that begin with `prefix`.
+/// Returns the values of all keys that begin with `prefix`.
 fn values<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, prefix: &str) -> Vec<Vec<u8>> {
     let end = format!("{prefix}~");
     let mut range = range(Bound::Included(prefix.as_bytes()), Bound::Excluded(end.as_bytes()));
@@ -165,7 +166,8 @@ fn values<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, prefix: &
     values
 }
 
-/// In a snapshot of a cycle, rounds never increase from key to key, and differ by at most one.
+/// Checks the rounds of the cycle in a snapshot. From key to key, the rounds never increase. The rounds of all keys
+/// differ by at most one.
 fn check_cycle(rounds: &[u64], how: &str) {
     let first = rounds.first().copied().unwrap_or(0);
     let last = if rounds.len() == CYCLE { rounds[CYCLE - 1] } else { 0 };
@@ -183,7 +185,7 @@ fn check_banks<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, how:
     }
 }
 
-/// Checks a snapshot of a tree: its cycle and its banks.
+/// Checks the cycle and the banks in a snapshot of a tree.
 fn check_moment<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, how: &str) {
     let rounds: Vec<u64> = values(&range, "cycle/").iter().map(|value| number(value)).collect();
     check_cycle(&rounds, how);
@@ -198,7 +200,7 @@ fn check_multi_get(tree: &Tree) {
     check_cycle(&rounds, "multi-get");
 }
 
-/// Checks that a snapshot is consistent and returns the same content on every read path.
+/// Checks that a snapshot is consistent and that every read path returns the same content.
 fn check_snapshot(tree: &Tree, registers: &Registers, random: &mut impl Rng) {
     let register = random.random_range(0..REGISTERS);
     let floor = registers.floor(register);
@@ -214,7 +216,7 @@ fn check_snapshot(tree: &Tree, registers: &Registers, random: &mut impl Rng) {
     assert_eq!(content(&snapshot, |_| true), forward, "again");
 }
 
-/// Content of a snapshot in key order, read from the ends that `is_front` selects.
+/// Returns the content of a snapshot in key order. `is_front` selects the end from which each entry is read.
 fn content(snapshot: &Snapshot, is_front: impl Fn(usize) -> bool) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut range = snapshot.range(..).unwrap();
     let (mut front, mut back) = (Vec::new(), Vec::new());
@@ -268,7 +270,7 @@ fn maintain(tree: &Tree, design: &Design, storage: &Arc<dyn Storage>, done: &Ato
     }
 }
 
-/// Checks the content of the tree after all writers are done.
+/// Checks the content of the tree after all writers have finished.
 fn check_end(tree: &Tree, registers: &Registers, how: &str) {
     for register in 0..REGISTERS {
         let got = tree.get(&register_key(register)).unwrap();
@@ -282,7 +284,8 @@ fn check_end(tree: &Tree, registers: &Registers, how: &str) {
     check_banks(|low, high| tree.range((low, high)).unwrap(), how);
 }
 
-/// Runs writers, readers and maintenance at once, then checks the end state, before and after reopening.
+/// Runs writers, readers and maintenance at the same time, and then checks the content before and after reopening the
+/// tree.
 fn stress(design: &Design, mode: Mode) {
     let storage = memory();
     let tree = open(design, mode, &storage, Path::new(DIRECTORY));
@@ -309,7 +312,7 @@ fn stress(design: &Design, mode: Mode) {
     check_end(&tree, &registers, "reopened");
 }
 
-/// Sets the flag when dropped, also by a panic, so that readers do not wait forever.
+/// Sets the flag when the guard is dropped, even by a panic, so that readers do not wait forever.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -318,7 +321,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Designs that together contain each variant of every axis with shared threads.
+/// Returns designs that together contain each variant of every axis whose components several threads share.
 fn designs() -> Vec<String> {
     let shared = ["memtable", "cache", "bloom", "fence", "compaction", "compression", "wal"];
     let axes: Vec<_> = AXES.iter().filter(|axis| shared.contains(&axis.name())).collect();

@@ -1,4 +1,4 @@
-//! Conditional puts of several threads: exactly one of them writes a key.
+//! Conditional puts of several threads: exactly one of the threads writes each key.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,10 +8,10 @@ use lsmbench_tree::Mode;
 
 use crate::common::{memory, open, small_design};
 
-/// Threads that put the same keys.
+/// The number of threads that put the same keys.
 const THREADS: u32 = 4;
 
-/// Keys.
+/// The number of keys.
 const KEYS: u32 = 600;
 
 #[test]
@@ -44,7 +44,7 @@ fn one_of_several_conditional_puts_wins() {
             }
         };
         check(&tree);
-        // The next open replays the WAL, and repeats the checks of the last writes.
+        // The next open replays the WAL and repeats the checks of the last conditional puts.
         tree.close().unwrap();
         check(&open(&design, Mode::Timed, &storage, path));
     }

@@ -1,4 +1,4 @@
-//! Counters of the tree: they match the storage calls, and are equal in every run.
+//! Counters of the tree: the counters match the calls to storage, and are equal in every run.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn two_runs_count_the_same_with_every_cache() {
             let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
             (0..2000).for_each(|number| tree.put(&key(number * 7919 % 5000), &[1; 300]).unwrap());
             for number in 0..5000u64 {
-                // Squared, so that some keys are read more often than others.
+                // The square causes some keys to be read more often than others.
                 let place = number * 2_654_435_761 % 5000;
                 tree.get(&key(place * place / 5000)).unwrap();
             }
@@ -60,7 +60,8 @@ fn blocks_that_only_a_scan_looks_into_are_not_searched_by_gets() {
     assert_eq!(tree.stats().counts.since(&before).blocks_searched, 0);
 }
 
-/// Uncached keys of one table: read one by one, each read pays the device latency; read together, they pay it once.
+/// The keys are in one table and not in the cache. A multi-get waits once for the device latency, and single gets
+/// wait for each key.
 #[test]
 fn a_multi_get_reads_its_blocks_together() {
     let tree_over = |queue_depth: u32| {
@@ -93,7 +94,7 @@ fn a_multi_get_reads_its_blocks_together() {
         (counts.blocks_read, device.read_ns / 1_000_000)
     };
     assert_eq!(cost(1), (41, 41));
-    // Key 50 occurs twice there, and its block is read once if both are in one batch.
+    // Key 50 occurs twice in this list. If both lookups are in one batch, the block of the key is read once.
     assert_eq!(cost(64), (40, 1));
     assert_eq!(cost(10), (41, 5));
 }
@@ -114,14 +115,14 @@ fn device_time_is_told_where_a_device_is_modelled() {
     assert_eq!(device, run());
 }
 
-/// Storage of this label.
+/// Returns the storage with this label.
 fn storage_of(label: &str) -> Arc<dyn Storage> {
     let choice = storage::CATALOG.choose(&Value::String(label.to_owned())).unwrap();
     Arc::from(storage::CATALOG.build(&choice).unwrap())
 }
 
-/// Short scans between keys read nothing except after false positives, which are counted; scans with a key are
-/// answered.
+/// Short scans between keys read a block only after a false positive of the range filter, and the counters count each
+/// false positive. Scans over existing keys return these keys.
 #[test]
 fn range_filters_keep_empty_ranges_from_reading() {
     let silent = ["none", "standard"].map(|bloom| (bloom, 0.0));
@@ -156,7 +157,7 @@ fn range_filters_keep_empty_ranges_from_reading() {
     }
 }
 
-/// A scan through `visit` has the same counters as one through the iterator.
+/// A scan with `visit` has the same counters as a scan with the iterator.
 #[test]
 fn what_a_range_visits_is_counted() {
     let tree = open(&small_design(""), Mode::Counted, &memory(), Path::new(DIRECTORY));
@@ -187,7 +188,8 @@ fn what_a_range_visits_is_counted() {
     }
 }
 
-/// Filters of a tree with this allocation: bits per entry, and the sum of the rates of all runs.
+/// Returns two numbers for a tree with this allocation: filter bits per entry, and the sum of the false-positive
+/// rates of all runs.
 fn filters_under(allocation: &str) -> (f64, f64) {
     let design = small_design(&format!(
         "bloom = {{ kind = \"standard\", bits_per_key = 8, allocation = \"{allocation}\" }}\n\
@@ -205,8 +207,8 @@ fn filters_under(allocation: &str) -> (f64, f64) {
     (stats.filter_bytes as f64 * 8.0 / entries as f64, rates)
 }
 
-/// A table keeps the filter it was written with while the levels around it grow. Memory is equal except for that, and
-/// the difference is corrected by its theoretical value.
+/// A table keeps the filter with which it was written, even if the levels around it grow. The memory of both
+/// allocations is therefore not exactly equal, and the test corrects the difference with its theoretical effect.
 #[test]
 fn monkey_has_fewer_false_positives_in_the_same_memory() {
     let (bits, rates) = filters_under("uniform");
@@ -231,7 +233,7 @@ fn the_allocation_has_two_names_and_stays_until_it_is_named() {
     assert!(error.to_string().contains("did you mean \"monkey\""), "{error}");
 }
 
-/// Memory of the filters in bits, per table if there is one per level.
+/// Returns the memory of the filters in bits, for a tree with one table per level.
 fn filter_bits_of(entries: u64, allocation: &str) -> u64 {
     let design = small_design(&format!(
         "bloom = {{ kind = \"standard\", allocation = '{allocation}' }}\n\
@@ -245,7 +247,8 @@ fn filter_bits_of(entries: u64, allocation: &str) -> u64 {
     tree.stats().filter_bytes * 8
 }
 
-/// Both notations of a number of bits give that number, except for the last word and the filter's own overhead.
+/// Both notations of a filter size in bits give this number of bits, except for the last word and the overhead of the
+/// filter.
 #[test]
 fn filters_of_a_stated_size_have_it_whatever_the_keys() {
     for entries in [2_000, 8_000, 20_000] {
@@ -255,12 +258,12 @@ fn filters_of_a_stated_size_have_it_whatever_the_keys() {
         }
         assert!(filter_bits_of(entries, "uniform") >= entries * 10);
     }
-    // Few keys: at most 64 bits per key.
+    // With few keys, a filter has at most 64 bits per key.
     assert!(filter_bits_of(100, "per-table(bits=40000)") < 100 * 64 + 2000);
 }
 
-/// A memtable becomes immutable at its number of entries or at its bytes, whichever comes first; recovery of a WAL
-/// splits at the same limits.
+/// A memtable becomes immutable at its maximum number of entries or at its capacity, whichever comes first. Recovery
+/// of a WAL splits memtables at the same limits.
 #[test]
 fn memtables_are_frozen_at_a_number_of_entries() {
     for (entries, flushes) in [(1, 500), (10, 50), (100, 5), (0, 0)] {
@@ -269,7 +272,7 @@ fn memtables_are_frozen_at_a_number_of_entries() {
         );
         let (design, storage) = (small_design(&text), memory());
         let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
-        // Writes are counted, not keys: the older version of a key counts as well.
+        // The limit counts writes and not keys, so an older version of a key also counts.
         (0..500).for_each(|number| tree.put(&key(number % 300), &[1; 30]).unwrap());
         assert_eq!(tree.stats().counts.flushes, flushes, "{entries} entries");
         let mut again = design.to_toml();

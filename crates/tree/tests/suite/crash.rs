@@ -1,5 +1,5 @@
-//! Crashes: the disk fails at every call, or the power fails. The recovered content is a prefix of the writes that
-//! contains everything the WAL mode promises.
+//! Crashes: the disk fails at every call, or the power fails. The recovered content is a prefix of the writes, and
+//! contains all writes that the WAL mode must preserve.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const DIRECTORY: &str = "tree";
 /// One commit: an atomic batch of writes.
 type Commit = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
-/// Commits that flush and compact several times, with overwrites, deletes and batches.
+/// Returns commits that cause several flushes and compactions, with overwrites, deletes and batches.
 fn commits() -> Vec<Commit> {
     let key = |n: usize| format!("key{:03}", n * 37 % 101).into_bytes();
     let value = |n: usize| format!("value {n} {}", "x".repeat(n % 90)).into_bytes();
@@ -28,7 +28,7 @@ fn commits() -> Vec<Commit> {
         .collect()
 }
 
-/// The model after 0, 1, 2 … commits.
+/// Returns the model after each number of commits, from 0 on.
 fn histories(commits: &[Commit]) -> Vec<Model> {
     let mut model = Model::new();
     let mut all = vec![model.clone()];
@@ -44,7 +44,7 @@ fn histories(commits: &[Commit]) -> Vec<Model> {
     all
 }
 
-/// Writes commits until one fails; returns the number of acknowledged commits.
+/// Writes commits until a commit fails. Returns the number of acknowledged commits.
 fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usize {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     let Ok(tree) = options.open(DIRECTORY) else { return 0 };
@@ -57,7 +57,7 @@ fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usi
             }
         }
         if tree.write(&batch).is_err() {
-            // Writes are rejected, and earlier content is still readable.
+            // The tree rejects writes after the failure. The earlier content remains readable.
             assert!(tree.put(b"after", b"failure").is_err());
             let _ = tree.get(b"key001");
             return acknowledged;
@@ -66,7 +66,7 @@ fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usi
     commits.len()
 }
 
-/// Content of a tree.
+/// Returns the content of a tree.
 fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
     let mut range = tree.range(..).unwrap();
@@ -77,7 +77,7 @@ fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     content
 }
 
-/// Calls of writing all commits.
+/// Returns the calls to storage while all commits are written.
 fn call_count(design: &Design, commits: &[Commit]) -> Vec<FileOperation> {
     let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
     let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
@@ -85,7 +85,8 @@ fn call_count(design: &Design, commits: &[Commit]) -> Vec<FileOperation> {
     faulty.calls().iter().map(|call| call.operation).collect()
 }
 
-/// Fails at `fault`, then the power as `unsynced` defines, and checks the recovered content.
+/// Lets a call to storage fail at `fault`, then lets the power fail as `unsynced` defines, and checks the recovered
+/// content.
 fn crash(
     design: &Design,
     commits: &[Commit],
@@ -103,12 +104,12 @@ fn crash(
     let context = format!("wal = {}, {fault:?}, {unsynced:?}", design.choice("wal"));
     match verify(&disk, Path::new(DIRECTORY)) {
         Ok(report) => assert!(report.damage.is_empty(), "{context}: {:?}", report.damage),
-        // The crash came before the store existed.
+        // The crash happened before the store existed.
         Err(error) => assert!(acknowledged == 0, "{context}: {error}"),
     }
     let recovered = content(design, &disk);
     let least = if all_acknowledged { acknowledged } else { 0 };
-    // The commit that failed may have reached the disk before the error was reported.
+    // The failed commit may have reached the disk before the error was reported.
     let most = (acknowledged + 1).min(commits.len());
     let drops = design.choice("compaction").kind() == "fifo";
     let found = (least..=most).any(|count| match drops {
@@ -119,7 +120,7 @@ fn crash(
         found,
         "{context}: {acknowledged} commits were acknowledged; what came back is none of {least}..={most}"
     );
-    // The store continues, and its later commits survive as well.
+    // The store continues to work, and its later commits also survive.
     let tree = open(design, Mode::Counted, &disk, Path::new(DIRECTORY));
     tree.put(b"second life", b"1").unwrap();
     tree.flush().unwrap();
@@ -127,19 +128,19 @@ fn crash(
     assert_eq!(content(design, &disk).get(&b"second life"[..]), Some(&b"1".to_vec()), "{context}");
 }
 
-/// Whether `recovered` is `whole` except for data that may have been dropped: the last commits are all present.
+/// Returns whether `recovered` equals `whole` except for dropped data. The last commits must all be present.
 fn is_the_end_of(recovered: &Model, whole: &Model, commits: &[Commit]) -> bool {
     let last = commits.iter().rev().take(10).flatten();
     recovered.iter().all(|(key, value)| whole.get(key) == Some(value))
         && last.into_iter().all(|(key, _)| whole.get(key) == recovered.get(key))
 }
 
-/// Fails the disk at every `step`-th call.
+/// Lets the disk fail at every `step`-th call.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     crash_under("", wal, unsynced, all_acknowledged, step);
 }
 
-/// Same as [`crash_everywhere`], for a design with more options.
+/// Lets the disk fail like [`crash_everywhere`], for a design with more options.
 fn crash_under(options: &str, wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     let leveled = "compaction = { kind = \"leveled\", size_ratio = 3 }";
     crash_design(&format!("wal = \"{wal}\"\n{leveled}\n{options}"), unsynced, all_acknowledged, step);

@@ -1,4 +1,4 @@
-//! Corrupted files: every error names the file, and no answer is wrong.
+//! Corrupt files: every error names the file, and no read returns a wrong answer.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::probe::{gated_disk, in_time, is_a};
 
 const DIRECTORY: &str = "tree";
 
-/// A store with SSTables on several levels and a non-empty WAL; returns its content. The lower half of its pairs have
-/// equal size.
+/// Builds a store with SSTables on several levels and a non-empty WAL, and returns its content. The key-value pairs
+/// in the lower half of the keys have equal sizes.
 fn build(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
     let mut model = Model::new();
@@ -41,12 +41,12 @@ fn read(storage: &Arc<dyn Storage>, name: &str) -> Vec<u8> {
     file.read(0, file.len() as usize).unwrap().to_vec()
 }
 
-/// A copy of the store, file by file, with one file replaced.
+/// Returns a copy of the store in which one file is replaced.
 fn copy_with(storage: &Arc<dyn Storage>, name: &str, bytes: Option<&[u8]>) -> Arc<dyn Storage> {
     copy_to(memory(), storage, name, bytes)
 }
 
-/// Like [`copy_with`], into an empty storage.
+/// Copies the store to the empty storage `copy` and replaces one file, like [`copy_with`].
 fn copy_to(
     copy: Arc<dyn Storage>,
     storage: &Arc<dyn Storage>,
@@ -65,7 +65,7 @@ fn copy_to(
     copy
 }
 
-/// Opens the corrupted store and reads everything: each answer is right or an error about corruption.
+/// Opens the corrupt store and reads everything. Each answer must be right or an error about corruption.
 fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, what: &str) -> bool {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     let tree = match options.open(DIRECTORY) {
@@ -177,8 +177,8 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
     }
 }
 
-/// Without block checksums only the block format can detect corruption. Answers may be wrong, but nothing panics,
-/// hangs or reads out of bounds.
+/// Without block checksums, only the block format can detect corruption. Answers may be wrong, but the tree must not
+/// panic, hang or read out of bounds.
 #[test]
 fn flipped_bits_under_no_checksum_do_no_harm() {
     let format = AXES.iter().find(|axis| axis.name() == "format").expect("there is such an axis");
@@ -192,7 +192,7 @@ fn flipped_bits_under_no_checksum_do_no_harm() {
             for at in (0..bytes.len()).step_by(5) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << (at % 8);
-                // Blocks copied out of files, and blocks read in place.
+                // The test uses blocks that are copied out of files, and blocks that are read in place.
                 for copy in [memory(), mapped_memory()] {
                     let copy = copy_to(copy, &storage, &table, Some(&damaged));
                     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(copy);
@@ -204,7 +204,7 @@ fn flipped_bits_under_no_checksum_do_no_harm() {
     }
 }
 
-/// Reads much of a corrupted store through every read path, ignoring the answers.
+/// Reads large parts of a corrupt store through every read path. The answers are ignored.
 fn look_at_all(tree: &Tree, model: &Model) {
     for key in model.keys().step_by(3) {
         let _ = tree.get(key);
@@ -282,7 +282,7 @@ fn a_damaged_synced_log_is_an_error_unless_it_is_its_end() {
                 assert!(error.is_damage(), "{error}");
                 errors += 1;
             }
-            // Only the last record may look like a commit that a crash truncated.
+            // Only the last record can look like a commit that a crash truncated.
             Ok(tree) => {
                 let missing = model
                     .iter()
@@ -332,7 +332,7 @@ fn other_directories_and_other_owners_are_refused() {
     assert!(options().open(DIRECTORY).is_ok());
 }
 
-/// A store whose last writes are in several WALs, because its SSTables could not be created.
+/// Returns a store whose last writes are in several WALs, because its SSTables could not be created.
 fn store_of_several_logs() -> (Arc<dyn Storage>, Vec<String>) {
     let (probe, gate) = gated_disk();
     let storage: Arc<dyn Storage> = Arc::new(probe.clone());
@@ -390,7 +390,7 @@ fn a_large_record_that_was_cut_off_is_no_damage() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let values = [
         (0..4 << 20).map(|_| random.random()).collect::<Vec<u8>>(),
-        // Every piece of it could be the length of a record.
+        // Every four bytes of this value could be the length of a record.
         (2u32 << 20).to_le_bytes().repeat(1 << 20),
     ];
     for value in values {
@@ -479,7 +479,7 @@ fn a_damaged_block_that_a_compaction_meets_stops_writes_and_no_reads() {
     let readable = model.keys().filter(|key| tree.get(key).is_ok()).count();
     assert!(readable > 0 && readable < model.len(), "{readable} of {}", model.len());
     drop(tree);
-    // Without the corrupted SSTable the store accepts writes again.
+    // Without the corrupt SSTable, the store accepts writes again.
     let options = OpenOptions::new(design).mode(Mode::Counted).storage(copy).quarantine(true);
     let tree = options.open(DIRECTORY).unwrap();
     let report = &tree.recovery().quarantined_files;

@@ -1,5 +1,5 @@
-//! A tree whose policy drops data: a lookup finds the newest version or nothing, and dropped data is older than all
-//! remaining data.
+//! A tree whose policy drops data. A lookup finds the newest version or nothing, and all dropped data is older than
+//! the remaining data.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::common::{Model, Step, Write, memory, open, small_design, steps};
 use lsmbench_tree::{Design, Mode, Snapshot, Tree, WriteBatch};
 use storage::Storage;
 
-/// For every key the number of its newest write, and the value, unless it was a delete.
+/// For every key, the number of its newest write and its value. The value is `None` after a delete.
 type Newest = BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>;
 
-/// A tree that drops data, with its writes.
+/// A tree whose policy drops data, and the writes to this tree.
 struct Dropping {
     design: Design,
     mode: Mode,
@@ -20,7 +20,8 @@ struct Dropping {
     tree: Option<Tree>,
     newest: Newest,
     writes: u64,
-    /// Keys whose newest write is below this number may be absent, and never reappear.
+    /// The number of the first write that must be present. Keys with older newest writes may be absent, but never
+    /// reappear.
     cut: u64,
     snapshot: Option<(Snapshot, Model)>,
 }
@@ -66,13 +67,14 @@ impl Dropping {
         self.tree().write(&batch).unwrap();
     }
 
-    /// Checks one answer: the newest version, or nothing if data may be dropped.
+    /// Checks one answer. The answer must be the newest version, or nothing if the tree may have dropped the data.
     fn check(&self, key: &[u8], found: Option<&Vec<u8>>) {
         let newest = self.newest.get(key).and_then(|(_, value)| value.as_ref());
         assert!(found.is_none() || found == newest, "{key:?}: an older value, or one that was deleted");
     }
 
-    /// Checks that the content consists of all writes from some moment on, which never moves back.
+    /// Checks that the content consists of all writes from some write on. The number of this write must never
+    /// decrease.
     fn check_all(&mut self) {
         self.tree().settle().unwrap();
         let content = all(self.tree());
@@ -97,7 +99,7 @@ impl Dropping {
         match step {
             Step::Write(write) => self.write(std::slice::from_ref(write)),
             Step::Batch(writes) => self.write(writes),
-            // Whether the key was dropped is unknown.
+            // The model does not know whether the tree has dropped the key, so the test puts the key unconditionally.
             Step::PutIfAbsent(key, value) => self.write(&[Write::Put(key.clone(), value.clone())]),
             Step::Get(key) => self.check(key, self.tree().get(key).unwrap().as_ref()),
             Step::MultiGet(keys) => {
@@ -149,7 +151,7 @@ fn what_is_found_is_the_newest_and_what_is_gone_is_the_oldest() {
     }
 }
 
-/// A tombstone is dropped together with everything that it hides, not before.
+/// A tombstone is dropped together with all entries that it hides, and not earlier.
 #[test]
 fn a_tombstone_that_is_dropped_uncovers_nothing() {
     let design = small_design("compaction = \"fifo(capacity=12KiB)\"");

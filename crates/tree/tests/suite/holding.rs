@@ -1,5 +1,5 @@
-//! References held by scans, copies made by table writers, and the search for the next entry in compactions: the older
-//! methods give the same answers and the same bytes.
+//! The older methods of some options give the same answers and the same bytes. The options are the references of
+//! scans, the key copies of table writers, and the merge kernel of compactions.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn filled(design: &Design, storage: &Arc<dyn Storage>) -> Tree {
     tree
 }
 
-/// All tables of a tree, by name.
+/// Returns the names and the content of all tables of a tree.
 fn tables(storage: &Memory) -> Vec<(String, Vec<u8>)> {
     let mut names = storage.list(Path::new(DIRECTORY)).unwrap();
     names.retain(|name| is_a(name, "table"));
@@ -69,7 +69,7 @@ fn both_kernels_of_a_merge_leave_the_same_tables() {
     }
 }
 
-/// Counters of scans of ten keys, from both ends.
+/// Returns the counters of scans over ten keys, from both ends.
 fn counts_of_ranges(tree: &Tree) -> Counts {
     let before = tree.stats().counts;
     for number in (0..2900).step_by(37) {
@@ -81,7 +81,7 @@ fn counts_of_ranges(tree: &Tree) -> Counts {
             assert_eq!(range.next_back().unwrap().unwrap().0, key(number + 9 - at));
         }
         assert!(range.next().unwrap().is_none());
-        // Open to one side, where a run has many tables after the first entry.
+        // For ranges without a bound on one side, a run has many tables after the first entry.
         assert_eq!(tree.range((low, Bound::Unbounded)).unwrap().next().unwrap().unwrap().0, key(number));
         assert_eq!(
             tree.range((Bound::Unbounded, high)).unwrap().next_back().unwrap().unwrap().0,
@@ -91,7 +91,7 @@ fn counts_of_ranges(tree: &Tree) -> Counts {
     tree.stats().counts.since(&before)
 }
 
-/// Readers that are created together read no block before they are reached.
+/// Readers that are created in advance read no block before the scan reaches the block.
 #[test]
 fn readers_made_at_once_read_what_lazy_ones_read() {
     let counts = |text: &str| counts_of_ranges(&filled(&small_design(text), &memory()));
@@ -103,7 +103,7 @@ fn readers_made_at_once_read_what_lazy_ones_read() {
     }
 }
 
-/// Compacted input tables stay as long as a scan reads them, and no longer.
+/// The input tables of a compaction remain as long as a scan reads them, and no longer.
 #[test]
 fn a_range_keeps_its_tables_whatever_it_holds_them_by() {
     for range in ["references = \"run\"", "references = \"table\"", "readers = \"eager\""] {

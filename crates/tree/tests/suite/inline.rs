@@ -1,5 +1,5 @@
-//! Writers that do the background work: the work that a write makes due is done when it returns, on its own thread,
-//! and no thread waits forever.
+//! Writers that run background work. If a write makes work due, the work is finished when the write returns, and runs
+//! on the thread of the write. No thread waits forever.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{:06}", number * 7919 % 100_003).into_bytes()
 }
 
-/// Writes and reads; returns their counters.
+/// Writes and reads, and returns the counters.
 fn counted(tree: &Tree) -> Counts {
     for number in 0..3000 {
         match number % 7 {
@@ -65,7 +65,8 @@ fn flushes_are_done_when_the_write_returns_and_compactions_where_the_design_says
                 let before = tree.stats().memtable_bytes;
                 tree.put(&key(number), &[1; 40]).unwrap();
                 let after = tree.stats();
-                // A smaller memtable is a new one; the full one is in an SSTable by then.
+                // If the memtable is smaller than before, it is a new memtable. The full memtable is then already in
+                // an SSTable.
                 let flushes = workers.lock().iter().filter(|name| *name == "writer").count();
                 assert!(after.memtable_bytes >= before || flushes > 0, "{inline}: {number}");
             }
@@ -85,7 +86,7 @@ fn flushes_are_done_when_the_write_returns_and_compactions_where_the_design_says
     }
 }
 
-/// Many writers, each of which may find the list of immutable memtables full while another one works.
+/// Several writers may find the list of immutable memtables full while another writer flushes.
 #[test]
 fn many_writers_wait_for_each_other_and_not_for_ever() {
     for inline in ["flush", "all"] {
@@ -119,7 +120,7 @@ fn many_writers_wait_for_each_other_and_not_for_ever() {
     }
 }
 
-/// Puts with several threads until each gets its error; returns the errors.
+/// Puts keys with several threads until each thread gets an error, and returns the errors.
 fn errors(tree: &Tree) -> Vec<String> {
     thread::scope(|scope| {
         let put = |writer: u64| (0..2000).find_map(|n| tree.put(&key(writer * 5000 + n), &[1; 30]).err());
@@ -155,7 +156,7 @@ fn a_panic_of_one_writer_reaches_those_who_wait_for_it() {
     let disk = Probe::new(move |_, operation, path| {
         let is_table = operation == FileOperation::Create && is_a(path, "table");
         if is_table && armed.swap(false, Ordering::SeqCst) {
-            // The others fill the next memtable meanwhile.
+            // The other threads fill the next memtable during this time.
             thread::sleep(Duration::from_millis(50));
             panic!("planned");
         }

@@ -1,6 +1,6 @@
-//! The tests of the whole tree, in one program: they share designs, a model and replays.
+//! The tests of the whole tree, in one program. The tests share designs, a model and replays.
 
-#![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
+#![allow(clippy::print_stdout)] // tests print the designs and seeds that they try
 
 mod background;
 mod blobs;

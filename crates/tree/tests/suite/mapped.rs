@@ -1,11 +1,12 @@
-//! Blocks that are used in place in mapped tables: their checksums, and the cache that they bypass.
+//! Blocks that are read in place in memory-mapped tables: the checksums of these blocks, and reads that bypass the
+//! cache.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use lsmbench_tree::{Design, Mode, OpenOptions, Tree};
 
-/// A store on disk with one table, and its file.
+/// Returns a store on disk with one table, and the path of the table.
 fn on_disk(directory: &Path, toml: &str) -> (Tree, PathBuf) {
     let design = Design::default().with(&toml.parse().unwrap()).unwrap();
     let tree = OpenOptions::new(design).mode(Mode::Counted).open(directory).unwrap();
@@ -16,7 +17,7 @@ fn on_disk(directory: &Path, toml: &str) -> (Tree, PathBuf) {
     (tree, table.expect("a flush makes a table"))
 }
 
-/// Changes a byte in the middle of the value, in place in the same file.
+/// Changes a byte in the middle of the value, in the existing file.
 fn damage(table: &Path) {
     let file = std::fs::File::options().write(true).open(table).unwrap();
     file.write_all_at(b"w", 150).unwrap();

@@ -1,4 +1,4 @@
-//! Model test of the whole tree: every design gives the answers of a `BTreeMap`.
+//! The model test of the whole tree: a tree of every design gives the same answers as a `BTreeMap`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,13 +11,13 @@ use catalog::laws::is_sampled;
 use lsmbench_tree::{AXES, Design, Mode, OpenOptions, WriteBatch, conformance};
 use storage::{Purpose, Storage, StorageError};
 
-/// Steps per design and seed.
+/// The number of operations per design and seed.
 const STEPS: usize = 4_000;
 
-/// Seeds per design. Without `LSMBENCH_NIGHTLY`, a design runs with one of them in each mode.
+/// The number of seeds per design. Without `LSMBENCH_NIGHTLY`, a design runs with one of these seeds in each mode.
 const SEEDS: usize = 3;
 
-/// Storage and directory of a design's files: the storage that it names, in a separate directory.
+/// Returns the storage of a design. The files of each design are in a separate directory.
 fn storage_of(design: &Design) -> Arc<dyn Storage> {
     match design.choice("storage").kind() {
         "memory" => memory(),
@@ -25,8 +25,8 @@ fn storage_of(design: &Design) -> Arc<dyn Storage> {
     }
 }
 
-/// The error of a back end that this machine does not support: some kernels reject `io_uring`, some file systems
-/// `O_DIRECT`.
+/// Returns the error of a storage that this machine does not support. Some kernels reject `io_uring`, and some file
+/// systems reject `O_DIRECT`.
 fn refusal(design: &Design) -> Option<StorageError> {
     let home = tempfile::tempdir().unwrap();
     let storage = storage_of(design);
@@ -44,15 +44,16 @@ fn replay_all(mode: Mode) {
     });
     let mut operations = 0;
     for (number, (name, design)) in designs.iter().enumerate() {
-        // The storage axis is tested on real files; for the other axes memory is equivalent and faster.
+        // The designs of the storage axis run on real files. All other designs run in memory, which is equivalent and
+        // faster.
         let on_disk = name.starts_with("storage");
-        // The modes sample different seeds.
+        // The two modes use different seeds.
         let begin = number + usize::from(mode == Mode::Timed);
         for seed in (0..SEEDS).filter(|seed| is_sampled(begin + seed, SEEDS)) {
             let home = tempfile::tempdir().unwrap();
             let (storage, directory) = match on_disk {
                 true => (storage_of(design), home.path().join("tree")),
-                // Blocks are used in place, or copied.
+                // Depending on the seed, the tree reads blocks in place or copies them.
                 false if seed.is_multiple_of(2) => (mapped_memory(), Path::new("tree").to_owned()),
                 false => (memory(), Path::new("tree").to_owned()),
             };
@@ -78,7 +79,7 @@ fn every_design_answers_like_the_model_in_timed_mode() {
     replay_all(Mode::Timed);
 }
 
-/// Tests that every design resolves merges at reads, flushes and compactions.
+/// In every design, reads, flushes and compactions combine the operands of merges.
 #[test]
 fn merges_are_answered_like_the_model() {
     let designs = [
@@ -104,7 +105,7 @@ fn merges_are_answered_like_the_model() {
     }
 }
 
-/// Tests that a design with another merge operator does not open a store, and that merges need an operator.
+/// A design with another merge operator does not open the store. Merges need a merge operator.
 #[test]
 fn a_store_keeps_its_merge_operator() {
     let (storage, path) = (memory(), Path::new("tree"));
@@ -126,7 +127,7 @@ fn a_store_keeps_its_merge_operator() {
     );
 }
 
-/// A layout that is optimized for entries of equal size gives the same tree.
+/// A block format that is optimized for entries of equal size gives the same answers.
 #[test]
 fn pairs_of_one_size_are_answered_like_the_model_by_every_format() {
     for variant in tree_formats() {
@@ -146,7 +147,7 @@ fn tree_formats() -> impl Iterator<Item = &'static str> {
     formats.variants().into_iter().map(|variant| variant.kind)
 }
 
-/// Tables record how they were written: any design reads the tables of any other.
+/// Each table records how it was written, so a tree of any design can read the tables of any other design.
 #[test]
 fn tables_of_one_design_are_read_under_another() {
     let designs: Vec<Design> = [
@@ -180,7 +181,7 @@ fn tables_of_one_design_are_read_under_another() {
     }
 }
 
-/// The check that other crates call passes for a correct design and detects a design that loses data.
+/// The check that other crates call passes for a correct design, and fails for a design that loses data.
 #[test]
 fn the_public_check_passes_for_a_good_design_and_finds_one_that_drops_data() {
     conformance::check(&small_design("")).unwrap();

@@ -1,4 +1,5 @@
-//! Data written in key order moves through the levels without being rewritten, if the policy allows trivial moves.
+//! If data is written in key order and the policy allows trivial moves, the data moves through the levels without a
+//! rewrite.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -7,7 +8,8 @@ use lsmbench_tree::{Mode, Tree};
 
 use crate::common::{Model, memory, open, small_design};
 
-/// A tree after three thousand entries in key order, optionally with deletes, and its expected content.
+/// Returns a tree with three thousand entries written in key order, optionally with deletes, and its expected
+/// content.
 fn filled(trivial_moves: bool, deletes: bool) -> (Tree, Model) {
     let design = small_design(&format!(
         "memtable = {{ capacity = \"8KiB\" }}
@@ -48,7 +50,7 @@ fn entries_in_key_order_are_written_once() {
     assert!(stats.counts.moves > 2, "{} moves", stats.counts.moves);
     assert_eq!((stats.counts.compactions, stats.counts.compaction_bytes_written), (0, 0));
     assert!(stats.levels.len() > 2, "{} levels", stats.levels.len());
-    // Overwritten from its middle on, the tree compacts again.
+    // After overwrites of the second half of the keys, the tree compacts again.
     let mut model = model;
     for key in model.keys().skip(1_500).cloned().collect::<Vec<_>>() {
         tree.put(&key, b"new").unwrap();
@@ -68,8 +70,8 @@ fn without_moves_they_are_merged_and_with_tombstones_too() {
     }
 }
 
-/// A policy that cuts its output at given keys gets tables that end there: each table of the largest level has one of its
-/// own in the level above.
+/// If a policy cuts its output at given keys, tables end at these keys. Each table of the largest level then has its
+/// own table in the level above.
 #[test]
 fn tables_are_cut_where_the_policy_says() {
     let tables = |policy: &str| {

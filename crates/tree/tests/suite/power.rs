@@ -1,5 +1,5 @@
-//! Power failures while many threads write in `timed` mode. The recovered content has everything that was promised,
-//! only complete batches, and no write without its predecessors.
+//! Power failures while many threads write in `timed` mode. The recovered content has all writes that the WAL mode
+//! must preserve, only complete batches, and no write without the earlier writes of its thread.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -21,20 +21,20 @@ use crate::probe::{Probe, in_time, is_a};
 
 const DIRECTORY: &str = "tree";
 const WRITERS: usize = 4;
-/// Commits of each writer.
+/// The number of commits of each writer.
 const COMMITS: u64 = 150;
-/// An image of the disk is taken at one of this many calls.
+/// The test takes an image of the disk at one of `CALLS_PER_IMAGE` calls.
 const CALLS_PER_IMAGE: usize = 11;
 
-/// Number of commits of each writer.
+/// The number of commits of each writer.
 type Progress = [u64; WRITERS];
 
-/// Progress of the writers at every moment, by the number of their commits.
+/// The progress of the writers, as the number of commits of each writer.
 #[derive(Default)]
 struct Ledger {
     begun: [AtomicU64; WRITERS],
     acknowledged: [AtomicU64; WRITERS],
-    /// Commits made durable by a `sync` that returned.
+    /// The number of commits that were durable when a `sync` returned.
     durable: [AtomicU64; WRITERS],
 }
 
@@ -42,18 +42,19 @@ fn load(counters: &[AtomicU64; WRITERS]) -> Progress {
     std::array::from_fn(|writer| counters[writer].load(Ordering::SeqCst))
 }
 
-/// Image of a disk after a power failure.
+/// The image of a disk after a power failure.
 struct Image {
     disk: Arc<Memory>,
     unsynced: Unsynced,
-    /// Minimum and maximum commits in it.
+    /// The minimum number of commits in the image.
     least: Progress,
     most: Progress,
-    /// Moment of the image.
+    /// The call before which the image was taken.
     moment: String,
 }
 
-/// Whether a WAL mode promises acknowledged writes, if the disk is left as `unsynced` defines.
+/// Returns whether a WAL mode must preserve acknowledged writes, if the power failure leaves the disk as `unsynced`
+/// defines.
 fn promises(wal: &str, unsynced: Unsynced) -> bool {
     match wal {
         "sync" | "group" => true,
@@ -62,8 +63,8 @@ fn promises(wal: &str, unsynced: Unsynced) -> bool {
     }
 }
 
-/// One commit: a key with its writer's knowledge of the other writers, one that is overwritten, and two keys one of
-/// which is removed.
+/// Writes one commit. The commit puts a new key, whose value is the known progress of the other writers, and
+/// overwrites a second key. The commit also deletes a third key and puts a fourth key.
 fn commit(tree: &Tree, ledger: &Ledger, writer: usize, number: u64) {
     ledger.begun[writer].store(number, Ordering::SeqCst);
     let known: Vec<u8> = load(&ledger.acknowledged).iter().flat_map(|commit| commit.to_be_bytes()).collect();
@@ -81,7 +82,7 @@ fn key(kind: &str, writer: usize, number: Option<u64>) -> Vec<u8> {
     format!("{kind}/{writer}{number}").into_bytes()
 }
 
-/// All keys that begin with `prefix`, and their values.
+/// Returns all keys that begin with `prefix`, with their values.
 fn entries(tree: &Tree, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let end = [prefix, b"~"].concat();
     let mut range = tree.range((Bound::Included(prefix), Bound::Excluded(&end[..]))).unwrap();
@@ -92,7 +93,7 @@ fn entries(tree: &Tree, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries
 }
 
-/// Progress of each writer according to the content of a tree, which must be consistent.
+/// Returns the progress of each writer according to the content of a tree. Checks that the content is consistent.
 fn progress(tree: &Tree, context: &str) -> Progress {
     let commits: [Vec<(Vec<u8>, Vec<u8>)>; WRITERS] =
         std::array::from_fn(|writer| entries(tree, &key("commit", writer, None)));
@@ -122,7 +123,7 @@ fn progress(tree: &Tree, context: &str) -> Progress {
     progress
 }
 
-/// Writes with all threads while images of the disk are taken; returns the images.
+/// Writes with all threads and takes images of the disk at the same time. Returns the images.
 fn images(design: &Design, wal: &'static str, kinds: &'static [Unsynced]) -> Vec<Image> {
     let ledger = Arc::new(Ledger::default());
     let images: Arc<Mutex<Vec<Image>>> = Arc::default();
@@ -132,11 +133,11 @@ fn images(design: &Design, wal: &'static str, kinds: &'static [Unsynced]) -> Vec
         move |disk, operation, path| {
             let is_log_sync = operation == FileOperation::Sync && is_a(path, "wal");
             if wal == "group" && is_log_sync {
-                // Other commits arrive meanwhile, and share the next sync.
+                // During this time, other commits arrive and share the next sync.
                 thread::sleep(Duration::from_micros(300));
             }
             let call = calls.fetch_add(1, Ordering::SeqCst);
-            // A power failure tears a WAL that was written and not yet synced.
+            // At this point, a power failure tears the WAL, because the WAL is written but not synced.
             let interval = if is_log_sync { CALLS_PER_IMAGE / 3 } else { CALLS_PER_IMAGE };
             if call.is_multiple_of(interval) {
                 let unsynced = match kinds[call / interval % kinds.len()] {
@@ -187,7 +188,7 @@ fn maintain(tree: &Tree, ledger: &Ledger, done: &AtomicBool) {
     }
 }
 
-/// Opens an image and checks its content; then fails the power again, during the next recovery and after it.
+/// Opens an image and checks its content. Then the power fails again, both during and after the next recovery.
 fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusPlus) {
     let context = format!("wal = {wal}, {:?}, before {}", image.unsynced, image.moment);
     let storage: Arc<dyn Storage> = Arc::clone(&image.disk) as _;
@@ -228,7 +229,7 @@ fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusP
     }
 }
 
-/// A checkpoint in an image is a consistent tree, or is incomplete and rejected.
+/// A checkpoint in an image is either a consistent tree, or incomplete and rejected.
 fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
     for turn in (1..).step_by(4).take(200) {
         let copy = PathBuf::from(format!("copy-{turn}"));
@@ -240,7 +241,8 @@ fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
 }
 
 fn fail_everywhere(wal: &'static str, kinds: &'static [Unsynced]) {
-    // In the first design, parts of one compaction are written concurrently; in the third, writers do all work.
+    // In the first design, several threads write the parts of one compaction. In the third design, writers run all
+    // background work.
     for (compaction, parts, inline) in [("leveled", 3, "none"), ("tiered", 1, "none"), ("leveled", 1, "all")]
     {
         let design = small_design(&format!(

@@ -1,4 +1,4 @@
-//! A disk in memory that tests can observe, pause and copy while many threads use it.
+//! A disk in memory that tests can observe, pause and copy while many threads use the disk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,36 +9,36 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, RwLock};
 use storage::{FileOperation, Memory, Purpose, ReadFile, Storage, StorageError, Unsynced, WriteFile};
 
-/// Callback before every call that changes the disk; it may block or take images.
+/// The function that a probe calls before every change of the disk. The function may block or take images.
 type Before = dyn Fn(&Disk, FileOperation, &Path) + Send + Sync;
 
-/// A [`Memory`] whose images are taken between two calls, never during one.
+/// A disk in memory ([`Memory`]) whose images are taken between two calls and never during a call.
 #[derive(Clone)]
 pub(crate) struct Probe(Arc<Disk>);
 
 /// The disk of a probe.
 pub(crate) struct Disk {
     memory: Memory,
-    /// Locked shared by every call that changes the disk, and exclusively for an image.
+    /// A lock that every change of the disk takes shared, and that an image takes exclusively.
     still: RwLock<()>,
     before: Box<Before>,
 }
 
 impl Probe {
-    /// A disk that calls `before` ahead of every change.
+    /// Creates a disk that calls `before` before every change.
     pub(crate) fn new(before: impl Fn(&Disk, FileOperation, &Path) + Send + Sync + 'static) -> Self {
         let (memory, still) = (Memory::default(), RwLock::default());
         Self(Arc::new(Disk { memory, still, before: Box::new(before) }))
     }
 
-    /// The disk after a power failure at this point.
+    /// Returns the disk after a power failure at this point.
     pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
         self.0.after_crash(unsynced)
     }
 }
 
 impl Disk {
-    /// The disk after a power failure at this point.
+    /// Returns the disk after a power failure at this point.
     pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
         let _still = self.still.write();
         Arc::new(self.memory.after_crash(unsynced))
@@ -110,7 +110,7 @@ impl WriteFile for ProbeWriter {
     }
 }
 
-/// A gate that callers of a disk pass only while it is open.
+/// A gate that lets threads pass only while it is open.
 #[derive(Default)]
 pub(crate) struct Gate {
     is_closed: Mutex<bool>,
@@ -118,18 +118,18 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Blocks all callers from now on.
+    /// Closes the gate: from now on, the gate blocks all threads.
     pub(crate) fn close(&self) {
         *self.is_closed.lock() = true;
     }
 
-    /// Lets all callers pass.
+    /// Opens the gate: the gate lets all threads pass.
     pub(crate) fn open(&self) {
         *self.is_closed.lock() = false;
         self.changed.notify_all();
     }
 
-    /// Returns once the gate is open.
+    /// Waits until the gate is open.
     pub(crate) fn pass(&self) {
         let mut is_closed = self.is_closed.lock();
         while *is_closed {
@@ -138,7 +138,7 @@ impl Gate {
     }
 }
 
-/// A disk on which SSTables are created only while the gate is open.
+/// Returns a disk on which SSTables can be created only while the gate is open.
 pub(crate) fn gated_disk() -> (Probe, Arc<Gate>) {
     let gate = Arc::new(Gate::default());
     let passed = Arc::clone(&gate);
@@ -150,12 +150,12 @@ pub(crate) fn gated_disk() -> (Probe, Arc<Gate>) {
     (probe, gate)
 }
 
-/// Whether a path has this extension.
+/// Returns whether the file name of a path has this extension.
 pub(crate) fn is_a(path: impl AsRef<Path>, ending: &str) -> bool {
     path.as_ref().extension().is_some_and(|extension| extension == ending)
 }
 
-/// Runs `work` on its own thread and fails if it takes longer than a minute, because nothing may hang.
+/// Runs `work` on its own thread. The test fails if `work` takes longer than a minute, because no work may hang.
 pub(crate) fn in_time<R: Send + 'static>(what: &str, work: impl FnOnce() -> R + Send + 'static) -> R {
     const LIMIT: Duration = Duration::from_mins(1);
     let (done, outcome) = mpsc::channel();

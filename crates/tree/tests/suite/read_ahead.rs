@@ -1,4 +1,4 @@
-//! Scans that read several blocks at once: the same answers, and few blocks beyond the scanned ones.
+//! Scans that read several blocks at once give the same answers, and read few blocks that they do not need.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{number:06}").into_bytes()
 }
 
-/// A tree of one run whose blocks are always read from storage.
+/// Returns a tree with one run. Every read of a block goes to storage.
 fn tree(read_ahead: &str) -> Tree {
     let text = format!(
         "cache = \"none\"\ntable = {{ capacity = \"64KiB\" }}\nrange = {{ read_ahead = \"{read_ahead}\" }}"
@@ -24,8 +24,8 @@ fn tree(read_ahead: &str) -> Tree {
     tree
 }
 
-/// Number of blocks read by scans of at most `limit` entries from every 97th key on, forward or backward, up to an
-/// optional distance.
+/// Returns the number of blocks that scans read. The scans start at every 97th key, forward or backward, and read at
+/// most `limit` entries up to an optional distance.
 fn blocks_read(tree: &Tree, expected: Option<usize>, limit: u64, distance: Option<u64>) -> u64 {
     let before = tree.stats().counts.blocks_read;
     for from in (100..KEYS - 100).step_by(97) {
@@ -65,12 +65,13 @@ fn what_is_expected_is_read_and_little_else() {
                 (walked..=walked + 2 * ranges).contains(&expected),
                 "{read_ahead}, {limit}: {expected}, {walked}"
             );
-            // A scan that expected more entries than it takes has read their blocks.
+            // If the caller announced more entries than the scan returned, the scan has also read the blocks of the
+            // announced entries.
             if limit == 200 && read_ahead == "128KiB" {
                 let expected = blocks_read(&tree, Some(200), 1, None);
                 assert!(expected >= walked, "{expected}, {walked}");
             }
-            // Without a hint from the caller, twice as many each time.
+            // Without a hint from the caller, each read covers twice as many blocks as the previous read.
             let grown = blocks_read(&tree, None, limit, None);
             assert!((walked..=2 * walked).contains(&grown), "{read_ahead}, {limit}: {grown}, {walked}");
         }

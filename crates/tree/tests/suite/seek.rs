@@ -1,5 +1,5 @@
-//! Read-triggered compaction: scans that read several sources cause their compaction once the accumulated cost is high
-//! enough.
+//! Read-triggered compaction: scans that read several sources trigger a compaction when their accumulated cost is
+//! high enough.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -13,7 +13,7 @@ const PRICES: &str = r#"
     memtable = { capacity = "64KiB" }
 "#;
 
-/// A design in which this part of the background work is done by the threads that make it due.
+/// Returns a design in which writers run this part of the background work inline.
 fn inline_design(inline: &str) -> Design {
     small_design(&format!("{PRICES}threads = {{ inline = \"{inline}\" }}"))
 }
@@ -22,7 +22,8 @@ fn free() -> Design {
     small_design(&PRICES.replace("1KiB", "0B"))
 }
 
-/// Three runs and a memtable. Each has every key if they are `interleaved`, otherwise a quarter of the key space.
+/// Fills three runs and a memtable. If `interleaved` is set, each run and the memtable contain every key, otherwise a
+/// quarter of the key space.
 fn fill(tree: &Tree, interleaved: bool) -> Model {
     let mut model = Model::new();
     for source in 0..4u32 {
@@ -39,7 +40,7 @@ fn fill(tree: &Tree, interleaved: bool) -> Model {
     model
 }
 
-/// Reads ten entries from many positions, this many times.
+/// Runs `ranges` scans of ten entries from many positions.
 fn read(tree: &Tree, model: &Model, ranges: usize) {
     for (key, _) in model.iter().cycle().step_by(7).take(ranges) {
         let mut expected = model.range(key.clone()..).take(10);
@@ -66,7 +67,7 @@ fn what_ranges_have_paid_for_is_merged_with_the_memtable() {
         tree.settle().unwrap();
         let counts = tree.stats().counts;
         assert_eq!((runs(&tree), counts.compactions, counts.flushes), (1, 1, 4), "{mode:?}, {inline}");
-        // The following scans read one source.
+        // The scans after the compaction read only one source.
         let before = tree.stats().counts;
         read(&tree, &model, 640);
         let since = tree.stats().counts.since(&before);
@@ -129,7 +130,7 @@ fn readers_and_writers(inline: &str) {
             let (tree, model) = (&tree, &model);
             scope.spawn(move || (0..20).for_each(|_| read(tree, model, 100 + reader)));
         }
-        // Rewriting existing values changes no content.
+        // Rewriting existing values does not change the content.
         model.iter().cycle().take(4000).for_each(|(key, value)| tree.put(key, value).unwrap());
     });
     tree.settle().unwrap();
@@ -144,7 +145,7 @@ fn damage_that_a_merge_for_ranges_meets_stops_no_writer() {
         let at = directory.path().join("tree");
         let tree = OpenOptions::new(small_design(PRICES)).mode(mode).open(&at).unwrap();
         let model = fill(&tree, true);
-        // The first block of a run, which no scan below reads.
+        // The scans below do not read the first block of this run.
         let files = std::fs::read_dir(&at).unwrap().map(|entry| entry.unwrap().path());
         let mut tables: Vec<_> =
             files.filter(|path| path.extension().is_some_and(|is| is == "table")).collect();

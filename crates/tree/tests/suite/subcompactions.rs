@@ -1,5 +1,5 @@
-//! Compactions that are split into key ranges: the same content, atomically, and the same in every run of `counted`
-//! mode.
+//! Compactions that are divided into key ranges. A compaction with several parts changes no content and takes effect
+//! atomically. In `counted` mode, its result is equal in every run.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{:06}", number * 7919 % 100_003).into_bytes()
 }
 
-/// Fills several runs that overlap, with overwrites and deletes.
+/// Fills several overlapping runs, with overwrites and deletes.
 fn fill(tree: &Tree, count: u64) -> Model {
     let mut model = Model::new();
     for number in 0..count {
@@ -55,7 +55,7 @@ fn tables_in(storage: &dyn Storage) -> HashSet<String> {
     names.into_iter().filter(|name| is_a(Path::new(name), "table")).collect()
 }
 
-/// Counters and content of a run in `counted` mode.
+/// Returns the counters and the content after a run in `counted` mode.
 fn counted(parts: usize) -> (Counts, Vec<LevelStats>, Model) {
     let design = design(parts, "compaction = { kind = \"leveled\", size_ratio = 3 }");
     let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
@@ -126,7 +126,7 @@ fn a_part_that_fails_takes_the_others_with_it() {
         let failed = tree.compact().is_err();
         failures += usize::from(failed);
         let calls = faulty.calls();
-        // The blocks that the threads still had to read vary slightly between runs.
+        // The number of blocks that the threads still had to read varies slightly between runs.
         let Some(hit) = calls.get(at) else { continue };
         if failed && is_a(&hit.path, "table") {
             assert_eq!(tables_in(&*memory), old, "what was begun is removed, {hit:?}");

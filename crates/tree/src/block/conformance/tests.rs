@@ -1,4 +1,4 @@
-//! A block format that breaks an invariant is caught.
+//! Tests that the conformance check detects a block format that breaks an invariant.
 
 use types::Entry;
 
@@ -6,7 +6,7 @@ use super::{INVARIANTS, Subject};
 use crate::BlockOptions;
 use crate::block::{BlockFooter, BlockFormat, CATALOG, Draft, EntryWriter, Layout};
 
-/// Injected fault of a canary.
+/// The fault that a test injects into a block format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// The format has a code that no format of the catalog has.
@@ -17,7 +17,7 @@ enum Fault {
     ForgetsValues,
 }
 
-/// The format `delta` with a fault put in.
+/// The format `delta` with an injected fault.
 struct Canary(Fault, Box<dyn BlockFormat>);
 
 impl BlockFormat for Canary {
@@ -37,7 +37,7 @@ impl BlockFormat for Canary {
 struct Writer {
     fault: Fault,
     sound: Box<dyn EntryWriter>,
-    /// The entry that is written together with the next entry.
+    /// The entry that is held back and written together with the next entry.
     held: Option<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
@@ -68,10 +68,10 @@ impl EntryWriter for Writer {
 #[test]
 fn every_canary_is_caught_by_its_invariant() {
     let cases = [
-        (Fault::HasAnUnknownCode, "a code is one format"),
-        (Fault::ForgetsTheLastEntry, "a walk gives every entry in order"),
-        (Fault::ForgetsValues, "a walk gives every entry in order"),
-        (Fault::ForgetsValues, "every key is found and no other"),
+        (Fault::HasAnUnknownCode, "each code has one format"),
+        (Fault::ForgetsTheLastEntry, "an iterator returns every entry in order"),
+        (Fault::ForgetsValues, "an iterator returns every entry in order"),
+        (Fault::ForgetsValues, "every key is found, and no other key"),
     ];
     for (fault, name) in cases {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));

@@ -1,11 +1,11 @@
-//! Tests that each invariant catches a wrong hash function.
+//! Tests that each invariant detects a wrong hash function.
 
 use types::KeyHash;
 
 use super::{INVARIANTS, Subject};
 use crate::hash::KeyHasher;
 
-/// A hash function that is wrong in one way.
+/// A hash function with an injected fault.
 #[derive(Clone, Copy, Debug)]
 enum Canary {
     /// The hash depends on the address of the key.

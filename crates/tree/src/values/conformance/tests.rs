@@ -1,11 +1,11 @@
-//! Tests that each invariant catches a wrong value policy.
+//! Tests that each invariant detects a wrong value policy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{INVARIANTS, Subject};
 use crate::values::{BlobFileShape, ValuePolicy, Writing};
 
-/// A policy with one fault.
+/// The fault that a test injects into a value policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Moods,

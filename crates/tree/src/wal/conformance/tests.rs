@@ -1,11 +1,11 @@
-//! Tests that each invariant catches a wrong WAL mode.
+//! Tests that each invariant detects a wrong WAL mode.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{INVARIANTS, Subject};
 use crate::wal::{WalMode, WalPolicy};
 
-/// A mode without a log that syncs.
+/// A WAL mode that syncs, but has no log.
 struct Impossible;
 
 impl WalPolicy for Impossible {
@@ -14,7 +14,7 @@ impl WalPolicy for Impossible {
     }
 }
 
-/// A mode whose decisions differ from call to call.
+/// A WAL mode whose decisions differ from call to call.
 #[derive(Default)]
 struct Moody(AtomicBool);
 

@@ -2,7 +2,7 @@
 //!
 //! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has this prefix. The
 //! filter reports every range that extends over several prefixes as not empty. A key shorter than `length` bytes has
-//! no prefix, and is in no range within one prefix. The filter also has an entry for each whole key, unless
+//! no prefix, and is in no range within one prefix. The filter also has an entry for each full key, unless
 //! `whole_keys` is off. Without these entries, a point lookup tests only the prefix of its key. Every absent key with
 //! the prefix of a stored key is then a false positive. A key of exactly `length` bytes is its own prefix. Such a key
 //! has one entry instead of two if the tree also hashes keys with XXH3.
@@ -133,7 +133,7 @@ impl Prefix {
     }
 }
 
-/// Returns the hash of a prefix. The hash function is fixed, because the hash function of the tree is for whole keys.
+/// Returns the hash of a prefix. The hash function is fixed, because the hash function of the tree is for full keys.
 fn hash(prefix: &[u8]) -> KeyHash {
     KeyHash(xxh3_64(prefix))
 }
@@ -142,7 +142,7 @@ fn hash(prefix: &[u8]) -> KeyHash {
 struct PrefixFilter {
     bits: BitArray,
     probes: u32,
-    /// The number of distinct prefixes, plus the number of keys if the filter has whole keys.
+    /// The number of distinct prefixes, plus the number of keys if the filter has full keys.
     entries: u64,
     length: usize,
     whole_keys: bool,

@@ -385,9 +385,9 @@ mod tests {
         assert!(has(&*bare, "SIGAJ", "SIGB") && !has(&*real, "SIGAJ", "SIGB") && has(&*real, "SIGA", "SIGB"));
     }
 
-    /// Tests the claims of the authors for random integers. The trie takes about ten bits per key, and each suffix
-    /// bit halves the false-positive rate. Without suffix bits, a range has the rate that follows from the prefixes
-    /// of two bytes that only one key has.
+    /// Tests the claims of the authors for random integers. The trie takes fewer than 15 bits per key, and each
+    /// suffix bit lowers the false-positive rate. Without suffix bits, a range has the rate that follows from the
+    /// prefixes of two bytes that only one key has.
     #[test]
     fn random_numbers_take_few_bits() {
         let mut numbers: Vec<u64> = (0..100_000).map(|i| mix(i, 1)).collect();

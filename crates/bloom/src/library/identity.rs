@@ -1,4 +1,4 @@
-//! The filter `standard` behind the C ABI. The only cost in addition to `standard` is the interface.
+//! The filter `standard`, called through the C ABI. The only cost in addition to `standard` is the interface.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;

@@ -1,4 +1,4 @@
-//! Tests of processes that answer wrongly, end, hang or never rest.
+//! Tests policy processes that give wrong answers, end, hang, or request jobs without end.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ fn built(command: &[&str], timeout: &str) -> Result<Box<dyn CompactionPolicy>, S
     <Builder<crate::Policies> as Build<_>>::build(Params { command, timeout, ..Params::default() })
 }
 
-/// Returns the failure of a policy after one request; checks that the policy stays failed.
+/// Returns the failure of a policy after one request. Checks that the policy does not recover.
 fn failure(policy: &dyn CompactionPolicy) -> String {
     let shape = shape(&[&[1, 1], &[3, 3]]);
     assert_eq!(policy.failure(), None);
@@ -82,7 +82,7 @@ fn a_process_that_ends_is_named_with_what_it_said() {
 
 #[test]
 fn a_process_that_hangs_is_killed_with_what_it_started() {
-    // The process reads nothing, so a large shape fills its pipe, and its child keeps the pipes open.
+    // The process does not read its input, so a large shape fills the pipe. The child process keeps the pipes open.
     let hanging = policy("sleep 600 & sleep 600", "100ms");
     let large = shape(&[&vec![1; 5000]]);
     let start = Instant::now();
@@ -134,7 +134,7 @@ fn impossible_parameters_are_refused() {
     }
 }
 
-/// Shell script of a policy that has no job.
+/// The shell script of a policy that has no job.
 const NO_JOB: &str = r#"read -r greeting; echo '{"protocol": 1}'; while read -r shape; do echo null; done"#;
 
 #[test]

@@ -10,7 +10,7 @@
 //! have no clock, so this policy measures age in bytes that were written later. A manual compaction makes one run of
 //! all data. This run is dropped as a whole when it is the oldest run and no longer fits.
 //!
-//! # What it costs
+//! # Costs
 //! Write amplification is exactly 1 if all keys are different, because only the flush writes each byte. A lookup
 //! searches up to C + 1 runs, where C is `capacity` in full memtables. Stale data is dropped only when it is in the
 //! oldest run. The tree takes at most `capacity` plus the size of one flush.

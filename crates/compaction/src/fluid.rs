@@ -12,7 +12,7 @@
 //! than T arrivals but more than K runs is compacted too. In the largest level, more than Z runs are merged into one
 //! run, and T arrivals begin a new largest level. Level 0 never counts as the largest level.
 //!
-//! # What it writes
+//! # Write amplification
 //! Let N buffers with distinct keys be flushed. The j-th arrival since a level was empty is the p(j)-th arrival of
 //! its run, where p(j) = ((j−1) mod s) + 1. This arrival writes p(j)·T^i buffers. Level 0 writes nothing if p(j) = 1,
 //! because the flush wrote the run. Level 0 also writes nothing if j = T, because the level is then compacted into
@@ -20,7 +20,7 @@
 //! + 1/T at K = 1, and 1 at K = T − 1. The paper's terms are (T−1)/(K+1) for each level above the largest level, and
 //! (T−1)/(Z+1) for the largest level.
 //!
-//! # What it costs to read
+//! # Read costs
 //! With L levels, the tree has at most K·(L−1) + Z runs. Stale data takes up to Z − 1 + 1/T times the size of the
 //! live data (table 2 of the paper).
 

@@ -17,7 +17,7 @@
 //! than T^(i+1) full memtables of data, groups of the last level are merged within this level. Such merges remove
 //! overwritten data. If the SSTables of level 0 do not overlap, they are moved.
 //!
-//! # What it costs
+//! # Costs
 //! Each level writes an entry once, as with [`tiered`](crate::tiered), and a lookup searches at most T − 1 SSTables
 //! per level. A merge takes only the SSTables of one key range, as with [`leveled-partial`](crate::leveled_partial).
 //! Merges are therefore short, and need little temporary space. Key ranges without writes are not merged. If each run

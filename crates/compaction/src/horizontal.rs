@@ -15,7 +15,7 @@
 //! sizes, so it stores no state. Overwritten keys make runs smaller, and the policy continues with the weight that
 //! fits the actual size.
 //!
-//! # What it writes
+//! # Write amplification
 //! For each weight w, the policy is optimal after N = C(w+K, K) − 1 flushes: no schedule with at most K runs writes
 //! fewer bytes. If the number of flushes is known in advance (`flushes`), the schedule is optimal for this number. At
 //! most C(v+K−1, K−1) buffers can have the weight v. N buffers with the smallest possible weights therefore cost
@@ -27,7 +27,7 @@
 //! K) − 1, plus one for each chain of buffers with the largest weight. Tests compare both numbers with a dynamic
 //! program.
 //!
-//! # What it costs
+//! # Costs
 //! Each merge reads complete runs. A merge of all runs needs as much temporary space as the size of the data.
 
 use std::cmp::Ordering;

@@ -21,7 +21,7 @@
 //! * **Order.** A drain has priority over level 0, until level 0 has more than twice the number of runs that triggers
 //!   its compaction. Without this rule, level 1 would be full at every compaction of level 0.
 //!
-//! # What it costs
+//! # Costs
 //! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
 //! `leveled`. In addition, an SSTable of the next level that overlaps the inputs of two jobs is rewritten twice.
 

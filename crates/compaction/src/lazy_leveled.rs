@@ -10,7 +10,7 @@
 //! of level L has T^(L+1) buffers (full memtables) of data, the run is moved to a new largest level. Level L then
 //! collects runs.
 //!
-//! # What it writes
+//! # Write amplification
 //! Sizes are in buffers, where a buffer is one full memtable. Let N buffers with distinct keys be flushed. Level i
 //! receives a = ⌊N / T^i⌋ runs of T^i buffers, called arrivals. The first T arrivals come while the level is the
 //! largest level, and the j-th arrival writes j·T^i buffers. Each later arrival writes T^i buffers. For i > 1, the

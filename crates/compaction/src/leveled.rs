@@ -8,7 +8,7 @@
 //! merged into level i + 1, or moved if level i + 1 is empty. If [`l0-tiered`](crate::l0_tiered) enables trivial
 //! moves, the SSTables of a level are moved separately.
 //!
-//! # What it writes
+//! # Write amplification
 //! Sizes are in buffers. Let N buffers with distinct keys be flushed. Data arrives at level i in units of a(i)
 //! buffers, where a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉ arrivals and is then compacted
 //! into the next level, so a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i) buffers. If

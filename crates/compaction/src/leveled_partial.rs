@@ -7,7 +7,7 @@
 //! capacity of T^i full memtables. If the level exceeds its capacity, the [`Picker`] selects an SSTable. This SSTable
 //! is merged with all SSTables that it overlaps in level i + 1. If the SSTable overlaps no SSTables, it is moved.
 //!
-//! # What it costs
+//! # Costs
 //! Reads and space are those of [`leveled`](crate::leveled), because each level has one run, and stale data takes
 //! about 1/T of the size of live data. The longest compaction takes T + 1 SSTables instead of a complete level of T^i
 //! full memtables. The temporary space is also T + 1 SSTables. A byte from a full level overlaps about T bytes in the

@@ -3,7 +3,7 @@
 //! Source: golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All runs stay in
 //! level 0.
 //!
-//! # What it costs
+//! # Costs
 //! Sizes are in buffers, where a buffer is one full memtable. After the first n flushes, all data is merged into a
 //! run of n buffers. After every n − 1 further flushes, all data is rewritten. N flushes with distinct keys cause m =
 //! ⌊(N−1)/(n−1)⌋ compactions, and write amplification is exactly

@@ -14,7 +14,7 @@
 //!
 //! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two run limits for the whole tree.
 //!
-//! # What it costs
+//! # Costs
 //! There is no closed formula for the costs, but the simulator computes the numbers. A level writes an entry about (r
 //! − 1)/n times for each of its n runs, and a lookup searches at most Σ n runs.
 

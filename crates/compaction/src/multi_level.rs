@@ -7,7 +7,7 @@
 //! Bentley, Saxe, "Decomposable Searching Problems I" (1980). A level receives T − 1 arrivals, as in Huynh et al.,
 //! "Endure" (VLDB 2022).
 //!
-//! # What it writes
+//! # Write amplification
 //! As in [`leveled`](crate::leveled), data arrives at level i in units of a(i) full memtables, and n(i) = ⌈T^i /
 //! a(i)⌉ arrivals would fill the level. The last of these arrivals passes the level, so the level does not write it.
 //! After q·n(i) + r arrivals with r < n(i), the level has written
@@ -18,7 +18,7 @@
 //! because the run is moved. An entry that has passed level i cost (T − 1)/2 writes in this level, which is the term
 //! of the Dostoevsky paper. With `leveled`, the entry is written once more.
 //!
-//! # What it costs
+//! # Costs
 //! Reads and space are those of `leveled`. The duration and the temporary space of a merge are proportional to the
 //! size of all levels that the merge includes.
 

@@ -7,7 +7,7 @@
 //! run of their level. The group of the oldest runs is always a candidate. If keys are evenly distributed, this group
 //! is the only candidate. The selection strategy chooses among the candidates.
 //!
-//! # What it costs
+//! # Costs
 //! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The
 //! runs of a level are therefore m times as large as those of the level above, and T − m to T − 1 runs remain in a
 //! level. After a(0) = N flushes of distinct keys, level i + 1 has received a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of

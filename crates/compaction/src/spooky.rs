@@ -17,7 +17,7 @@
 //! drain, the largest level has an SSTable that is newer than all SSTables of the level above. A run that enters the
 //! level above the largest level is always merged and never moved, because the run must be divided.
 //!
-//! # What it costs
+//! # Costs
 //! Reads and writes are those of `leveled`. In addition, the first run that enters the level above the largest level
 //! is written once. A merge into the largest level needs about as much temporary space as one SSTable of this level
 //! and the matching part of the level above. The level above the largest level has as many SSTables as the largest

@@ -4,7 +4,7 @@
 //! Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, under the name tiering; size-tiered compaction in
 //! Cassandra. Levels have no capacity in bytes, because a level is full when it has T runs.
 //!
-//! # What it writes
+//! # Write amplification
 //! After N flushes of distinct keys, level i has received ⌊N / T^i⌋ runs of T^i full memtables, and has written each
 //! run once. Write amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N. The first term is the flush, and each
 //! level i with T^i ≤ N adds at most 1. The published range for L levels, L·(T−1)/T to L, agrees with this formula.

@@ -9,7 +9,7 @@
 //! overwritten within a window, the window lasts longer. Cassandra drops a window whose time is over. This policy
 //! drops no data, so it changes no lookup results. The policy `fifo` drops old data.
 //!
-//! # What it costs
+//! # Costs
 //! Let m be `min_runs` and W be `window`. After N flushes of distinct keys, q = ⌊N / W⌋ windows are closed, and the
 //! open window has r = N − q·W full memtables. Write amplification is exactly
 //!

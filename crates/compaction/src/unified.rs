@@ -17,7 +17,7 @@
 //! Two parts differ from Cassandra. The tree divides runs into SSTables by size, while Cassandra uses shards. The
 //! level of an output run depends on the size of its inputs, while Cassandra uses the size of the output.
 //!
-//! # What it costs
+//! # Costs
 //! If all levels have the same parameter and keys are distinct, the writes and runs are exactly those of
 //! [`tiered`](crate::tiered) with T or of [`leveled`](crate::leveled) with F. Different parameters per level express
 //! a K-LSM in the notation of Cassandra. `T4, L10` writes little in the small levels and keeps one run in each large

@@ -12,7 +12,7 @@
 //!
 //! All runs stay in level 0. The output of a compaction takes the position of its oldest input.
 //!
-//! # What it costs
+//! # Costs
 //! There is no closed formula for the costs. A merged group has about twice the size of its largest run. For small
 //! `num_runs`, the writes are therefore similar to those of [`binary-counter`](crate::binary_counter). For larger
 //! `num_runs`, the policy writes less, between tiered and leveled. Lookups search up to `num_runs` runs. The space

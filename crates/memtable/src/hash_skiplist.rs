@@ -10,7 +10,7 @@
 //! memtable uses the lists of [`arena-skiplist`](crate::arena_skiplist), and all lists share one arena.
 //!
 //! An entry takes the memory of an entry in `arena-skiplist` with a lower tower. In addition, each bucket takes 48
-//! bytes and its first tower takes 32 bytes.
+//! bytes for the front tower of its list, and 32 bytes in the hash table.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 //! A Bloom filter repeats its errors, because each lookup of the same absent key reads the same data blocks without a
 //! result. If lookups are skewed, a few such keys cost more than all other absent keys. After a lookup has read a
 //! block without finding its key, the tree reports the key to the filter ([`Filter::report_false_positive`]). The
-//! filter keeps the whole key, so a key of the SSTable is never reported absent. The memory for remembered keys is
-//! part of the filter's memory budget. The hash of a key selects two slots for remembered keys. If both slots are
-//! taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer looked up
-//! keep their slots.
+//! filter keeps all bytes of the key, so a key of the SSTable is never reported absent. The memory for remembered
+//! keys is part of the filter's memory budget. The hash of a key selects two slots for remembered keys. If both slots
+//! are taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer looked
+//! up keep their slots.
 //!
 //! The first lookup of an absent key has the false-positive rate of a textbook Bloom filter with the rest of the
 //! budget. Source: Bender, Farach-Colton, Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the
@@ -182,7 +182,7 @@ impl Filter for AdaptiveFilter {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }
 
-    /// The memory in bytes. Every slot counts as if it had a remembered key.
+    /// The memory in bytes. The result assumes that every slot has a remembered key of the largest size.
     fn memory_bytes(&self) -> usize {
         self.bits.memory_bytes() + self.remembered.len() * PLACE_BYTES
     }

@@ -29,7 +29,7 @@ pub(crate) struct Alphabet {
 /// The byte values that occur at a position.
 #[derive(Clone, Copy, Default)]
 struct Digits {
-    /// One bit for each byte value. The bit is set if the byte value occurs at the position.
+    /// A bit for each byte value. The bit is set if the byte value occurs at the position.
     values: [u64; WORDS],
 }
 

@@ -10,7 +10,7 @@ use crate::position::{mix, reduce, remix};
 /// The number of coefficients of an equation. A block of the solution has this number of rows.
 pub(crate) const WIDTH: usize = 64;
 
-/// The equation of a key.
+/// The linear equation of a key over 64 rows of the system.
 #[derive(Clone, Copy)]
 pub(crate) struct Equation {
     /// The row of the first coefficient.
@@ -47,7 +47,7 @@ impl Banding {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
 
-    /// Adds an equation. Returns `false` if the equation contradicts earlier equations.
+    /// Adds an equation to the system. Returns `false` if the equation contradicts earlier equations.
     #[inline]
     pub(crate) fn add(&mut self, equation: Equation) -> bool {
         let Equation { start: row, coefficients, fingerprint } = self.reduced(equation);
@@ -82,7 +82,7 @@ impl Banding {
 
     /// Solves the system from its last row to its first row. Passes the blocks of the solution to `take`, from the
     /// last block to the first block. A block has 64 rows and `columns(block)` columns, so it consists of one 64-bit
-    /// word for each column. The number of columns of a block is never larger than that of the next block.
+    /// word for each column. A block never has more columns than the next block.
     ///
     /// The value of a row where no equation begins can be chosen freely. Such a row gets a random value, because
     /// homogeneous systems need random values.

@@ -14,8 +14,8 @@
 //! has the infix of this key. As with [`snarf`](crate::snarf), the false-positive rate of such ranges has no bound.
 //!
 //! An infix distinguishes keys only by the bytes right after the prefix that two samples share. If samples are far
-//! apart in sort order, and many keys between them share a longer prefix, these keys have one infix, and absent keys
-//! with this prefix are false positives.
+//! apart in sort order, many keys between two samples may share a longer prefix. All these keys have one infix, and
+//! absent keys with this prefix are false positives.
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
 //! paper grows, and its infixes are bits of the keys. This filter is built once. The digits of its numbers are the
@@ -139,8 +139,8 @@ impl FilterPolicy for Diva {
     }
 }
 
-/// Returns the length of all keys, if every key of this length has its own number between any two samples. Otherwise
-/// returns 0.
+/// Returns the length of all keys, if every key of this length has its own number between any two samples. Returns 0
+/// if two keys can have one number.
 fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
     let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
@@ -254,7 +254,8 @@ impl Samples {
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
-    /// The length of all keys, if no two keys of this length have the same number. Otherwise 0.
+    /// The length of all keys, if no two keys of this length have the same number. The value 0 means that keys can
+    /// have equal numbers.
     length: u64,
     /// The number of codes in each segment.
     cells: u64,

@@ -9,9 +9,10 @@
 //! **`blocks`**: one half of a key's bits is in a block of 512 bits, and the other half is in the partner of this
 //! block. The first seven bits of a block identify its partner. Partners are chosen when the filter is built, within
 //! batches of 128 blocks: the most loaded block is paired with the least loaded block. Every pair of blocks therefore
-//! has about the same number of keys. This removes the higher false-positive rate of blocked filters. Source: the
-//! paired Bloom filter of `SpeedB` (<https://docs.speedb.io/speedb-features/paired-bloom-filter>), whose name cs265
-//! uses. A probe makes one or two memory accesses, and the second access waits for the first.
+//! has about the same number of keys. This balance removes the disadvantage of blocked filters, their higher
+//! false-positive rate. Source: the paired Bloom filter of `SpeedB`
+//! (<https://docs.speedb.io/speedb-features/paired-bloom-filter>), whose name cs265 uses. A probe makes one or two
+//! memory accesses, and the second access waits for the first.
 //!
 //! No layout takes less memory than the lower bound of all Bloom filters. A rate of 1 % needs 9.6 bits per key, and
 //! not 7.8 bits as cs265 4.3.4 states.
@@ -226,8 +227,8 @@ impl Filter for WordsFilter {
     }
 }
 
-/// A cache line. The first bits are the number of the partner in the batch, and the other bits are bits of the
-/// filter.
+/// A block of one cache line. The first bits are the number of the partner in the batch, and the other bits are bits
+/// of the filter.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Block([u64; BLOCK_WORDS]);

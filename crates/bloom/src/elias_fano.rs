@@ -21,8 +21,8 @@ const PLACE_BITS: u32 = 32;
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
-    /// The high bits of all numbers in unary. A number is a one bit, and a zero bit follows all numbers with equal
-    /// high bits.
+    /// The high bits of all numbers, encoded in unary. A number is a one bit, and a zero bit follows all numbers with
+    /// equal high bits.
     highs: Vec<u64>,
     /// The position after the 512th zero bit, after the 1024th zero bit, and so on.
     samples: Packed,

@@ -1,8 +1,8 @@
 //! The Bloom filter of the crate `fastbloom`. The filter uses the key hash that the tree has already computed.
 //!
-//! Since version 0.17, the crate is a standard Bloom filter and not a blocked one, so its expected false-positive
-//! rate is that of `standard`. The hasher of the crate is not used. The crate derives the k positions from our 64-bit
-//! hash by double hashing. Source: <https://docs.rs/fastbloom/0.17>.
+//! Since version 0.17, the filter of the crate is a standard Bloom filter and not a blocked Bloom filter. Its
+//! expected false-positive rate therefore equals the rate of `standard`. The hasher of the crate is not used. The
+//! crate derives the k positions from our 64-bit hash by double hashing. Source: <https://docs.rs/fastbloom/0.17>.
 
 use ::fastbloom::BloomFilter;
 use catalog::{Build, Variant};

@@ -99,7 +99,8 @@ pub trait Filter: Send + Sync {
     /// report.
     fn report_false_positive(&self, _key: HashedKey<'_>) {}
 
-    /// Answers many lookups. `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key) for `keys[i]`.
+    /// Answers many point lookups at once. `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key)
+    /// for `keys[i]`.
     ///
     /// # Panics
     /// The slices differ in length.
@@ -127,8 +128,8 @@ pub trait Filter: Send + Sync {
     /// cannot miss the CPU caches do nothing.
     fn prefetch(&self, _hash: KeyHash) {}
 
-    /// Answers many probes. `answers[i]` is the answer of [`may_contain`](Self::may_contain) for `hashes[i]`. The
-    /// memory of a group of probes is prefetched first, so that cache misses overlap.
+    /// Answers many probes by hash at once. `answers[i]` is the answer of [`may_contain`](Self::may_contain) for
+    /// `hashes[i]`. The memory of a group of probes is prefetched first, so that cache misses overlap.
     ///
     /// # Panics
     /// The slices differ in length.

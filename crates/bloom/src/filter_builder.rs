@@ -20,8 +20,8 @@ pub trait FilterBuilder: Send + Sync {
     /// Adds a key by its hash.
     fn insert(&self, hash: KeyHash);
 
-    /// Adds many keys. The result is that of [`insert`](Self::insert) for each key, but the memory of a group of keys
-    /// is prefetched first.
+    /// Adds many keys by their hashes. The result is that of [`insert`](Self::insert) for each key, but the memory of
+    /// a group of keys is prefetched first.
     fn insert_batch(&self, hashes: &[KeyHash]);
 
     /// Returns the bytes to store. The caller waits until all insertions have returned.

@@ -14,8 +14,8 @@
 //! strings. For example, `user10` and `user20` are 256 numbers apart. Big-endian integers lose no information, with
 //! or without padding.
 //!
-//! With fewer than four bits per key, the codes are stored in a plain bit array, which has a lower rate in this case:
-//! ε ≈ ℓ / B. The filter takes at most 34 bits per key, because more bits bring no benefit.
+//! With fewer than four bits per key, the codes are stored in a plain bit array. The false-positive rate is then
+//! lower, at ε ≈ ℓ / B. The filter takes at most 34 bits per key, because more bits bring no benefit.
 //!
 //! Source: Costa, Ferragina & Vinciguerra, "Grafite: taming adversarial queries with optimal range filters" (SIGMOD
 //! 2024, arXiv 2311.15380), sections 3 and 4. As in the paper, the set has the Elias–Fano encoding.

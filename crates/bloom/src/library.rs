@@ -2,8 +2,8 @@
 //!
 //! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in any
 //! language that can export C functions. Every call goes through a table of function pointers. If `library` is empty,
-//! the table has functions of this crate that call the filter `standard`. This measures the cost of the interface in
-//! isolation.
+//! the table has functions of this crate that call the filter `standard`. This configuration measures the cost of the
+//! interface in isolation.
 //!
 //! The stored format is little-endian. The name identifies the library that wrote the filter. No other library opens
 //! the filter:

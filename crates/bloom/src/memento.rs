@@ -249,7 +249,7 @@ mod tests {
         filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high))
     }
 
-    /// Tests the claim of the authors. Ranges of up to 2^5 numbers at any position have a false-positive rate of
+    /// Tests the claim of the authors that ranges of up to 2^5 numbers at any position have a false-positive rate of
     /// about 2 · 2^−`fingerprint_bits`.
     #[test]
     fn every_short_range_keeps_the_bound() {

@@ -161,8 +161,8 @@ impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
         selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| array.prefetch(place));
     }
 
-    /// Returns 2^−width. The XOR of the integers that an absent key selects is uniformly distributed, for any number
-    /// of keys.
+    /// Returns the false-positive rate, which is 2^−width. The XOR of the integers that an absent key selects is
+    /// uniformly distributed, for any number of keys.
     fn expected_fpr(&self) -> f64 {
         self.parts.as_ref().map_or(0.0, |(_, _, array)| 0.5f64.powf(array.width().into()))
     }

@@ -5,8 +5,8 @@
 /// number generators" (2021).
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
-/// Returns the next derived hash. The high bits of a derived hash are as random as those of a new hash. The mapping
-/// is a bijection.
+/// Returns the next derived hash. The high bits of a derived hash are as random as the bits of an independent hash.
+/// The mapping is a bijection.
 #[inline]
 pub(crate) fn remix(hash: u64) -> u64 {
     hash.wrapping_mul(MULTIPLIER)

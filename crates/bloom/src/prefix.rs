@@ -8,8 +8,8 @@
 //! has one entry instead of two if the tree also hashes keys with XXH3.
 //!
 //! Sources: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek"); Dong et
-//! al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The false-positive rate is that of a
-//! textbook Bloom filter with an entry for each key and each distinct prefix.
+//! al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The false-positive rate equals the rate
+//! of a textbook Bloom filter that has an entry for each key and each distinct prefix.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key, for the entries of keys and of prefixes together.
 

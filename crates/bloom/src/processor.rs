@@ -1,4 +1,4 @@
-//! CPU features as types. A value of such a type exists only if the CPU has the feature.
+//! Types that represent CPU features. A value of such a type exists only if the CPU has the feature.
 //!
 //! A filter with different lookups for different features is generic over these types. The filter chooses the feature
 //! once, when the filter is opened, so a probe has no extra cost.
@@ -34,7 +34,7 @@ pub(crate) struct Avx512Popcnt(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Detects the feature. Returns `None` if the CPU lacks the feature.
+    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
     }
@@ -42,7 +42,7 @@ impl Avx2 {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// Detects the feature. Returns `None` if the CPU lacks the feature.
+    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
     }
@@ -50,7 +50,7 @@ impl Avx512 {
 
 #[cfg(target_arch = "x86_64")]
 impl Popcnt {
-    /// Detects the feature. Returns `None` if the CPU lacks the feature.
+    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("popcnt").then_some(Self(()))
     }

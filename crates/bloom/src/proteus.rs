@@ -293,8 +293,8 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    /// Tests the claim of the authors. A filter that is designed for the expected ranges has at most the
-    /// false-positive rate of filters with a fixed design. The ranges are long or next to keys.
+    /// Tests the claim of the authors that a filter designed for the expected ranges is at least as good as filters
+    /// with a fixed design. The tested ranges are long or next to keys.
     #[test]
     fn the_design_fits_the_ranges() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1) >> 20));

@@ -94,7 +94,7 @@ impl FilterPolicy for Quotient {
     }
 }
 
-/// Decodes the slots. The field `probes` of the header is the width of remainders in bits.
+/// Decodes the slots of a stored filter. The field `probes` of the header is the width of remainders in bits.
 fn decode(stored: &[u8]) -> Result<Slots, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, TAG)?;
     Slots::decode(&mut words, head.keys, head.probes)

@@ -8,15 +8,15 @@
 //!
 //! The filter has three constructions:
 //! * **`balanced`**: the system has fewer rows than keys. If the equation of a key contradicts other equations, keys
-//!   move ("are bumped") to a second, far smaller system. The bumped keys are those below a threshold in a bucket of
-//!   128 start rows. Keys can move again to a third or fourth system. The last system has the construction
-//!   `standard`. This construction takes about 1.015 · r bits per key, including 8 bits of threshold per bucket.
-//!   Source: Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership
-//!   using ribbon" (2022).
+//!   move ("are bumped") to a second, far smaller system. In a bucket of 128 start rows, all keys below a threshold
+//!   are bumped. Keys can move again to a third or fourth system. The last system has the construction `standard`.
+//!   This construction takes about 1.015 · r bits per key, including 8 bits of threshold per bucket. Source:
+//!   Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using
+//!   ribbon" (2022).
 //! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. If there are
-//!   few rows, the equations of some absent keys depend on those of the stored keys. This increases the
-//!   false-positive rate of large SSTables by up to a fifth, and the builder measures the increase. This construction
-//!   takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
+//!   few rows, the equations of some absent keys depend on the equations of the stored keys. Such absent keys
+//!   increase the false-positive rate of large SSTables by up to a fifth, and the builder measures the increase. This
+//!   construction takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
 //! * **`standard`**: the builder increases the number of rows until no equations contradict each other. This
 //!   construction takes 1.1 to 1.2 · r bits per key, and the factor grows with the logarithm of the number of keys.
 //!   Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).

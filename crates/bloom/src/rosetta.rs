@@ -296,8 +296,8 @@ mod tests {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 10_000)
     }
 
-    /// Tests the claim of the authors. Short ranges have a low false-positive rate, including ranges right after
-    /// keys, and longer ranges have a higher rate.
+    /// Tests the claim of the authors that short ranges have a low false-positive rate, including ranges right after
+    /// keys. Longer ranges have a higher rate.
     #[test]
     fn short_ranges_are_answered_wherever_they_are() {
         let numbers = numbers();

@@ -255,8 +255,9 @@ mod tests {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 50_000)
     }
 
-    /// Tests the claim of the authors. For any distribution of keys, the rate is about 1/K for ranges that are much
-    /// shorter than the distance between keys. Also tests that the rate of ranges right after keys has no bound.
+    /// Tests the claim of the authors that the false-positive rate is about 1/K for any distribution of keys. The
+    /// claim is for ranges that are much shorter than the distance between keys. Also tests that the rate of ranges
+    /// right after keys has no bound.
     #[test]
     fn the_rate_is_one_in_k_unless_ranges_follow_keys() {
         let uniform = sorted((0..KEYS).map(|i| mix(i, 1)));

@@ -252,8 +252,8 @@ impl SurfFilter {
             let low = low.filter(|_| from == Some(label));
             let high = high.filter(|_| to == Some(label));
             let found = match self.child(at) {
-                // If both bounds are `None`, all keys below the child are between the bounds. Otherwise, the second
-                // case is possible only in a corrupt filter.
+                // If both bounds are `None`, all keys below the child are between the bounds. If a bound is present,
+                // the second case is possible only in a corrupt filter.
                 Some(child) if (low.is_some() || high.is_some()) && child > node && label != END => {
                     self.has_between(child, depth + 1, low, high)
                 }

@@ -2,8 +2,8 @@
 //!
 //! The prefix that all keys share is removed. The next eight bytes of a key (the head) are read as a big-endian
 //! integer. Low bits that are equal in all heads are removed too, and the smallest integer is subtracted. The mapping
-//! is one-to-one if all keys have one length and equal bytes after the head, such as padding. Otherwise keys with
-//! equal heads have equal numbers.
+//! is one-to-one if all keys have one length and equal bytes after the head, such as padding. If lengths or ends
+//! differ, keys with equal heads have equal numbers.
 
 use std::cmp::Ordering;
 use std::ops::Bound;

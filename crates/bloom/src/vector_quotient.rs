@@ -11,8 +11,7 @@
 //! Source: Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector Quotient Filters: Overcoming the Time/Space
 //! Trade-Off in Filter Design" (SIGMOD 2021), section 3. Fingerprints of 8 bits have 80 buckets and 48 slots, and
 //! fingerprints of 16 bits have 36 buckets and 28 slots. In this filter, the hash of the key selects the second
-//! block. The paper computes the second block from the fingerprint, which this filter does not need because it is
-//! built once.
+//! block, because the filter is built once.
 //!
 //! The filter takes 64 / (slots · load) bytes per key, which is 11.5 bits with 8-bit and 20.3 bits with 16-bit
 //! fingerprints. A probe makes two memory accesses, which overlap. The false-positive rate is about 2 · load · slots
@@ -270,7 +269,8 @@ mod tests {
         }
     }
 
-    /// Tests the claim of the authors. With a choice of two blocks per key, all keys fit at the configured load.
+    /// Tests the claim of the authors that all keys fit at the configured load, because each key can be in two
+    /// blocks.
     #[test]
     fn blocks_fill_to_their_load_at_the_first_attempt() {
         let hashes: Vec<KeyHash> = (0..200_000).map(|i| KeyHash(mix(i, 2))).collect();

@@ -3,10 +3,10 @@
 //!
 //! Sources: the report of csc443, section 4.3.1, and the logarithmic method of Bentley and Saxe, "Decomposable
 //! Searching Problems I" (1980). The policy equals [`tiered`](crate::tiered) with size ratio T = 2. After N flushes,
-//! the tree has one run for every bit of N that is 1. Write amplification is 1 + Σ ⌊N / 2^i⌋·2^i / N for i ≥ 1,
-//! because an entry is written once per level and there are ⌊log₂ N⌋ levels. The policy of the report drops
-//! tombstones only if a compaction makes a new deepest level. Here, as with every policy, a compaction drops each
-//! tombstone that no older data overlaps.
+//! the tree has one run for every bit of N that is 1. Write amplification is 1 + Σ ⌊N / 2^i⌋·2^i / N for i ≥ 1. The
+//! reason is that an entry is written once per level, and the tree has ⌊log₂ N⌋ levels. The policy of the report
+//! drops tombstones only if a compaction makes a new deepest level. Here, as with every policy, a compaction drops
+//! each tombstone that no older data overlaps.
 
 use catalog::Variant;
 

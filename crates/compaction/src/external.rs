@@ -1,7 +1,8 @@
 //! A compaction policy in another process, which can be written in any language.
 //!
-//! lsmbench starts `command` at the first pick, and uses the standard input and output of the process. Both sides
-//! write one JSON value per line, and the process answers each line with one line. This is version 1 of the protocol:
+//! lsmbench starts `command` at the first pick, and uses the standard input and output of the process. Each line is
+//! one JSON value, and the process answers each line with one line. The following table shows version 1 of the
+//! protocol:
 //!
 //! ```text
 //! to the process                                        from the process
@@ -64,7 +65,7 @@ const REFERENCE: &str = "\
      # process.\n\
      identity = \"tiered\"\n";
 
-/// Returns the variant. `identity` can name the policies of the catalog `C`.
+/// Returns the variant `external`. `identity` can name the policies of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
     Variant::new::<Builder<C>>(
         KIND,
@@ -74,7 +75,7 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
 }
 
 /// The largest number of consecutive jobs without a flush. If a process requests more jobs, the policy fails, because
-/// it seems to request jobs without end.
+/// the process seems to request jobs without end.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! FIFO compaction. No run is merged, and the oldest runs are dropped when the tree exceeds `capacity`.
+//! FIFO compaction merges no runs, and drops the oldest runs when the tree exceeds `capacity`.
 //!
 //! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`). FIFO compaction is for
 //! data that expire, such as logs, metrics and caches. A store with this policy keeps only the newest writes. The
@@ -12,8 +12,8 @@
 //!
 //! # Costs
 //! Write amplification is exactly 1 if all keys are different, because only the flush writes each byte. A lookup
-//! searches up to C + 1 runs, where C is `capacity` in full memtables. Stale data is dropped only when it is in the
-//! oldest run. The tree takes at most `capacity` plus the size of one flush.
+//! searches up to C + 1 runs, where C is `capacity` in full memtables. An overwritten entry is dropped only together
+//! with the oldest run. The tree takes at most `capacity` plus the size of one flush.
 
 use catalog::{Build, ByteSize, Limit, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Golden-ratio compaction. The size ratio of levels is φ ≈ 1.618, and a job compacts a few SSTables into the next
+//! Golden-ratio compaction has levels with a size ratio of φ ≈ 1.618. A job compacts a few SSTables into the next
 //! level.
 //!
 //! Source: the report of byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of tables,
@@ -9,10 +9,10 @@
 //!
 //! The policy equals [`leveled-partial`](crate::leveled_partial) with other parameters. The ratio is the separate
 //! parameter `growth`, so that a `size_ratio` for another policy is not applied by mistake. The tree has about 4.8
-//! times as many levels as with T = 10. Lookups search all these levels, and data passes through all of them. The
-//! writes of whole-level leveling are proportional to T/(2·log₂ T). This term is lowest near T = e (0.94). The term
-//! is 1.17 at T = φ, and 1.00 at T = 2 and at T = 4. The advantage of the policy is that its longest compaction is
-//! short.
+//! times as many levels as with T = 10. Lookups search all these levels, and data passes through all these levels.
+//! The writes of whole-level leveling are proportional to T/(2·log₂ T). This term is lowest near T = e (0.94). The
+//! term is 1.17 at T = φ, and 1.00 at T = 2 and at T = 4. The advantage of the policy is that its longest compaction
+//! is short.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Horizontal growth. The tree has at most K runs in order of age, and the policy writes as few bytes as possible for
-//! this limit.
+//! Horizontal growth limits the tree to K runs in order of age. The policy writes as few bytes as possible for this
+//! limit.
 //!
 //! Levels that grow by a fixed ratio limit the number of runs, but write more than this limit requires. This policy has
 //! no levels. After each flush, the policy merges the newest runs. The binomial transform determines the number of
@@ -10,10 +10,10 @@
 //! Sizes are in buffers, where a buffer is one full memtable. C(n, k) is the binomial coefficient. The oldest run has
 //! rank K, the next newer run has rank K − 1, and so on. The weight w of a run is the number of times that its first
 //! entries were written. A run of rank k and weight w has C(w−1+k, k) buffers. If a flush makes more than K runs, the
-//! policy searches for the newest run whose weight is below that of the next older run. This run, all newer runs and
-//! the flush are merged. If there is no such run, all data is merged into one run. The policy computes weights from
-//! sizes, so it stores no state. Overwritten keys make runs smaller, and the policy continues with the weight that
-//! fits the actual size.
+//! policy searches for the newest run whose weight is below the weight of the next older run. This run, all newer
+//! runs and the flush are merged. If there is no such run, all data is merged into one run. The policy computes
+//! weights from sizes, so it stores no state. Overwritten keys make runs smaller, and the policy continues with the
+//! weight that fits the actual size.
 //!
 //! # Write amplification
 //! For each weight w, the policy is optimal after N = C(w+K, K) − 1 flushes: no schedule with at most K runs writes

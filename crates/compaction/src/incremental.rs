@@ -1,5 +1,5 @@
-//! Incremental compaction. Several jobs, each with a few neighbouring SSTables, compact a full level into the next
-//! level. This sequence of jobs is called a drain.
+//! Incremental compaction divides the compaction of a full level into several jobs, each with a few neighbouring
+//! SSTables. Such a sequence of jobs is called a drain.
 //!
 //! A compaction of complete levels ([`leveled`](crate::leveled)) becomes longer with more data, and needs more
 //! temporary space for its output. A compaction of one SSTable at a time

@@ -28,14 +28,14 @@ pub struct Job {
 /// The action that a job applies to its input SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Merges the inputs. The output has the newest version of each key. Tombstones that hide no older data are
-    /// dropped.
+    /// Merges the inputs into new SSTables. The output has the newest version of each key. Tombstones that hide no
+    /// older data are dropped.
     Merge,
     /// Moves the inputs to another level without a read. No two inputs overlap.
     Move,
     /// Drops the inputs without a read and without output. The inputs are the oldest runs of the tree, each complete,
     /// so that no older data becomes visible. Only this action changes lookup results. Only policies that declare
-    /// [`catalog::Limit::DropsData`] may use it.
+    /// [`catalog::Limit::DropsData`] may use this action.
     Drop,
 }
 

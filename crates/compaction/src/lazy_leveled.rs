@@ -1,4 +1,4 @@
-//! Lazy leveling. The largest level has one run, and every other level collects T runs.
+//! Lazy leveling keeps one run in the largest level, and collects T runs in every other level.
 //!
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
 //! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so one run in this

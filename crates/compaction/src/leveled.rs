@@ -1,12 +1,12 @@
-//! Leveled compaction. Each level has one run, which is up to T times as large as the run of the level above.
+//! Leveled compaction keeps one run per level. This run is up to T times as large as the run of the level above.
 //!
 //! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2. Complete levels are
 //! merged, as in Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, where this is called leveling.
 //! Flushes go to level 0. When level 0 has `level0_runs` runs, these runs are merged with the run of level 1. Level i
 //! ≥ 1 has one run and a capacity of C(i) = T^i buffers (full memtables). If level 1 has another capacity C(1), the
 //! capacity of level i is C(i) = C(1)·T^(i−1). When a run reaches the capacity of its level i, the complete run is
-//! merged into level i + 1, or moved if level i + 1 is empty. If [`l0-tiered`](crate::l0_tiered) enables trivial
-//! moves, the SSTables of a level are moved separately.
+//! merged into level i + 1. If level i + 1 is empty, the run is moved. If [`l0-tiered`](crate::l0_tiered) enables
+//! trivial moves, the SSTables of a level are moved separately.
 //!
 //! # Write amplification
 //! Sizes are in buffers. Let N buffers with distinct keys be flushed. Data arrives at level i in units of a(i)
@@ -53,8 +53,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
 /// The policy `leveled` with its parameters.
 pub(crate) struct Leveled {
     size_ratio: f64,
-    /// The capacity of level 1 in full memtables. The capacity of each deeper level is T times that of the level
-    /// above.
+    /// The capacity of level 1 in full memtables. Each deeper level has T times the capacity of the level above.
     level1_buffers: f64,
     level0_runs: usize,
     seek_price: ByteSize,
@@ -103,8 +102,8 @@ impl Leveled {
         Self { level1_buffers, ..self }
     }
 
-    /// Enables read-triggered compaction. `seek_price` is the number of bytes that a scan adds to the counter for
-    /// each additional source. 0 disables read-triggered compaction.
+    /// Sets the cost of scans for read-triggered compaction. `seek_price` is the number of bytes that a scan adds to
+    /// the counter for each additional source. 0 disables read-triggered compaction.
     pub(crate) fn with_seek_price(self, seek_price: ByteSize) -> Self {
         Self { seek_price, ..self }
     }

@@ -1,5 +1,5 @@
-//! Leveled compaction by single SSTables. A level above its capacity compacts one SSTable at a time into the next
-//! level.
+//! Leveled compaction by single SSTables. A job compacts one SSTable of a level that exceeds its capacity into the
+//! next level.
 //!
 //! Sources: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
 //! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 collects
@@ -8,7 +8,7 @@
 //! is merged with all SSTables that it overlaps in level i + 1. If the SSTable overlaps no SSTables, it is moved.
 //!
 //! # Costs
-//! Reads and space are those of [`leveled`](crate::leveled), because each level has one run, and stale data takes
+//! Reads and space cost as much as with [`leveled`](crate::leveled), because each level has one run. Stale data takes
 //! about 1/T of the size of live data. The longest compaction takes T + 1 SSTables instead of a complete level of T^i
 //! full memtables. The temporary space is also T + 1 SSTables. A byte from a full level overlaps about T bytes in the
 //! next level, or fewer if the picker finds gaps. A level therefore costs up to T + 1 writes per byte. A compaction

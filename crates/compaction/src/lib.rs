@@ -1,8 +1,9 @@
-//! The compaction axis. A policy receives the shape of the tree as plain data and returns the next compaction job as
-//! plain data. A policy uses no file contents, files or threads, so the simulator and the tree run the same code.
+//! The compaction axis of the workbench. A policy receives the shape of the tree as plain data and returns the next
+//! compaction job as plain data. A policy uses no file contents, files or threads, so the simulator and the tree run
+//! the same code.
 //!
-//! A job changes no lookup result, with one exception. A policy that declares that it drops data
-//! ([`catalog::Limit::DropsData`]) may drop the oldest runs, each completely.
+//! A job changes no lookup result, with one exception. A policy that declares [`catalog::Limit::DropsData`] may drop
+//! the oldest runs, each completely.
 
 mod binary_counter;
 pub mod conformance;

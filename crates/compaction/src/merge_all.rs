@@ -1,4 +1,4 @@
-//! Merge-all compaction. When the tree has n runs, all runs are merged into one run.
+//! Merge-all compaction merges all runs into one run when the tree has n runs.
 //!
 //! Source: golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All runs stay in
 //! level 0.
@@ -10,9 +10,10 @@
 //!
 //! > 1 + Σ (n + (n−1)·k) / N, k = 0 … m − 1 = 1 + m·(n + (n−1)·(m−1)/2) / N,
 //!
-//! which is about N / (2·(n−1)). This write amplification grows linearly with the data, while that of `leveled` grows
-//! with the logarithm of the data. Lookups search at most n − 1 runs. Stale entries are the entries of the oldest run
-//! that newer runs overwrite. A compaction needs as much temporary space as the size of the data.
+//! which is about N / (2·(n−1)). Write amplification grows linearly with the data. With `leveled`, write
+//! amplification grows only with the logarithm of the data. Lookups search at most n − 1 runs. Stale entries are the
+//! entries of the oldest run that newer runs overwrite. A compaction needs as much temporary space as the size of the
+//! data.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

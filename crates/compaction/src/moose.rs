@@ -1,5 +1,5 @@
-//! Moose. Each level has its own size ratio r and about √r runs. The ratios are chosen for the final size of the
-//! tree.
+//! The compaction policy Moose gives each level its own size ratio r and about √r runs. The ratios are chosen for the
+//! final size of the tree.
 //!
 //! Source: Liu, Wang, Mo, Luo, "Structural Designs Meet Optimality: Exploring Optimized LSM-tree Structures in a
 //! Colossal Configuration Space" (SIGMOD 2024). The paper has two results. Point lookups need a large last level. The

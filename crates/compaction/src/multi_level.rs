@@ -1,4 +1,5 @@
-//! Multi-level compaction. A merge that would fill a level also merges this level into the next level.
+//! Multi-level compaction merges several levels in one job. A merge that would fill a level also merges this level
+//! into the next level.
 //!
 //! A leveled tree writes a full level, and right afterwards merges this level into the next level. This policy does
 //! both merges with one job. The job takes level 0 and every following level that would become full. The output goes
@@ -9,8 +10,8 @@
 //!
 //! # Write amplification
 //! As in [`leveled`](crate::leveled), data arrives at level i in units of a(i) full memtables, and n(i) = ⌈T^i /
-//! a(i)⌉ arrivals would fill the level. The last of these arrivals passes the level, so the level does not write it.
-//! After q·n(i) + r arrivals with r < n(i), the level has written
+//! a(i)⌉ arrivals would fill the level. The last of these arrivals passes the level, and is not written in this
+//! level. After q·n(i) + r arrivals with r < n(i), the level has written
 //!
 //! > W(i) = a(i) · ( q·S(n(i) − 1) + S(r) ),  S(j) = j·(j+1)/2
 //!
@@ -19,8 +20,8 @@
 //! of the Dostoevsky paper. With `leveled`, the entry is written once more.
 //!
 //! # Costs
-//! Reads and space are those of `leveled`. The duration and the temporary space of a merge are proportional to the
-//! size of all levels that the merge includes.
+//! Reads and space cost as much as with `leveled`. The duration and the temporary space of a merge are proportional
+//! to the size of all levels that the merge includes.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

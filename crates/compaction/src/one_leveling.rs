@@ -1,4 +1,4 @@
-//! 1-leveling. The first level collects T runs. Every other level has one run, and single SSTables of this run are
+//! 1-leveling collects T runs in the first level. Every other level has one run, and single SSTables of this run are
 //! compacted.
 //!
 //! Source: Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM Compaction Design Space" (VLDB
@@ -9,8 +9,8 @@
 //! a capacity of T full memtables. The capacity of level i is T^(i+1) full memtables. Compaction writes no data in
 //! level 0. Each compaction of level 0 writes T memtables into level 1, so level 1 is rewritten as often as any other
 //! level. If each run is one SSTable, the formula of [`leveled`](crate::leveled) applies, with `level0_runs` = T and
-//! capacities of T^(i+1). Lookups and short scans search up to T more runs than with `leveled`. Both policies need
-//! equal space.
+//! capacities of T^(i+1). Lookups and short scans search up to T more runs than with `leveled`. 1-leveling and
+//! `leveled` need equal space.
 
 use catalog::{Build, Variant};
 

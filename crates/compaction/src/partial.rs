@@ -1,4 +1,4 @@
-//! Partial tiered compaction. A job compacts only some of the runs of a level into one run of the next level.
+//! Partial tiered compaction compacts only some of the runs of a level at a time into one run of the next level.
 //!
 //! Source: the report of cs265, section 2.5.4, and its defaults. The report names the parameter `max_runs_to_compact`
 //! and strategies for the selection of runs, but no exact rule. Of the strategies oldest, smallest and most overlap,
@@ -9,7 +9,7 @@
 //!
 //! # Costs
 //! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The
-//! runs of a level are therefore m times as large as those of the level above, and T − m to T − 1 runs remain in a
+//! runs of a level are therefore m times as large as the runs of the level above. T − m to T − 1 runs remain in a
 //! level. After a(0) = N flushes of distinct keys, level i + 1 has received a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of
 //! m^(i+1) full memtables if a(i) ≥ T. Write amplification is exactly 1 + Σ a(i)·m^i / N for i ≥ 1. An entry is
 //! written once per level as with [`tiered`](crate::tiered), but the tree has about ln N / ln m levels. If m = T, the

@@ -1,13 +1,14 @@
-//! Pickers. A picker is a rule that selects the SSTable that a level above its capacity compacts first.
+//! Pickers for partial compaction. If a level exceeds its capacity, a picker selects the SSTable that is compacted
+//! first.
 //!
 //! Pickers are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
 //! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker reads only the
 //! shape and has no state, so pickers use the SSTable numbers as times. A tree numbers its SSTables in the order of
 //! their creation, and a moved SSTable keeps its number. The number of an SSTable is therefore the time at which a
-//! compaction last wrote its data. A level with one run gets new SSTables only from the level above. The lowest
-//! number of the SSTables that an SSTable overlaps in the next level is the time at which its key range was last
-//! compacted into the next level. This time is approximate, because a compaction of a neighbouring SSTable can also
-//! replace SSTables of the next level that overlap both neighbours.
+//! compaction last wrote its data. A level with one run gets new SSTables only from the level above. Consider all
+//! SSTables that an SSTable overlaps in the next level. The lowest number of these SSTables is the time at which the
+//! key range was last compacted into the next level. This time is approximate, because a compaction of a neighbouring
+//! SSTable can also replace SSTables of the next level that overlap both neighbours.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Read-triggered compaction. The past cost of scans over several sources is compared with the cost of one merge of
-//! these sources. A source is a memtable or a sorted run.
+//! Read-triggered compaction compares the past cost of scans over several sources with the cost of one merge of these
+//! sources. A source is a memtable or a sorted run.
 //!
 //! A get skips most runs with the help of filters. A scan opens every run that overlaps its range, and compares the
 //! entries of all these runs. The number of future scans is unknown. The decision to merge is therefore a ski-rental

@@ -1,5 +1,5 @@
-//! Spooky. Complete levels are merged, except that the largest level is merged in groups of SSTables with aligned
-//! boundaries.
+//! The compaction policy Spooky merges complete levels, but merges the largest level in groups of SSTables with
+//! aligned boundaries.
 //!
 //! Source: Dayan, Weiss, Dashevsky, Pan, Bortnikov, Twitto, "Spooky: Granulating LSM-Tree Compactions Correctly" (VLDB
 //! 2022). A merge of the complete largest level, as in [`leveled`](crate::leveled), needs as much temporary space as
@@ -11,17 +11,17 @@
 //! smaller than an SSTable, the job includes the next group, so that SSTables remain large.
 //!
 //! The other levels are merged completely, and these merges need little temporary space. Level 0 and the capacities
-//! are those of `leveled`.
+//! of levels are as with `leveled`.
 //!
 //! A policy has no state, so the policy recognizes such a sequence of jobs (a drain) by the SSTable numbers. During a
 //! drain, the largest level has an SSTable that is newer than all SSTables of the level above. A run that enters the
 //! level above the largest level is always merged and never moved, because the run must be divided.
 //!
 //! # Costs
-//! Reads and writes are those of `leveled`. In addition, the first run that enters the level above the largest level
-//! is written once. A merge into the largest level needs about as much temporary space as one SSTable of this level
-//! and the matching part of the level above. The level above the largest level has as many SSTables as the largest
-//! level.
+//! Reads and writes cost as much as with `leveled`. In addition, the first run that enters the level above the
+//! largest level is written once. A merge into the largest level needs about as much temporary space as one SSTable
+//! of this level and the matching part of the level above. The level above the largest level has as many SSTables as
+//! the largest level.
 
 use std::sync::Arc;
 

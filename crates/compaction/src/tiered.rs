@@ -1,4 +1,5 @@
-//! Tiered compaction. A level collects T runs of similar size, which are then merged into one run of the next level.
+//! Tiered compaction collects T runs of similar size in a level. These runs are then merged into one run of the next
+//! level.
 //!
 //! Sources: Jagadish et al., "Incremental Organization for Data Recording and Warehousing" (VLDB 1997); Dayan,
 //! Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, under the name tiering; size-tiered compaction in

@@ -1,5 +1,5 @@
-//! Time-window compaction. The data of one time window becomes one run, and runs of different windows are never
-//! merged.
+//! Time-window compaction merges the data of one time window into one run, and never merges runs of different
+//! windows.
 //!
 //! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that is written
 //! and read in the order of time. A policy has no clock, so this policy measures time in written bytes. A window has

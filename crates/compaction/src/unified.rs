@@ -1,4 +1,4 @@
-//! Unified compaction. One number per level selects tiering, leveling, or a policy between the two.
+//! Unified compaction has one parameter per level, which selects tiering, leveling, or a policy between the two.
 //!
 //! Source: the `UnifiedCompactionStrategy` of Apache Cassandra 5 (CEP-26), according to its documentation. Each level
 //! has a scaling parameter W, which determines the threshold T and the fan factor F of the level:
@@ -11,15 +11,15 @@
 //!
 //! The size of a run determines its level. Level i has runs of less than F(0)·F(1)·…·F(i) full memtables. When a
 //! level has T runs, all these runs are merged into one run. If this run is too large for the level, the run goes to
-//! the next level. Otherwise the run remains in the level. T = 2 is leveling, because each arriving run is merged at
-//! once with the single run of its level. The last parameter applies to all deeper levels.
+//! the next level. A smaller run remains in the level. T = 2 is leveling, because each arriving run is merged at once
+//! with the single run of its level. The last parameter applies to all deeper levels.
 //!
 //! Two parts differ from Cassandra. The tree divides runs into SSTables by size, while Cassandra uses shards. The
 //! level of an output run depends on the size of its inputs, while Cassandra uses the size of the output.
 //!
 //! # Costs
-//! If all levels have the same parameter and keys are distinct, the writes and runs are exactly those of
-//! [`tiered`](crate::tiered) with T or of [`leveled`](crate::leveled) with F. Different parameters per level express
+//! If all levels have the same parameter and keys are distinct, the writes and runs exactly equal those of
+//! [`tiered`](crate::tiered) with T, or of [`leveled`](crate::leveled) with F. Different parameters per level express
 //! a K-LSM in the notation of Cassandra. `T4, L10` writes little in the small levels and keeps one run in each large
 //! level.
 

@@ -1,8 +1,9 @@
-//! Universal compaction. All runs form one list in order of age, and three rules select the neighbouring runs to
+//! Universal compaction keeps all runs in one list in order of age. Three rules select the neighbouring runs to
 //! merge.
 //!
 //! Source: the universal compaction style of `RocksDB`, according to its options and its wiki. With fewer than
-//! `num_runs` runs, no runs are merged. Otherwise the policy uses the first of these rules that applies:
+//! `num_runs` runs, no runs are merged. With `num_runs` or more runs, the policy uses the first of these rules that
+//! applies:
 //! 1. *Space*: if the total size of all runs except the oldest run is at least `max_size_amplification_percent`
 //!    percent of the oldest run, all runs are merged.
 //! 2. *Size ratio*: the policy merges the first group of at least `min_merge_width` neighbouring runs, starting from

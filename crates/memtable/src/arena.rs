@@ -83,7 +83,7 @@ impl Arena {
     /// Appends a record that is the concatenation of `parts`.
     ///
     /// # Panics
-    /// The record is longer than 4 GiB. This is impossible with keys and values within the limits of the tree.
+    /// The record is longer than 4 GiB. Keys and values within the limits of the tree cannot make such a record.
     #[inline]
     pub(crate) fn append<const PARTS: usize>(&mut self, parts: [&[u8]; PARTS]) -> RecordAddress {
         let len = parts.iter().map(|part| part.len()).sum();

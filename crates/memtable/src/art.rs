@@ -3,8 +3,8 @@
 //! A node branches on one byte and has space for 4, 16, 48 or 256 children, depending on their number. Bytes without
 //! a branch are stored in the node as its prefix. A leaf is the newest version of a key, and has a link to the next
 //! older version. A lookup among 500,000 random keys visits three nodes and one record for any key length, and
-//! compares one key. A scan searches each next key from the root. An entry takes the bytes of its key and value and
-//! 24 bytes of header and link, rounded up to a multiple of 8, and about 40 bytes of nodes.
+//! compares one key. A scan searches each next key from the root. The record of an entry takes the bytes of the key
+//! and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes take about 40 bytes per entry.
 //!
 //! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013,
 //! but with one lock instead of the synchronization methods of the paper. A key may be a prefix of another key. A
@@ -525,8 +525,8 @@ mod tests {
         let mut keys = BTreeSet::new();
         for i in 0..20_000u64 {
             let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            // The tree has eight branches at the first byte. One of these has 256 branches, and each of the others
-            // has 37 branches. Up to three branches follow, and keys end at all depths.
+            // The tree has eight branches at the first byte. One of these branches leads to 256 further branches, and
+            // each of the others leads to 37. Up to three branches follow, and keys end at all depths.
             let ways = if mixed >> 61 == 0 { 256 } else { 37 };
             let bytes = [(mixed >> 61) as u8, ((mixed >> 40) % ways) as u8, 7, 7, (mixed >> 20) as u8 % 3];
             let key = &bytes[..(mixed >> 8) as usize % 6];

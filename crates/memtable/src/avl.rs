@@ -5,8 +5,8 @@
 //! instead of values. Nodes are in one vector and refer to their children by number. Each node has the head of its
 //! key, which is the first eight bytes as an integer. A search step therefore reads one node and compares two
 //! integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a tree of 500,000 keys, about ten of these
-//! nodes cause a cache miss. An entry takes the bytes of its key and value and 16 bytes of header, rounded up to a
-//! multiple of 8, and 24 to 48 bytes of node, because the vector doubles when it grows.
+//! nodes cause a cache miss. The record of an entry takes the bytes of the key and value and 16 bytes of header,
+//! rounded up to a multiple of 8. A node takes 24 to 48 bytes, because the vector doubles when it grows.
 //!
 //! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; Knuth, TAOCP 3,
 //! 6.2.3, for the rebalancing.

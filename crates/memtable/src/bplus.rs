@@ -5,9 +5,10 @@
 //! leaf has a link to the next leaf instead. A search prefetches all cache lines of a node together, and then does a
 //! binary search over the heads. The search reads a record only if heads are equal. A lookup among 500,000 entries
 //! visits three or four nodes and one record. The leaf, the record and sometimes the parent of the leaf are not in
-//! the cache, which causes 2 to 3 dependent cache misses. An entry takes the bytes of its key and value and 16 bytes
-//! of header, rounded up to a multiple of 8, and on average 1/43 of a 1 KiB node. After inserts in random order,
-//! leaves are two thirds full. After inserts in ascending order, leaves are full.
+//! the cache, which causes 2 to 3 dependent cache misses. The record of an entry takes the bytes of the key and value
+//! and 16 bytes of header, rounded up to a multiple of 8. In addition, an entry takes on average 1/43 of a 1 KiB
+//! node. After inserts in random order, leaves are two thirds full. After inserts in ascending order, leaves are
+//! full.
 //!
 //! Synchronization: each node has a version number, which is odd while a writer has locked the node. A reader reads
 //! the version number before and after it reads the node. If the number has changed, the reader discards its result
@@ -221,7 +222,7 @@ impl Tree {
         unreachable!("level 0 returns")
     }
 
-    /// Appends as many versions of `new` as possible to the last leaf without a search. This is possible if the
+    /// Appends as many versions of `new` as possible to the last leaf without a search. An append is possible if the
     /// previous insert was an append, the new keys are sorted and above all existing keys, and the leaf has free
     /// slots.
     #[inline]

@@ -10,9 +10,9 @@
 //!
 //! The order of keys is computed on demand. When the memtable becomes immutable, a radix sort on all CPUs sorts all
 //! keys by their heads, the first eight bytes as integers. A scan before that time sorts the entries that were added
-//! since the last scan, and merges these entries into the existing order. An entry takes the bytes of its key and
-//! value, 24 bytes of header and link, 16 bytes in the list, and 11 to 21 bytes in the hash table. When an order
-//! exists, an entry takes 16 more bytes.
+//! since the last scan, and merges these entries into the existing order. The record of an entry takes the bytes of
+//! the key and value, and 24 bytes of header and link. In addition, an entry takes 16 bytes in the list, and 11 to 21
+//! bytes in the hash table. When an order exists, an entry takes 16 more bytes.
 //!
 //! The structure is the hash index over a log of FASTER (Chandramouli et al., SIGMOD 2018), but with shards instead
 //! of latches. `VectorRep` of RocksDB also sorts before the flush.

@@ -221,12 +221,12 @@ impl SharedArena {
         }
     }
 
-    /// Stores a node. The destructor of the node never runs, because the arena only frees its memory.
+    /// Stores a node in the arena. The destructor of the node never runs, because the arena only frees its memory.
     #[inline]
     pub(crate) fn place<T: Send + Sync>(&self, node: T) -> Ref<T> {
         const { assert!(align_of::<T>() <= LINE_UNITS as usize * UNIT_BYTES && !std::mem::needs_drop::<T>()) };
         let unit = self.allocate(self.shard(), size_of::<T>().div_ceil(UNIT_BYTES), LINE_UNITS);
-        // SAFETY: the units were just allocated and are large enough. They are aligned to a cache line, because
+        // SAFETY: the units were just allocated and are large enough. The units are aligned to a cache line, because
         // chunks begin at pages.
         unsafe { self.pointer(unit).cast::<T>().write(node) };
         Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)

@@ -1,9 +1,9 @@
-//! A lock-free skip list. Readers and writers never wait for each other.
+//! A lock-free skip list of the crate `crossbeam-skiplist`. Readers and writers never wait for each other.
 //!
-//! A list of the crate `crossbeam-skiplist` has pairs of key and sequence number in ascending order of keys. The
-//! newest version of each key comes first. A lookup is therefore one search for the first pair at or after the pair
-//! of key and snapshot. The memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B) are
-//! skip lists. Source of the structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
+//! The list has pairs of key and sequence number in ascending order of keys. The newest version of each key comes
+//! first. A lookup is therefore one search for the first pair at or after the pair of key and snapshot. The memtable
+//! of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B) are skip lists. Source of the
+//! structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;

@@ -100,7 +100,8 @@ impl VersionMap {
         }
     }
 
-    /// Returns the result of a lookup of `key` at `snapshot`. If the lookup finds a value, appends it to `value`.
+    /// Returns the result of a lookup of `key` at `snapshot`. If the lookup finds a value, the function appends this
+    /// value to `value`.
     pub(crate) fn get(&self, key: &[u8], snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let Some(versions) = find(&self.keys, key) else { return Lookup::Absent };
         match self.visible(versions, snapshot).map(|record| record.value) {

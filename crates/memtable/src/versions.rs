@@ -85,8 +85,8 @@ pub(crate) trait Versions {
     }
 }
 
-/// Converts the version that a lookup has found to the result of the lookup. If the version has a value, appends it
-/// to `value`.
+/// Converts the version that a lookup has found to the result of the lookup. If the version has a value, the function
+/// appends this value to `value`.
 #[inline]
 pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) -> Lookup {
     match version.map(|record| record.value) {

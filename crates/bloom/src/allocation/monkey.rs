@@ -1,4 +1,5 @@
-//! The optimal allocation. The false-positive rate of a sorted run's filter is proportional to the size of the run.
+//! The optimal allocation of filter memory. The false-positive rate of a sorted run's filter is proportional to the
+//! size of the run.
 //!
 //! A lookup of an absent key searches every run, so its cost depends on the sum of the false-positive rates. It costs
 //! little memory to give every key of a small run one more bit. The lowest possible sum is the product of two
@@ -42,8 +43,8 @@ mod tests {
         (0..levels.len()).map(rate).sum()
     }
 
-    /// Tests equation 17 of Monkey, section 4.1, for leveling. The false-positive rate of the last level is R · (T −
-    /// 1) / T. The rate of each other level is 1/T of the rate of the level below. R is the sum of the rates over
+    /// Tests equation 17 of Monkey, section 4.1, for leveling. The false-positive rate of the last level is
+    /// R·(T−1)/T. The rate of each other level is 1/T of the rate of the level below. R is the sum of the rates over
     /// infinitely many levels, and T is the size ratio.
     #[test]
     fn rates_fall_by_the_size_ratio_towards_the_top() {

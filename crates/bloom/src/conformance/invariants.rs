@@ -12,7 +12,7 @@ use crate::{Filter, FilterInput, FilterPolicy};
 /// The filter policy under test, with its description in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FilterPolicy>,
-    /// Whether the filter has a parameter `bits_per_key`, so that an allocation may change it.
+    /// Whether the filter has a parameter `bits_per_key`, which an allocation may change.
     pub(crate) spends_bits: bool,
     pub(crate) oracle: bool,
 }
@@ -172,7 +172,7 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
     ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
 }
 
-/// Checks a filter after false positives were reported as a tree reports them. No key is lost, and a batch gives the
+/// Checks a filter to which false positives were reported, as a tree does. No key is lost, and a batch gives the
 /// answers of single lookups.
 fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String> {
     let (hashes, absent) = (random_hashes(2000, 18), random_hashes(20_000, 19));

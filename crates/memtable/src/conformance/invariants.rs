@@ -235,8 +235,8 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             if page.len() < limit {
                 break;
             }
-            // The inserts are new keys before, at and after the position, and new versions of existing keys. They are
-            // enough to split nodes.
+            // The inserts are new keys before, at and after the position, and new versions of existing keys. The
+            // number of inserts is large enough to split nodes.
             (0..300).for_each(|key| insert(&*table, &write(key * 3 + round % 3, 300 * round + key + 1)));
             limit = 1 + (round as usize * 7) % 40;
             if !page.go_on(limit) {

@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     PutsOlderRunsFirst,
     /// Moves data to a higher level, where lookups find the data before newer data.
     MovesUp,
-    /// Moves a run past a level that it overlaps.
+    /// Moves a run past a deeper level, although the run overlaps this level.
     MovesPastOverlap,
     /// Moves the SSTables of several runs, although these SSTables overlap.
     MovesWhatMustBeMerged,
@@ -32,7 +32,7 @@ pub(crate) enum Fault {
     IsIdle,
     /// Omits every second job.
     StopsHalfway,
-    /// Drops the oldest run, but does not declare that it drops data.
+    /// Drops the oldest run, but does not declare [`Limit::DropsData`](catalog::Limit::DropsData).
     DropsInSecret,
     /// Declares that it drops data, and drops the second oldest run.
     DropsBeforeOlder,

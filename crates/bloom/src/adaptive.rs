@@ -36,7 +36,7 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "a Bloom filter that remembers its false positives; few repeated errors if absent keys are skewed",
+    "a Bloom filter that remembers its false positives; few errors if the same absent keys recur",
     "# Memory in bits per key, 0.001 to 64, including the memory for remembered keys. More bits lower the\n\
      # false-positive rate.\n\
      bits_per_key = 10\n\
@@ -106,7 +106,7 @@ impl FilterPolicy for Adaptive {
         // At least half of the memory is for the bits of the Bloom filter.
         let most = words.len() / WORDS_PER_PLACE;
         if words.len() == 0 || places > most as u64 {
-            return Err(CorruptFilter(format!("{places} places for remembered keys; the maximum is {most}")));
+            return Err(CorruptFilter(format!("{places} slots for remembered keys; the maximum is {most}")));
         }
         let remembered = (0..places).map(|_| OnceLock::new()).collect();
         let bits = BitArray::from_words(words);

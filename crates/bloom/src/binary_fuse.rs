@@ -21,7 +21,7 @@ use crate::position::{reduce, remix};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>(
     "binary-fuse",
-    "like xor, with entries in adjacent segments; a third of a Bloom filter's false positives in less memory",
+    "like xor, with entries in adjacent segments; less memory and fewer false positives than a Bloom filter",
     "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
      # is 2^-f. An allocation such as \"monkey\" can replace the fingerprint length, to meet its memory\n\
      # budget.\n\

@@ -44,7 +44,7 @@ use crate::universe::{decode_bytes, encode_bytes};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Diva>(
     "diva",
-    "a range filter of key infixes between sampled keys; any keys and ranges, but weak right after a key",
+    "a range filter of key infixes between sampled keys; for any keys and ranges; weak right after a key",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
      # at most 34 bits per key.\n\
      bits_per_key = 12\n",

@@ -24,7 +24,9 @@ impl FilterPolicy for NoFilter {
         if stored.is_empty() {
             Ok(Box::new(Self))
         } else {
-            Err(CorruptFilter("the variant \"none\" stores no bytes, but there are some".to_owned()))
+            Err(CorruptFilter(
+                "the variant \"none\" stores no bytes, but the stored filter has bytes".to_owned(),
+            ))
         }
     }
 }

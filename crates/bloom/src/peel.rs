@@ -127,7 +127,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
             0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
-            keys => Err(CorruptFilter(format!("{keys} keys, but no fingerprints"))),
+            keys => Err(CorruptFilter(format!("the header counts {keys} keys, but no fingerprints follow"))),
         };
     };
     let fits = |selection: &S| {

@@ -73,7 +73,9 @@ impl FilterPolicy for Register {
             8 => Box::new(RegisterFilter::<8> { words, keys }),
             9 => Box::new(RegisterFilter::<9> { words, keys }),
             MOST_PROBES => Box::new(RegisterFilter::<MOST_PROBES> { words, keys }),
-            probes => return Err(CorruptFilter(format!("{probes} probes; valid are 1 to {MOST_PROBES}"))),
+            probes => {
+                return Err(CorruptFilter(format!("probes is {probes}; it must be from 1 to {MOST_PROBES}")));
+            }
         })
     }
 

@@ -90,10 +90,16 @@ impl Head {
     ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), CorruptFilter> {
         let (head, words) = Self::decode(stored, tag)?;
         if head.probes == 0 || head.probes > MAX_PROBES {
-            return Err(CorruptFilter(format!("{} probes; valid are 1 to {MAX_PROBES}", head.probes)));
+            return Err(CorruptFilter(format!(
+                "probes is {}; it must be from 1 to {MAX_PROBES}",
+                head.probes
+            )));
         }
         if words.len() == 0 || !words.len().is_multiple_of(unit_words) {
-            return Err(CorruptFilter(format!("{} words in units of {unit_words}", words.len())));
+            return Err(CorruptFilter(format!(
+                "{} words do not form units of {unit_words} words",
+                words.len()
+            )));
         }
         Ok((head, words))
     }

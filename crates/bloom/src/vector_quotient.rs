@@ -91,7 +91,7 @@ impl FilterPolicy for VectorQuotient {
         let (head, mut words) = Head::decode(&stored, TAG)?;
         let corrupt = || CorruptFilter("the blocks of a vector quotient filter are incomplete".to_owned());
         if head.probes != self.geometry.fingerprint_bits {
-            return Err(CorruptFilter(format!("fingerprints of {} bits", head.probes)));
+            return Err(CorruptFilter(format!("fingerprints of {} bits are not supported", head.probes)));
         }
         let (Some(seed), Some(fingerprints)) = (words.next(), words.next()) else { return Err(corrupt()) };
         if words.len() == 0 || !words.len().is_multiple_of(WORDS) || fingerprints > head.keys {

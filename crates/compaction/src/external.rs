@@ -131,7 +131,7 @@ fn identity(
     let variant = catalog.variant(choice.kind()).map_err(|error| wrong(error.to_string()))?;
     if variant.limits.contains(&Limit::DropsData) {
         return Err(wrong(
-            "it drops data, and jobs that do cannot be sent; choose another policy".to_owned(),
+            "it drops data, which the protocol does not allow; choose another policy".to_owned(),
         ));
     }
     catalog.build(&choice).map_err(|error| wrong(error.to_string()))
@@ -185,7 +185,7 @@ impl Caller {
         self.jobs = if rests { 0 } else { self.jobs + 1 };
         self.entries = entries;
         if self.jobs > MAX_JOBS_IN_A_ROW {
-            let what = format!("it does not come to rest: {MAX_JOBS_IN_A_ROW} jobs without a flush");
+            let what = format!("it does not stop: {MAX_JOBS_IN_A_ROW} jobs without a flush");
             return Err(Failure::answer(&answer, what));
         }
         if let Some(job) = &job {

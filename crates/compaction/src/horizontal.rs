@@ -74,7 +74,7 @@ impl Build<dyn CompactionPolicy> for Horizontal {
 
     fn build(Params { runs, flushes }: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         if !(1..=64).contains(&runs) {
-            return Err(format!("runs is {runs}; it must be from 1 to 64: so many runs may stay"));
+            return Err(format!("runs is {runs}; it must be from 1 to 64 runs"));
         }
         if flushes > MOST_FLUSHES {
             return Err(format!("flushes is {flushes}; it must be at most {MOST_FLUSHES}, or 0 if unknown"));

@@ -58,10 +58,10 @@ pub enum InvalidJob {
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
     /// Data that is older than the dropped SSTables would remain and become visible.
-    #[error("table {0} may not be dropped, because data as old or older would stay")]
+    #[error("table {0} may not be dropped, because other data of this age or older would stay")]
     DropsBeforeOlder(TableId),
     /// Lookups would find older data before newer data of an equal key.
-    #[error("table {input} would pass table {passed}, which overlaps it")]
+    #[error("table {input} overlaps table {passed} and cannot move past it")]
     OutOfOrder {
         /// The input that would pass another SSTable.
         input: TableId,

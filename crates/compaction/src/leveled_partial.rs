@@ -112,9 +112,7 @@ impl Build<dyn CompactionPolicy> for LeveledPartial {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let Params { size_ratio, level0_runs, picker, tombstone_share, tombstone_ttl } = params;
         if !(tombstone_share > 0.0 && tombstone_share <= 1.0) {
-            return Err(format!(
-                "tombstone_share is {tombstone_share}; it must be above 0 and at most 1: a share of entries"
-            ));
+            return Err(format!("tombstone_share is {tombstone_share}; it must be above 0 and at most 1"));
         }
         let deletes = match picker {
             Picker::MostTombstones => Some(DeleteTrigger::Share(tombstone_share)),

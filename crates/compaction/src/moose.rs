@@ -81,7 +81,7 @@ impl Build<dyn CompactionPolicy> for Moose {
             }
         }
         if entries_per_block == 0 {
-            return Err("entries_per_block is 0; it must be at least 1: a block has entries".to_owned());
+            return Err("entries_per_block is 0; it must be at least 1 entry".to_owned());
         }
         Ok(Box::new(Gathered(Self { levels: structure(flushes, entries_per_block as f64, last_ratio) })))
     }

@@ -112,7 +112,7 @@ pub enum SimulationError {
     #[error("the output of a job does not fit into the tree: {0}")]
     InvalidEdit(#[from] InvalidEdit),
     /// The policy picks jobs without end.
-    #[error("the policy does not come to rest: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
+    #[error("the policy does not stop: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
     NeverRests(u64),
 }
 

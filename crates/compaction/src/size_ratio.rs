@@ -31,7 +31,7 @@ pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
     if (1.1..=1e6).contains(&ratio) {
         return Ok(ratio);
     }
-    Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000: levels grow by it from one to the next"))
+    Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000, the ratio of level sizes"))
 }
 
 /// Checks the parameter `size_ratio` as the number of runs that triggers the compaction of a level.

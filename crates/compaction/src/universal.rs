@@ -76,7 +76,7 @@ impl Build<dyn CompactionPolicy> for Universal {
             false => Err(format!("{name} is {value}; it must be at least {least}, because {why}")),
         };
         let percent = params.max_size_amplification_percent;
-        at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite everything")?;
+        at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite all data")?;
         Ok(Box::new(Self {
             num_runs: at_least("num_runs", params.num_runs, 2, "a single run needs no compaction")?,
             size_ratio_percent: params.size_ratio_percent,

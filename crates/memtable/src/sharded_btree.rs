@@ -75,7 +75,7 @@ impl Params {
         let points = |weight: &u32| {
             let points = nodes.checked_mul(*weight).filter(|points| (1..=MAX_VIRTUAL_NODES).contains(points));
             points.ok_or_else(|| {
-                format!("a weight is {weight}; virtual_nodes times it must be 1 to {MAX_VIRTUAL_NODES}")
+                format!("a weight is {weight}; virtual_nodes times a weight must be 1 to {MAX_VIRTUAL_NODES}")
             })
         };
         self.weights.iter().map(points).collect()
@@ -116,7 +116,7 @@ impl Build<dyn MemtablePolicy> for Policy {
             ));
         }
         if !params.weights.is_empty() && params.router != RouterKind::Ring {
-            return Err("weights are points of the ring; leave them out, or say router = \"ring\"".to_owned());
+            return Err("weights needs router = \"ring\"; set this router, or leave weights out".to_owned());
         }
         let router = match params.router {
             RouterKind::Ring => Router::Ring(Ring::new(&params.points()?)),
@@ -420,7 +420,7 @@ mod tests {
             (RouterKind::Ring, vec![0; 16], "a weight is 0"),
             (RouterKind::Ring, vec![9; 16], "a weight is 9"),
             (RouterKind::Ring, vec![u32::MAX; 16], "must be 1 to 1024"),
-            (RouterKind::Modulo, vec![1; 16], "points of the ring"),
+            (RouterKind::Modulo, vec![1; 16], "weights needs router"),
         ] {
             let params = Params { router, weights, ..Params::default() };
             let error = Policy::build(params).err().unwrap();

@@ -85,7 +85,7 @@ impl MapPool {
         drop(idle);
         found.unwrap_or_else(|| {
             let map = MmapOptions::new().len(len).no_reserve_swap().map_anon();
-            let map = map.unwrap_or_else(|error| panic!("no {len} bytes for a memtable: {error}"));
+            let map = map.unwrap_or_else(|error| panic!("cannot map {len} bytes for a memtable: {error}"));
             // If the kernel rejects the advice, the memory has ordinary pages.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);

@@ -97,7 +97,9 @@ fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
             let filter = build(subject, hashes, bits_per_key);
             let kept = |hash: KeyHash| filter.may_contain(hash) && may_contain(&*filter, hash);
             let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
-            ensure(lost == 0, || format!("{lost} of {} lost at {bits_per_key:?} bits", hashes.len()))?;
+            ensure(lost == 0, || {
+                format!("{lost} of {} keys are lost at {bits_per_key:?} bits", hashes.len())
+            })?;
         }
     }
     Ok(())
@@ -136,8 +138,10 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         if grown.finish() != built {
             return Err(format!("{count} keys that are added one by one give another filter"));
         }
-        let together =
-            subject.policy.grow(&input).ok_or("it creates one incremental filter, but not a second one")?;
+        let together = subject
+            .policy
+            .grow(&input)
+            .ok_or("the policy creates one incremental filter, but no second one")?;
         std::thread::scope(|scope| {
             for share in hashes.chunks(count.div_ceil(4).max(1)) {
                 let together = &together;
@@ -161,11 +165,11 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
             let mut answers = vec![false; count];
             filter.may_contain_batch(probes, &mut answers);
             let same = probes.iter().zip(&answers).all(|(hash, answer)| filter.may_contain(*hash) == *answer);
-            ensure(same, || format!("a batch of {count} differs"))?;
+            ensure(same, || format!("a batch of {count} hashes differs from single probes"))?;
             may_contain_all(&*filter, probes, &mut answers);
             let same =
                 probes.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
-            ensure(same, || format!("a batch of {count} keys differs"))?;
+            ensure(same, || format!("a batch of {count} keys differs from single lookups"))?;
         }
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
@@ -241,7 +245,9 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
         within(0.0, filter.expected_fpr(), positives, 1000)?;
         // Only a filter that always answers "maybe" may give this answer for an empty SSTable. The memory of such a
         // filter is 0.
-        ensure(positives == 0.0 || filter.memory_bytes() == 0, || "an empty table has keys".to_owned())?;
+        ensure(positives == 0.0 || filter.memory_bytes() == 0, || {
+            "the filter of no keys reports keys".to_owned()
+        })?;
     }
     Ok(())
 }
@@ -315,21 +321,21 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {
-            "it has the parameter bits_per_key, but its function returns none".to_owned()
+            "the policy has the parameter bits_per_key, but its function returns None".to_owned()
         });
     };
     let hashes = random_hashes(100_000, 10);
     let bits = |given| build(subject, &hashes, given).memory_bytes() as f64 * 8.0 / hashes.len() as f64;
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
-        format!("{spent} bits per key, {asked} with an allocation of {own}, which are its own")
+        format!("the filter takes {spent} bits per key, and {asked} with an allocation of {own}")
     })?;
     let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
     let slack = if subject.spends_bits { 0.0 } else { 1.5 };
     for given in given {
         let bits = bits(Some(*given));
         ensure(bits >= given - slack && bits <= given * 1.01 + slack + 0.02, || {
-            format!("{bits} bits per key, allocated {given}")
+            format!("the filter takes {bits} bits per key, but {given} are allocated")
         })?;
     }
     Ok(())
@@ -345,7 +351,7 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
         return ensure(memory == 0, || format!("an ideal bound reports {memory} bytes"));
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
-        format!("{memory} bytes of memory for {} stored", stored.len())
+        format!("the filter reports {memory} bytes of memory for {} stored bytes", stored.len())
     })
 }
 
@@ -367,7 +373,7 @@ fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), Str
                 probes.iter().filter(|hash| filter.may_contain(**hash)).count() + ranges.count()
             })
         }))
-        .map_err(|_| "corrupt bytes make it panic".to_owned())
+        .map_err(|_| "corrupt bytes make the policy panic".to_owned())
     };
     for len in 0..stored.len() {
         ensure(open(&stored[..len])?.is_err(), || format!("{len} of {} bytes are accepted", stored.len()))?;

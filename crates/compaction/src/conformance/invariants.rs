@@ -108,10 +108,10 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
         let runs: Vec<&Run<TableShape>> = shape.levels.runs().map(|(_, run)| run).collect();
         let goes = |run: &Run<TableShape>| run.tables.iter().all(|table| job.inputs.contains(&table.id));
         let stays = runs.iter().take_while(|run| !goes(run)).count();
-        ensure(stays > 0, || format!("{job:?} takes the newest run"))?;
+        ensure(stays > 0, || format!("{job:?} drops the newest run"))?;
         let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
         ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
-            format!("{job:?} leaves older data")
+            format!("{job:?} drops data, but older data remains")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -149,7 +149,7 @@ fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), 
             Ok(())
         },
     )?;
-    ensure(rests == history.flushes.len() + 1, || format!("it rested {rests} times"))
+    ensure(rests == history.flushes.len() + 1, || format!("the policy stopped after {rests} of the flushes"))
 }
 
 impl Subject {

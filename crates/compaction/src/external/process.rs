@@ -105,7 +105,8 @@ impl PolicyProcess {
             let greeted = self.running.insert(running).ask(GREETING, self.timeout)?;
             let protocol = serde_json::from_str::<Greeted>(&greeted).map(|greeted| greeted.protocol);
             if protocol.ok() != Some(PROTOCOL) {
-                let what = format!("the answer to the greeting {GREETING} is {{\"protocol\": {PROTOCOL}}}");
+                let what =
+                    format!("the answer to the greeting {GREETING} must be {{\"protocol\": {PROTOCOL}}}");
                 return Err(Failure::answer(&greeted, what));
             }
         }
@@ -285,11 +286,11 @@ fn read_line(stdout: &mut impl BufRead) -> Result<String, Failure> {
     match read {
         Ok(_) if line.ends_with(b"\n") => match String::from_utf8(line.clone()) {
             Ok(line) => Ok(line.trim_end().to_owned()),
-            Err(_) => Err(Failure::answer(&text, "an answer is text in UTF-8".to_owned())),
+            Err(_) => Err(Failure::answer(&text, "an answer must be text in UTF-8".to_owned())),
         },
         Ok(0) => Err(Failure::silent("it ended before it answered")),
         Ok(_) if line.len() as u64 == MAX_ANSWER_BYTES => {
-            Err(Failure::answer(&text, format!("a line has at most {MAX_ANSWER_BYTES} bytes")))
+            Err(Failure::answer(&text, format!("an answer must have at most {MAX_ANSWER_BYTES} bytes")))
         }
         Ok(_) => Err(Failure::answer(&text, "it ended in the middle of a line".to_owned())),
         Err(error) => Err(Failure::silent(format!("its answer cannot be read: {error}"))),

@@ -25,9 +25,9 @@
 //! Pass the parameters of the policy as arguments of the command. The process must end when its input ends.
 //!
 //! [`Job::validate`] checks every job before lsmbench applies it. The policy fails permanently if the process ends,
-//! takes longer than `timeout`, prints an invalid line or requests an invalid job. lsmbench then kills the process,
-//! [`pick`](CompactionPolicy::pick) returns no more jobs, and [`failure`](CompactionPolicy::failure) returns the
-//! reason.
+//! takes longer than `timeout`, prints an invalid line or requests an invalid job. After a failure, lsmbench kills
+//! the process, [`pick`](CompactionPolicy::pick) returns no more jobs, and [`failure`](CompactionPolicy::failure)
+//! returns the reason.
 //!
 //! If `command` is empty, no process is started. lsmbench then encodes shapes for the built-in policy `identity`, and
 //! decodes the jobs of this policy. This configuration is the baseline for the cost of the encoding.

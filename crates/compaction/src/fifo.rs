@@ -12,8 +12,8 @@
 //!
 //! # Costs
 //! Write amplification is exactly 1 if all keys are different, because only the flush writes each byte. A lookup
-//! searches up to C + 1 runs, where C is `capacity` in full memtables. An overwritten entry is dropped only together
-//! with the oldest run. The tree takes at most `capacity` plus the size of one flush.
+//! searches up to C + 1 runs, where C is `capacity` in full memtables. An overwritten entry remains in the tree until
+//! its run is dropped. The tree takes at most `capacity` plus the size of one flush.
 
 use catalog::{Build, ByteSize, Limit, Variant};
 use serde::{Deserialize, Serialize};

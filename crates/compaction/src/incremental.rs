@@ -32,8 +32,8 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The priority of a level that is being drained. Level 0 is compacted first if its number of runs is more than this
-/// factor times the number that triggers its compaction.
+/// The fill ratio that the policy assumes for a level that is being drained. Level 0 is compacted first if its number
+/// of runs is more than this factor times the number that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
 /// An SSTable of the upper level may overlap at most the bytes of a job divided by this number.

@@ -11,8 +11,8 @@
 //! > 1 + Σ (n + (n−1)·k) / N, k = 0 … m − 1 = 1 + m·(n + (n−1)·(m−1)/2) / N,
 //!
 //! which is about N / (2·(n−1)). Write amplification grows linearly with the data. With `leveled`, write
-//! amplification grows only with the logarithm of the data. Lookups search at most n − 1 runs. Stale entries are the
-//! entries of the oldest run that newer runs overwrite. A compaction needs as much temporary space as the size of the
+//! amplification grows only with the logarithm of the data. Lookups search at most n − 1 runs. Stale entries are
+//! older versions of the keys in the n − 1 newest runs. A compaction needs as much temporary space as the size of the
 //! data.
 
 use catalog::{Build, Variant};

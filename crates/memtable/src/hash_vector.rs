@@ -104,8 +104,8 @@ impl Index {
         }
     }
 
-    /// Returns the slot at which the search for a hash begins. The slot depends on the upper bits of the hash, so
-    /// that entries keep their order when the table grows.
+    /// Returns the slot at which the search for a tag begins. A tag is 32 bits of a hash. The slot depends on the
+    /// upper bits of the tag, so that entries keep their order when the table grows.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize

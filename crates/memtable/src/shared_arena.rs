@@ -315,8 +315,8 @@ impl SharedArena {
         }
     }
 
-    /// Takes `units` contiguous units from the address range. All these units are in one chunk. Returns the first
-    /// unit.
+    /// Takes contiguous blocks with at least `units` units from the address range. All these blocks are in one chunk.
+    /// Returns the first unit.
     #[cold]
     fn take(&self, units: u64) -> u32 {
         let mut line = self.line.lock();

@@ -158,8 +158,8 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
 pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     let job: Option<SentJob> = serde_json::from_str(line).map_err(|error| {
         format!(
-            "an answer must be one line of JSON, null or {{\"inputs\": [table ids], \"level\": N, \"run\": run id or null, \
-             \"action\": \"merge\" or \"move\"}}: {error}"
+            "an answer must be one line of JSON, null or {{\"inputs\": [table ids], \"level\": N, \
+             \"run\": run id or null, \"action\": \"merge\" or \"move\"}}: {error}"
         )
     })?;
     Ok(job.map(|job| {

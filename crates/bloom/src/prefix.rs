@@ -258,8 +258,8 @@ mod tests {
         assert_eq!(shared_prefix(Bound::Included(b"\xff\xff"), Bound::Excluded(b""), 2), None);
     }
 
-    /// With many keys under few prefixes, ranges within absent prefixes are rejected at the theoretical rate, and
-    /// prefixes have little effect on the rate of point lookups.
+    /// Tests many keys with few prefixes. Ranges within absent prefixes have the theoretical false-positive rate.
+    /// Prefixes have little effect on the rate of point lookups.
     #[test]
     fn rates_are_those_of_a_bloom_filter_of_keys_and_prefixes() {
         for whole_keys in [true, false] {

@@ -3,9 +3,8 @@
 //!
 //! A [`Universe`] maps keys to numbers. The first part is the exact set of the numbers without their last t bits. The
 //! second part is a Bloom filter of the numbers without their last b bits, where b < t. A range is empty if no prefix
-//! of the range is in the exact set. Otherwise the filter takes the prefixes of the range that are in the exact set,
-//! and probes the Bloom filter for all longer prefixes under these prefixes. A range is reported as not empty if one
-//! of these probes succeeds.
+//! of the range is in the exact set. If the exact set has prefixes of the range, the filter probes the Bloom filter
+//! for all longer prefixes under these prefixes. A range is reported as not empty if one of these probes succeeds.
 //!
 //! Long ranges need a small b or a large exact set, and ranges next to keys need a small b. The builder draws random
 //! ranges according to the parameters, and chooses the lengths with the lowest expected false-positive rate for the
@@ -94,9 +93,9 @@ impl Build<dyn FilterPolicy> for Proteus {
 }
 
 impl FilterPolicy for Proteus {
-    /// Stores the numbers of bits that both kinds of prefixes lack, the numbers of prefixes, and the encoding number
-    /// and the words of the exact set. The universe, the set and the Bloom filter follow. The header has the number
-    /// of probes of the Bloom filter.
+    /// Stores the numbers of bits that both kinds of prefixes lack, and the numbers of prefixes. The encoding number
+    /// and the size of the exact set follow, and then the universe, the set and the Bloom filter. The header has the
+    /// number of probes of the Bloom filter.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

@@ -1,7 +1,7 @@
 //! The ribbon filter, which solves a system of linear equations. The fingerprint of a key is a sum over a band of 64
 //! rows. The memory of a ribbon filter is within a few percent of the minimum for any filter.
 //!
-//! The coefficients in the equation of a key select rows of the solution, and the sum of these rows must be the
+//! In the equation of a key, the coefficients select rows of the solution. The sum of these rows must be the
 //! fingerprint of the key (see `banding`). The solution is stored by columns, so a block of 64 rows has one word per
 //! column. A lookup computes ANDs and parities over two adjacent blocks. With r columns, the false-positive rate is
 //! 2^−r. If the budget allows a fraction of a column, some blocks have one column more than the others.

@@ -15,8 +15,8 @@
 //!
 //! Source: Luo, Chatterjee, Ketsetsidis, Dayan, Qin, Idreos, "Rosetta: A Robust Space-Time Optimized Range Filter for
 //! Key-Value Stores" (SIGMOD 2020), sections 3 and 4, with the "first-cut" allocation of memory to levels. If the
-//! budget is too small for all levels, the shorter prefixes get no filter, and at least half of the budget goes to
-//! level 0.
+//! budget is too small for all levels, the shorter prefixes get no filter. At least half of the budget goes to level
+//! 0.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A point lookup makes as many memory accesses as a lookup of
 //! [`standard`](crate::standard).

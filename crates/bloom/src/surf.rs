@@ -366,8 +366,8 @@ mod tests {
         filter.may_contain_range(Bound::Included(low.as_bytes()), Bound::Included(high.as_bytes()))
     }
 
-    /// Tests the example in a figure of the paper: the prefixes of a few words that the trie stores, and the absent
-    /// words that these prefixes cannot exclude.
+    /// Tests the example in a figure of the paper. The trie stores prefixes of a few words, and cannot exclude some
+    /// absent words with these prefixes.
     #[test]
     fn prefixes_end_where_keys_are_told_apart() {
         let keys: KeyList = ["SIGAI", "SIGMOD", "SIGOPS", "SIGMODX"].map(str::as_bytes).into_iter().collect();

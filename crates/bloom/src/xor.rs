@@ -1,8 +1,8 @@
 //! The xor filter, a static filter that stores fingerprints. A key selects three integers, one in each third of an
 //! array. The XOR of these integers is the fingerprint of the key.
 //!
-//! With fingerprints of w bits, the false-positive rate is 2^−w at 1.23 · w bits per key, far below that of a Bloom
-//! filter of equal size. Construction needs all keys at once, and causes CPU cache misses for every key.
+//! With fingerprints of w bits, the false-positive rate is 2^−w at 1.23 · w bits per key. A Bloom filter of equal
+//! size has a far higher rate. Construction needs all keys at once, and causes CPU cache misses for every key.
 //! `binary-fuse` is the successor of this filter. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom
 //! and cuckoo filters" (2020).
 //!

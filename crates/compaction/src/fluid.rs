@@ -2,8 +2,8 @@
 //! most K runs.
 //!
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
-//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, K = Z = T − 1 is tiering, and K =
-//! T − 1 with Z = 1 is lazy leveling. All other combinations of K and Z are also valid.
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, and K = Z = T − 1 is tiering. K
+//! = T − 1 with Z = 1 is lazy leveling. All other combinations of K and Z are also valid.
 //!
 //! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.
 //! The arrivals of level 0 are flushes, and the arrivals of any other level come from the level above. A run holds up

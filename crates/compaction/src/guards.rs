@@ -13,9 +13,9 @@
 //! hash selects one in T of these keys. Each level therefore has about T times as many guards as the level above. A
 //! guard of a level is a guard of all deeper levels.
 //!
-//! Level 0 is merged as a whole when it has T runs. While the last level i and the level above have together less
-//! than T^(i+1) full memtables of data, groups of the last level are merged within this level. Such merges remove
-//! overwritten data. If the SSTables of level 0 do not overlap, they are moved.
+//! Level 0 is merged as a whole when it has T runs. While the last level i and the level above together have less
+//! than T^(i+1) full memtables of data, merges of groups remain within the last level. Such merges remove overwritten
+//! data. If the SSTables of level 0 do not overlap, they are moved.
 //!
 //! # Costs
 //! Each level writes an entry once, as with [`tiered`](crate::tiered), and a lookup searches at most T − 1 SSTables

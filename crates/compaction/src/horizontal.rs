@@ -16,11 +16,11 @@
 //! weight that fits the actual size.
 //!
 //! # Write amplification
-//! For each weight w, the policy is optimal after N = C(w+K, K) − 1 flushes: no schedule with at most K runs writes
+//! For each weight w, the policy is optimal after N = C(w+K, K) − 1 flushes. No schedule with at most K runs writes
 //! fewer bytes. If the number of flushes is known in advance (`flushes`), the schedule is optimal for this number. At
 //! most C(v+K−1, K−1) buffers can have the weight v. N buffers with the smallest possible weights therefore cost
 //!
-//! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r buffers that remain
+//! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r remaining buffers
 //!
 //! buffers of writes if each flush is written directly into its run. This tree first writes each flush as a separate
 //! run, which adds one buffer per merge. Among all optimal schedules, this schedule has the fewest merges: C(w−2+K,

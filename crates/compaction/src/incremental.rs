@@ -124,8 +124,8 @@ impl Incremental {
     }
 }
 
-/// Returns the run of a level and the run of the next level, if both levels have one run and the level is not level
-/// 0.
+/// Returns the run of a level and the run of the next level. Returns `None` if the level is level 0, or if a level
+/// does not have exactly one run.
 fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShape>)> {
     match (shape.runs_of(level), shape.runs_of(level + 1)) {
         ([above], [below]) if level > 0 => Some((above, below)),

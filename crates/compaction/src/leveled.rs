@@ -15,12 +15,12 @@
 //! the first arrival is one run, the run is moved and writes nothing. After q·n(i) + r arrivals with r < n(i), the
 //! level has written
 //!
-//! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, less 1 where the first is moved and j > 0
+//! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, minus 1 if the first arrival is moved and j > 0
 //!
 //! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. With `level0_runs = 1` and
 //! an integer T, a(i) = T^(i−1) and n(i) = T. Data that has passed level i therefore cost
 //!
-//! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes there: 2.25 at T = 4, 5.4 at T = 10.
+//! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes in level i, which is 2.25 at T = 4 and 5.4 at T = 10.
 //!
 //! The published terms per level are similar and smaller. The term (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018)
 //! counts the data that is rewritten for an arrival, but not the arrival itself. The term T/2 (Huynh et al.,

@@ -10,11 +10,11 @@
 //! # Costs
 //! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The
 //! runs of a level are therefore m times as large as the runs of the level above. T − m to T − 1 runs remain in a
-//! level. After a(0) = N flushes of distinct keys, level i + 1 has received a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of
-//! m^(i+1) full memtables if a(i) ≥ T. Write amplification is exactly 1 + Σ a(i)·m^i / N for i ≥ 1. An entry is
-//! written once per level as with [`tiered`](crate::tiered), but the tree has about ln N / ln m levels. If m = T, the
-//! policy equals `tiered`. A compaction merges m runs instead of T runs, so compactions are shorter, but lookups
-//! search more runs.
+//! level. Let a(i) be the number of runs that level i has received, where a(0) is the number N of flushes with
+//! distinct keys. If a(i) ≥ T, level i + 1 has received a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) full memtables.
+//! Write amplification is exactly 1 + Σ a(i)·m^i / N for i ≥ 1. An entry is written once per level as with
+//! [`tiered`](crate::tiered), but the tree has about ln N / ln m levels. If m = T, the policy equals `tiered`. A
+//! compaction merges m runs instead of T runs, so compactions are shorter, but lookups search more runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

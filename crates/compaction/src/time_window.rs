@@ -13,11 +13,11 @@
 //! Let m be `min_runs` and W be `window`. After N flushes of distinct keys, q = ⌊N / W⌋ windows are closed, and the
 //! open window has r = N − q·W full memtables. Write amplification is exactly
 //!
-//! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,  and no W inside where W = 1:
+//! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,
 //!
-//! so write amplification does not grow with the data. The number of runs grows: the tree has q runs plus the runs of
-//! the open window. A lookup must search every window whose key range contains the key. Stale data of closed windows
-//! is never removed.
+//! where the first W is left out if W = 1. Write amplification therefore does not grow with the data. The number of
+//! runs grows, because the tree has q runs plus the runs of the open window. A lookup must search every window whose
+//! key range contains the key. Stale data of closed windows is never removed.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

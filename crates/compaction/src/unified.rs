@@ -18,10 +18,10 @@
 //! level of an output run depends on the size of its inputs, while Cassandra uses the size of the output.
 //!
 //! # Costs
-//! If all levels have the same parameter and keys are distinct, the writes and runs exactly equal those of
-//! [`tiered`](crate::tiered) with T, or of [`leveled`](crate::leveled) with F. Different parameters per level express
-//! a K-LSM in the notation of Cassandra. `T4, L10` writes little in the small levels and keeps one run in each large
-//! level.
+//! Assume that all levels have the same parameter and that keys are distinct. The writes and runs then exactly equal
+//! those of [`tiered`](crate::tiered) with T, or of [`leveled`](crate::leveled) with F. Different parameters per
+//! level express a K-LSM in the notation of Cassandra. `T4, L10` writes little in the small levels and keeps one run
+//! in each large level.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,8 @@
 //! This memtable is for point lookups, and for keys whose prefix identifies a group of keys.
 //!
 //! Source: `HashSkipListRep` of `RocksDB` (`memtable/hash_skiplist_rep.cc`). The implementation in RocksDB has a
-//! million buckets and towers of at most four links, and a scan in total order sorts a copy of all entries. This
-//! memtable uses the lists of [`arena-skiplist`](crate::arena_skiplist), and all lists share one arena.
+//! million buckets and towers of at most four links. A scan in total order sorts a copy of all entries. This memtable
+//! uses the lists of [`arena-skiplist`](crate::arena_skiplist), and all lists share one arena.
 //!
 //! An entry takes the memory of an entry in `arena-skiplist` with a lower tower. In addition, each bucket takes 48
 //! bytes for the front tower of its list, and 32 bytes in the hash table.

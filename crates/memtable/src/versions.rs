@@ -2,8 +2,8 @@
 //!
 //! Keys are in ascending order, and the newest version of each key comes first. A lookup is therefore one search for
 //! the first version at or after the pair of key and snapshot. No version has the sequence number 0 or the highest
-//! possible number. The pair of a key and the highest number therefore precedes all versions of the key, and the pair
-//! of the key and 0 follows all versions.
+//! possible number. The pair of a key and the highest number therefore precedes all versions of the key. The pair of
+//! the key and 0 follows all versions.
 
 use std::cmp::Ordering;
 use std::ops::Bound;

@@ -58,7 +58,7 @@ mod tests {
         }
     }
 
-    /// If all runs of a level have equal sizes, the sum of the rates is the rate of one filter times the perplexity
+    /// Tests levels whose runs have equal sizes. The sum of the rates is the rate of one filter times the perplexity
     /// of the run sizes.
     #[test]
     fn the_sum_is_one_rate_times_the_perplexity_of_runs() {
@@ -76,8 +76,8 @@ mod tests {
             let expected = rate(10.0) * entropy.exp();
             assert!((sum_of_rates(10.0, &levels) / expected - 1.0).abs() < 1e-9);
         }
-        // If each level is ten times as large as the level above, the sum of five rates is 1.435 times one rate
-        // instead of five times.
+        // Each level is ten times as large as the level above. The sum of five rates is then 1.435 times one rate,
+        // and not five times.
         assert!((sum_of_rates(10.0, &leveled(10.0, 5)) / rate(10.0) - 1.435).abs() < 1e-3);
     }
 

@@ -1,6 +1,8 @@
-//! Time per key to build every filter, and per lookup: 1 M keys at 10 bits, which fit the caches.
+//! Measures the time per key to build every filter, and the time per lookup. The filters have 1 million keys at 10
+//! bits per key, so they fit the CPU caches.
 //!
-//! `cargo bench -p lsmbench-bloom`; with `-- --test` everything runs once over few keys.
+//! Run the benchmark with `cargo bench -p lsmbench-bloom`. With `-- --test`, each benchmark runs once over 1,000
+//! keys.
 
 use std::hint::black_box;
 
@@ -21,7 +23,7 @@ fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
-/// The keys for filters that need them: the hashes in the order of their bytes.
+/// Returns the keys for filters that are built from keys. The keys are the bytes of the hashes, in sorted order.
 fn keys_of(hashes: &[KeyHash]) -> KeyList {
     let mut hashes = hashes.to_vec();
     hashes.sort_unstable();
@@ -53,8 +55,8 @@ fn build(criterion: &mut Criterion) {
     }
 }
 
-/// Lookups of `PROBES` keys per iteration. Each iteration draws new keys, so that branch predictors cannot learn
-/// them.
+/// Measures lookups of `PROBES` keys per iteration. Each iteration draws new keys, so that branch predictors cannot
+/// learn the answers.
 fn lookup(
     criterion: &mut Criterion,
     name: &str,

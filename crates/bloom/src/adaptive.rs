@@ -1,21 +1,24 @@
-//! An adaptive Bloom filter: it remembers keys that were false positives, and does not report them again.
+//! An adaptive Bloom filter. The filter remembers keys that were false positives, and reports these keys absent
+//! afterwards.
 //!
-//! A Bloom filter repeats its errors: each lookup of the same absent key reads the same blocks in vain. Where lookups
-//! are skewed, a few such keys cost more than all others. After a lookup has read a block without finding its key, the
-//! tree reports the key to the filter ([`Filter::report_false_positive`]). The filter keeps the whole key, so a key of
-//! the SSTable is never reported absent. The memory for these keys is part of the budget, and a key has two places. If
-//! both are taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer
-//! looked up keep their places.
+//! A Bloom filter repeats its errors, because each lookup of the same absent key reads the same data blocks without a
+//! result. If lookups are skewed, a few such keys cost more than all other absent keys. After a lookup has read a
+//! block without finding its key, the tree reports the key to the filter ([`Filter::report_false_positive`]). The
+//! filter keeps all bytes of the key, so a key of the SSTable is never reported absent. The memory for remembered
+//! keys is part of the filter's memory budget. The hash of a key selects two slots for remembered keys. If both slots
+//! are taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer looked
+//! up keep their slots.
 //!
-//! The first lookup of an absent key has the rate of a textbook filter with the rest of the budget. Sources: Bender,
-//! Farach-Colton, Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS
-//! 2018), for filters that fix their false positives. Their filters lengthen fingerprints with the help of the stored
-//! keys. The keys of an SSTable are on storage, so this filter keeps the absent keys instead.
+//! The first lookup of an absent key has the false-positive rate of a textbook Bloom filter with the rest of the
+//! budget. Source: Bender, Farach-Colton, Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the
+//! Dictionary Problem" (FOCS 2018). The filters of the paper correct their false positives: they read the stored keys
+//! and lengthen fingerprints. The keys of an SSTable are on storage, so this filter keeps the absent keys instead.
 //!
-//! The remembered keys are in memory only. They are lost when the SSTable is opened again.
+//! The remembered keys are in memory only, and are lost when the SSTable is opened again.
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: as in [`standard`](crate::standard). A probe that
-//! passes the Bloom filter reads two more places.
+//! The filter takes `bits_per_key` / 8 bytes per key. A probe makes as many memory accesses as a probe of
+//! [`standard`](crate::standard). A probe that passes the Bloom filter reads two slots of remembered keys in
+//! addition.
 
 use std::sync::OnceLock;
 
@@ -33,7 +36,7 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "a Bloom filter that remembers its false positives; few repeated errors if absent keys are skewed",
+    "a Bloom filter that remembers its false positives; few errors if the same absent keys recur",
     "# Memory in bits per key, 0.001 to 64, including the memory for remembered keys. More bits lower the\n\
      # false-positive rate.\n\
      bits_per_key = 10\n\
@@ -44,10 +47,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Adaptive>(
 
 const TAG: [u8; 4] = *b"adap";
 
-/// The largest share of remembered keys.
+/// The largest share of the memory budget that remembered keys may take.
 const MOST_SHARE: f64 = 0.5;
 
-/// The memory that a remembered key may take, in bytes, with its place. Longer keys are not remembered.
+/// The memory of a remembered key together with its slot, in bytes. Longer keys are not remembered.
 const PLACE_BYTES: usize = 64;
 const MOST_KEY_BYTES: usize = PLACE_BYTES - size_of::<OnceLock<Box<[u8]>>>();
 
@@ -84,7 +87,8 @@ impl Build<dyn FilterPolicy> for Adaptive {
 }
 
 impl FilterPolicy for Adaptive {
-    /// Stores the number of places for remembered keys, and the bits. The places themselves are not stored.
+    /// Stores the number of slots for remembered keys, and the bits of the Bloom filter. The slots themselves are not
+    /// stored.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let words = self.budget.units(input, 64);
         let places = (words as f64 * self.remembered / WORDS_PER_PLACE as f64) as usize;
@@ -99,10 +103,10 @@ impl FilterPolicy for Adaptive {
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, 1)?;
         let places = words.next().unwrap_or_default();
-        // At least half of the memory is for the bits.
+        // At least half of the memory is for the bits of the Bloom filter.
         let most = words.len() / WORDS_PER_PLACE;
         if words.len() == 0 || places > most as u64 {
-            return Err(CorruptFilter(format!("{places} places for remembered keys; the maximum is {most}")));
+            return Err(CorruptFilter(format!("{places} slots for remembered keys; the maximum is {most}")));
         }
         let remembered = (0..places).map(|_| OnceLock::new()).collect();
         let bits = BitArray::from_words(words);
@@ -118,7 +122,7 @@ impl FilterPolicy for Adaptive {
     }
 }
 
-/// The memory of a place, in words.
+/// The memory of a slot for a remembered key, in 64-bit words.
 const WORDS_PER_PLACE: usize = PLACE_BYTES / size_of::<u64>();
 
 /// An adaptive filter in memory.
@@ -126,12 +130,12 @@ struct AdaptiveFilter {
     bits: BitArray,
     probes: u32,
     keys: u64,
-    /// Keys that are not in the SSTable. A place is written once.
+    /// Remembered keys, which are not in the SSTable. Each slot is written at most once.
     remembered: Box<[OnceLock<Box<[u8]>>]>,
 }
 
 impl AdaptiveFilter {
-    /// The two places of a key.
+    /// Returns the two slots in which a key may be remembered.
     fn places(&self, hash: KeyHash) -> impl Iterator<Item = &OnceLock<Box<[u8]>>> {
         let places = if self.remembered.is_empty() { 0..0 } else { 0..2 };
         places.map(move |which| &self.remembered[reduce(mix(hash.0, which), self.remembered.len())])
@@ -143,7 +147,7 @@ impl AdaptiveFilter {
 }
 
 impl Filter for AdaptiveFilter {
-    /// A hash does not identify its key, so remembered keys are not looked up.
+    /// Tests only the Bloom filter and not the remembered keys, because a hash does not identify its key.
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.bits.may_contain(hash, self.probes)
     }
@@ -163,7 +167,7 @@ impl Filter for AdaptiveFilter {
 
     fn report_false_positive(&self, key: HashedKey<'_>) {
         if key.bytes.len() <= MOST_KEY_BYTES && !self.remembers(key) {
-            // If another thread takes the place first, the key is remembered after its next lookup.
+            // If another thread takes the slot first, the key can be remembered after its next lookup.
             let free = self.places(key.hash).find(|place| place.get().is_none());
             let _ = free.map(|place| place.set(key.bytes.into()));
         }
@@ -173,12 +177,12 @@ impl Filter for AdaptiveFilter {
         self.bits.prefetch(hash);
     }
 
-    /// The rate of absent keys that are looked up for the first time.
+    /// The false-positive rate of absent keys that are looked up for the first time.
     fn expected_fpr(&self) -> f64 {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }
 
-    /// All places count as full.
+    /// The memory in bytes. The result assumes that every slot has a remembered key of the largest size.
     fn memory_bytes(&self) -> usize {
         self.bits.memory_bytes() + self.remembered.len() * PLACE_BYTES
     }
@@ -214,14 +218,14 @@ mod tests {
         absent.filter(is_wrong).count()
     }
 
-    /// The claim for adaptive filters: repeated lookups of absent keys are not repeated errors. New keys have the rate
-    /// of a filter of the rest of the memory.
+    /// Tests the claim for adaptive filters: a key is a false positive at most once. New absent keys have the rate of
+    /// a Bloom filter with the rest of the memory.
     #[test]
     fn an_error_is_made_once() {
         let first = errors(&*filter(0.05), 0..20_000) as f64;
         let expected = filter(0.05).expected_fpr() * 20_000.0;
         assert!((first / expected - 1.0).abs() < 0.25, "{first}, expected {expected}");
-        // 117 places, and two for each key.
+        // The filter has 117 slots. Each key selects two of these slots.
         let filter = filter(0.3);
         let (first, second) = (errors(&*filter, 0..2_000), errors(&*filter, 0..2_000));
         assert!(first > 40 && second < first / 5, "{second} of {first}");

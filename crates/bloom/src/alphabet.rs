@@ -1,38 +1,40 @@
-//! Numbers from the bytes of keys. The digits of a position are the byte values that occur there.
+//! Maps the bytes of a key to a number. Each byte position of the keys has its own set of digits: the byte values
+//! that occur at the position.
 //!
-//! Numbers sort like the keys. Keys of few byte values, such as decimal digits, have numbers without gaps, and bytes
-//! that all keys share at a position take no room. The first positions after the common prefix of all keys have their
-//! own digits. All later positions share one set of digits.
+//! Numbers sort like the keys. Keys of few byte values, such as decimal digits, have numbers without gaps. A position
+//! where all keys have the same byte adds nothing to the number. The first positions after the common prefix of all
+//! keys have their own digits. All later positions share one set of digits.
 
 use types::{KeyList, common_prefix};
 
-/// The words that have a bit for each byte value.
+/// The number of 64-bit words that have one bit for each byte value.
 const WORDS: usize = 256 / u64::BITS as usize;
 
-/// The largest number of positions with their own digits, and the memory of a position in bits.
+/// The largest number of positions that have their own digits.
 const MOST_POSITIONS: usize = 24;
+/// The memory of one position in bits.
 const BITS_PER_POSITION: f64 = 256.0;
 
-/// The largest number of bytes of a key that count.
+/// The largest number of bytes of a key that the number of the key depends on.
 const MOST_BYTES: usize = 64;
 
-/// The byte values at the positions of keys.
+/// The byte values that occur at each position of the keys.
 pub(crate) struct Alphabet {
-    /// The length of the prefix that all keys share.
+    /// The length in bytes of the prefix that all keys share.
     shared: usize,
-    /// The digits of each position after the shared prefix. The last digits are those of all later positions.
+    /// The digits of each position after the shared prefix. The last element applies to all later positions.
     positions: Vec<Digits>,
 }
 
 /// The byte values that occur at a position.
 #[derive(Clone, Copy, Default)]
 struct Digits {
-    /// One bit for each byte value.
+    /// A bit for each byte value. The bit is set if the byte value occurs at the position.
     values: [u64; WORDS],
 }
 
 impl Digits {
-    /// The number of digits, at least one.
+    /// Returns the number of digits, which is at least one.
     fn count(&self) -> u64 {
         self.values.iter().map(|word| u64::from(word.count_ones())).sum::<u64>().max(1)
     }
@@ -41,7 +43,7 @@ impl Digits {
         self.values[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
-    /// The number of digits below a byte value.
+    /// Returns the number of digits that are smaller than a byte value.
     fn below(&self, byte: u8) -> u64 {
         let word = usize::from(byte / 64);
         let before: u32 = self.values[..word].iter().map(|word| word.count_ones()).sum();
@@ -49,7 +51,7 @@ impl Digits {
     }
 }
 
-/// The digits of the rest of a number, where the bytes of a key no longer count.
+/// The digits that fill the rest of a number after the last byte of a key that counts.
 #[derive(Clone, Copy)]
 enum Rest {
     Smallest,
@@ -57,8 +59,8 @@ enum Rest {
 }
 
 impl Alphabet {
-    /// Collects the byte values of these keys in `bits` bits, and at least one set of digits. The keys are in order,
-    /// and there is at least one.
+    /// Collects the byte values of `keys` in up to `bits` bits of memory, but always stores at least one set of
+    /// digits. The keys are sorted, and the list is not empty.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);
@@ -71,7 +73,7 @@ impl Alphabet {
         Self { shared, positions }
     }
 
-    /// The bits of the positions with their own digits.
+    /// Returns the memory in bits of the positions that have their own digits.
     pub(crate) fn bits(&self) -> f64 {
         (self.positions.len() - 1) as f64 * BITS_PER_POSITION
     }
@@ -80,7 +82,7 @@ impl Alphabet {
         &self.positions[at.saturating_sub(self.shared).min(self.positions.len() - 1)]
     }
 
-    /// The positions from `start` on that fit into a number.
+    /// Returns the byte positions from `start` on that fit into one number.
     fn positions(&self, start: usize) -> impl Iterator<Item = usize> {
         let mut numbers = 1u128;
         (start..start + MOST_BYTES).take_while(move |at| {
@@ -89,8 +91,9 @@ impl Alphabet {
         })
     }
 
-    /// The number of the bytes of a key from `start` on. A byte that is no digit stands for everything between the
-    /// digits next to it. A key that ends continues with the smallest digit.
+    /// Returns the number that the bytes of a key from position `start` on represent. A byte that is not a digit of
+    /// its position represents the whole gap between the two nearest digits. After its last byte, a key continues
+    /// with the smallest digit.
     pub(crate) fn number(&self, key: &[u8], start: usize) -> u64 {
         let mut number = 0;
         let mut rest = None;
@@ -119,15 +122,15 @@ impl Alphabet {
         number
     }
 
-    /// The difference of the numbers of neighbouring keys of `length` bytes. `None` if not all bytes of such a key fit
-    /// into its number.
+    /// Returns the difference between the numbers of two neighbouring keys of `length` bytes. Returns `None` if the
+    /// bytes of such a key do not all fit into one number.
     pub(crate) fn unit(&self, start: usize, length: usize) -> Option<u64> {
         let end = start + self.positions(start).count();
         let counts = || (length.max(start)..end).map(|at| self.digits(at).count());
         (end >= length).then(|| counts().fold(1, u64::saturating_mul))
     }
 
-    /// Whether all bytes of a key from `start` on are digits.
+    /// Whether each byte of a key from position `start` on is a digit of its position.
     pub(crate) fn has_all(&self, key: &[u8], start: usize) -> bool {
         key.iter().enumerate().skip(start).all(|(at, byte)| self.digits(at).has(*byte))
     }
@@ -141,7 +144,7 @@ impl Alphabet {
         words.extend(self.positions.iter().flat_map(|digits| digits.values));
     }
 
-    /// Decodes the stored words. `None` if they are corrupt.
+    /// Decodes an alphabet from stored words. Returns `None` if the words are corrupt.
     pub(crate) fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
         let (shared, positions) = (words.next()?, words.next()? as usize);
         if shared > u32::MAX.into() || !(1..=MOST_POSITIONS + 1).contains(&positions) {
@@ -185,7 +188,7 @@ mod tests {
         let unit = 10u64.pow(18);
         let number = |key: &str| decimal.number(key.as_bytes(), 3);
         assert_eq!((number("key3"), number("key31")), (3 * unit, 31 * (unit / 10)));
-        // A byte between two digits is above all that begins with the lower one.
+        // A byte between two digits sorts after every key that has the lower digit at this position.
         assert_eq!(["key/9", "key99:", "keyx"].map(number), [0, 10 * unit - 1, 10 * unit - 1]);
         let even = alphabet(&["0", "2", "4"], 0);
         assert_eq!(even.number(b"1", 0), even.number(b"2", 0) - 1);
@@ -216,7 +219,7 @@ mod tests {
         ) {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
             let alphabet = alphabet(&keys, positions);
-            // Only keys with the shared prefix are asked for.
+            // Only keys that have the shared prefix are looked up.
             let shared = &keys[0][..alphabet.shared];
             asked.iter_mut().for_each(|key| key.insert_str(0, shared));
             asked.extend(keys.iter().map(|key| (*key).to_owned()));

@@ -1,19 +1,19 @@
-//! The banded system of linear equations over bits that a ribbon filter solves.
+//! The banded system of linear equations over single bits (GF(2)) that a ribbon filter solves.
 //!
-//! The equation of a key has 64 coefficients, which begin at the start row of the key. The sum of the rows that they
-//! select is the fingerprint of the key. Equations are added in the order of their starts, so that elimination works in
-//! the caches. Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021), sections 2
-//! and 4.
+//! The equation of a key has 64 coefficients, which begin at the start row of the key. The coefficients select rows
+//! of the solution, and the sum of the selected rows is the fingerprint of the key. Equations are added in the order
+//! of their start rows, so that elimination works on data in the CPU caches. Source: Dillinger & Walzer, "Ribbon
+//! filter: practically smaller than Bloom and Xor" (2021), sections 2 and 4.
 
 use crate::position::{mix, reduce, remix};
 
-/// The number of coefficients of an equation, and of rows in a block of the solution.
+/// The number of coefficients of an equation. A block of the solution has this number of rows.
 pub(crate) const WIDTH: usize = 64;
 
-/// The equation of a key.
+/// The linear equation of a key over 64 rows of the system.
 #[derive(Clone, Copy)]
 pub(crate) struct Equation {
-    /// The row of its first coefficient.
+    /// The row of the first coefficient.
     pub(crate) start: usize,
     /// The coefficients of the equation. The first coefficient, which is the lowest bit, is 1.
     pub(crate) coefficients: u64,
@@ -22,7 +22,8 @@ pub(crate) struct Equation {
 }
 
 impl Equation {
-    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. Starts ascend with the hash.
+    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. The start row increases with
+    /// the hash.
     #[inline]
     pub(crate) fn of(mixed: u64, rows: usize) -> Self {
         let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));
@@ -34,19 +35,19 @@ impl Equation {
     }
 }
 
-/// The system of equations in echelon form: at most one equation begins at each row.
+/// The system of equations in echelon form, in which at most one equation begins at each row.
 pub(crate) struct Banding {
     coefficients: Vec<u64>,
     fingerprints: Vec<u64>,
 }
 
 impl Banding {
-    /// Creates a system without equations. `rows` is a multiple of [`WIDTH`], at least one.
+    /// Creates a system without equations. `rows` is a multiple of [`WIDTH`], and is not 0.
     pub(crate) fn new(rows: usize) -> Self {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
 
-    /// Adds an equation. Returns `false` if the equation contradicts earlier equations.
+    /// Adds an equation to the system. Returns `false` if the equation contradicts earlier equations.
     #[inline]
     pub(crate) fn add(&mut self, equation: Equation) -> bool {
         let Equation { start: row, coefficients, fingerprint } = self.reduced(equation);
@@ -58,14 +59,15 @@ impl Banding {
         true
     }
 
-    /// Whether the coefficients are a sum of coefficients of earlier equations. If so, the fingerprint is determined.
+    /// Whether the coefficients are a sum of the coefficients of earlier equations. In this case the earlier
+    /// equations determine the fingerprint.
     #[inline]
     pub(crate) fn spans(&self, equation: Equation) -> bool {
         self.reduced(equation).coefficients == 0
     }
 
-    /// Reduces an equation by the earlier equations. The result has no coefficients, or begins at a row where no
-    /// equation begins.
+    /// Subtracts earlier equations from an equation. The result has no coefficients, or begins at a row where no
+    /// earlier equation begins.
     #[inline]
     fn reduced(&self, mut equation: Equation) -> Equation {
         while equation.coefficients != 0 && self.coefficients[equation.start] != 0 {
@@ -78,11 +80,12 @@ impl Banding {
         equation
     }
 
-    /// Solves the system from its end, and passes on the solution from the last block to the first. Each block has 64
-    /// rows: one word for each of its `columns(block)` columns. The number of columns never increases towards the
-    /// start.
+    /// Solves the system from its last row to its first row. Passes the blocks of the solution to `take`, from the
+    /// last block to the first block. A block has 64 rows and `columns(block)` columns, so it consists of one 64-bit
+    /// word for each column. A block never has more columns than the next block.
     ///
-    /// Rows in which no equation begins are free. Free rows get random values, which homogeneous systems need.
+    /// The value of a row where no equation begins can be chosen freely. Such a row gets a random value, because
+    /// homogeneous systems need random values.
     pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
         let mut state = [0u64; u64::BITS as usize];
         for block in (0..self.coefficients.len() / WIDTH).rev() {

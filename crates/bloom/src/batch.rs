@@ -1,9 +1,10 @@
-//! Batches of probes that prefetch memory in groups.
-#![allow(clippy::inline_always)] // Compiled into functions for one CPU feature set each.
+//! Batches of filter probes. The memory of a group of probes is prefetched together.
+#![allow(clippy::inline_always)] // Each caller is compiled for one CPU feature set.
 
 use types::{HashedKey, KeyHash};
 
-/// The number of probes in flight, enough to occupy all line-fill buffers of a core.
+/// The number of probes that are prefetched together. The number is large enough to occupy all line-fill buffers of a
+/// CPU core.
 pub(crate) const GROUP: usize = 32;
 
 /// Probes keys one by one, for filters whose probes use the keys themselves.
@@ -20,7 +21,8 @@ pub(crate) fn one_by_one(
     answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = probe(*key));
 }
 
-/// Probes `hashes` in groups. The memory of a whole group is prefetched, and then the group is probed.
+/// Probes `hashes` in groups. The function prefetches the memory of a whole group, and then probes the keys of the
+/// group.
 ///
 /// # Panics
 /// The slices differ in length.

@@ -1,13 +1,14 @@
-//! The binary fuse filter. A key selects three or four integers in adjacent segments of an array, and their XOR is its
-//! fingerprint.
+//! The binary fuse filter. A key selects three or four integers in adjacent segments of an array, and the XOR of
+//! these integers is the fingerprint of the key.
 //!
-//! With fingerprints of w bits, the false-positive rate is 2^−w at 1.125 · w bits per key (three integers) or 1.075 · w
-//! (four). Segments follow each other like a fuse, and peeling proceeds from the ends inwards. The filter therefore
-//! needs less space than `xor`, and keys that are processed in order stay near each other. Source: Graf & Lemire,
-//! "Binary fuse filters: fast and smaller than xor filters" (2022), after Dietzfelbinger & Walzer (2019).
+//! With fingerprints of w bits, the false-positive rate is 2^−w. The filter takes 1.125 · w bits per key with three
+//! integers, and 1.075 · w bits with four. The integers of a key are in adjacent segments, so peeling proceeds from
+//! both ends of the array inwards. The filter therefore needs less space than `xor`, and construction accesses memory
+//! that is close together. Source: Graf & Lemire, "Binary fuse filters: fast and smaller than xor filters" (2022),
+//! after Dietzfelbinger & Walzer (2019).
 //!
-//! Bytes: 1.125 or 1.075 · `fingerprint_bits` / 8 per key for a million keys, more for few. Memory accesses per
-//! probe: three or four, concurrent.
+//! The filter takes 1.125 or 1.075 · `fingerprint_bits` / 8 bytes per key for a million keys, and more bytes per key
+//! for fewer keys. A probe makes three or four memory accesses, which overlap.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use crate::position::{reduce, remix};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>(
     "binary-fuse",
-    "like xor, with entries in adjacent segments; a third of a Bloom filter's false positives in less memory",
+    "like xor, with entries in adjacent segments; less memory and fewer false positives than a Bloom filter",
     "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
      # is 2^-f. An allocation such as \"monkey\" can replace the fingerprint length, to meet its memory\n\
      # budget.\n\
@@ -88,7 +89,7 @@ impl FilterPolicy for BinaryFuse {
     }
 }
 
-/// Array entries per key, for many keys.
+/// Returns the number of array entries per key of a filter with many keys.
 fn overhead(arity: u32) -> f64 {
     if arity == 3 { 1.125 } else { 1.075 }
 }
@@ -97,12 +98,12 @@ fn overhead(arity: u32) -> f64 {
 struct Segments<const N: usize> {
     /// The length of a segment, as a power of two.
     segment_bits: u32,
-    /// The number of segments that the first entry may be in.
+    /// The number of segments in which the first entry of a key can be.
     firsts: u64,
 }
 
 impl<const N: usize> Selection<N> for Segments<N> {
-    /// The lengths that the paper determined by experiment, section 4.
+    /// Computes the segment lengths with the formulas that section 4 of the paper determined by experiment.
     fn sized(keys: usize, attempt: u64) -> Self {
         let keys = (keys as f64).max(2.0);
         let (base, shift, least, slope, room) =
@@ -127,8 +128,8 @@ impl<const N: usize> Selection<N> for Segments<N> {
         (self.firsts + N as u64 - 1) << self.segment_bits
     }
 
-    /// The high bits of the hash select the first entry. The other entries are one, two … segments further on. Other
-    /// bits of the hash shift each entry within its segment.
+    /// The high bits of the hash select the first entry. The second entry is one segment after the first entry, the
+    /// third entry two segments, and so on. Other bits of the hash select the position of each entry in its segment.
     #[inline]
     fn select(&self, mixed: u64) -> [usize; N] {
         let first = reduce(mixed, (self.firsts as usize) << self.segment_bits);

@@ -1,4 +1,4 @@
-//! A bit array in which each key sets several bits anywhere: the body of a textbook Bloom filter.
+//! The bit array of a textbook Bloom filter. Each key sets several bits, which can be anywhere in the array.
 
 use types::KeyHash;
 
@@ -16,7 +16,7 @@ pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<
     })
 }
 
-/// Bits addressed by hashes. The length is a multiple of 64 and not 0.
+/// An array of bits that the hash of a key selects. The length in bits is a multiple of 64 and not 0.
 pub(crate) struct BitArray(Vec<u64>);
 
 impl BitArray {
@@ -25,17 +25,17 @@ impl BitArray {
         Self(large::zeros(words))
     }
 
-    /// Creates the array from its words. At least one word is needed.
+    /// Creates the array from its 64-bit words. At least one word is needed.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>) -> Self {
         Self(large::collected(words))
     }
 
-    /// The words to store.
+    /// Returns the 64-bit words of the array, for storage.
     pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
         self.0.iter().copied()
     }
 
-    /// The number of bits.
+    /// Returns the number of bits of the array.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.0.len() * 64
@@ -48,7 +48,8 @@ impl BitArray {
         }
     }
 
-    /// Whether all bits of a key are set. Stops at the first zero bit: two probes suffice for most absent keys.
+    /// Whether all bits of a key are set. The test stops at the first zero bit. For most absent keys, two tested bits
+    /// suffice.
     #[inline]
     pub(crate) fn may_contain(&self, hash: KeyHash, probes: u32) -> bool {
         let mut derived = hash.0;
@@ -62,7 +63,7 @@ impl BitArray {
         true
     }
 
-    /// Prefetches the words of the first two probes, because absent keys rarely need more.
+    /// Prefetches the words of the first two bits, because a lookup of an absent key rarely reads more words.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         for derived in [hash.0, remix(hash.0)] {

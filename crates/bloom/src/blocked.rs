@@ -1,10 +1,10 @@
-//! The blocked Bloom filter: all bits of a key in one cache line of 512 bits.
+//! The blocked Bloom filter. All bits of a key are in one cache line of 512 bits.
 //!
-//! One lookup costs one cache miss, for any number of probes. The false-positive rate is somewhat higher than that of a
-//! standard filter, because lines are unevenly loaded. Source: Putze, Sanders & Singler, "Cache-, hash- and
-//! space-efficient Bloom filters" (2007). The filters of `RocksDB` since version 6.6 (`FastLocalBloom`) use the same
-//! idea. The high bits of the hash select the line. The nine high bits of further odd multiples of its low half select
-//! the bits.
+//! A lookup costs one cache miss, for any number of tested bits. The false-positive rate is somewhat higher than that
+//! of a standard filter, because some cache lines have more keys than others. Source: Putze, Sanders & Singler,
+//! "Cache-, hash- and space-efficient Bloom filters" (2007). The filters of `RocksDB` since version 6.6
+//! (`FastLocalBloom`) use the same idea. The high bits of the hash select the cache line. To select the bits, the low
+//! half of the hash is multiplied by several odd numbers. The nine high bits of each product select one bit.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
@@ -36,7 +36,8 @@ const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 
-/// The multipliers of the derived hashes: the low half of the hash times the first, the second … power.
+/// The multipliers of the derived hashes. Derived hash i is the low half of the hash times the i-th power of this
+/// number.
 const POWERS: Powers = Powers::of(0x93d7_65dd);
 
 /// Builds blocked Bloom filters.
@@ -64,7 +65,8 @@ impl FilterPolicy for Blocked {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, LINE_WORDS)?;
-        // Copied, because lines must be aligned to cache lines and stored bytes are not.
+        // The stored bytes are copied, because each `Line` must be aligned to a cache line and the stored bytes are
+        // not aligned.
         let mut lines: Vec<Line> = large::zeros(words.len() / LINE_WORDS);
         lines.iter_mut().flat_map(|line| &mut line.0).zip(&mut words).for_each(|(to, from)| *to = from);
         let Head { probes, keys, .. } = head;
@@ -82,8 +84,8 @@ impl FilterPolicy for Blocked {
     }
 }
 
-/// The number of probes with the lowest false-positive rate in a large filter. The best number of probes is smaller
-/// than for a standard filter, because unevenly loaded lines suffer most from many probes.
+/// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter. This number is
+/// smaller than for a standard filter, because many probes increase the rate most in cache lines with many keys.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -142,14 +144,14 @@ impl Line {
         }
     }
 
-    /// The bit that a derived hash selects: 0 to 511.
+    /// Returns the index of the bit that a derived hash selects, from 0 to 511.
     #[inline]
     fn bit(hash: KeyHash, power: u32) -> usize {
         ((hash.0 as u32).wrapping_mul(power) >> (u32::BITS - LINE_BITS.ilog2())) as usize
     }
 }
 
-/// The powers of a multiplier, one for each possible probe.
+/// The powers of a multiplier, one power for each possible probe.
 #[repr(align(64))]
 struct Powers([u32; MAX_PROBES as usize]);
 
@@ -170,15 +172,15 @@ impl Powers {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
+/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool;
     fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]);
 }
 
 impl Lookup for Portable {
-    /// Tests all bits without branches. The line is already loaded, and a branch misprediction would cost more than
-    /// the remaining probes.
+    /// Tests all bits of a key without branches. A branch misprediction would cost more than the remaining tests,
+    /// because the cache line is already loaded.
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool {
         let line = &lines[reduce(hash.0, lines.len())].0;
         let bits = POWERS.first(probes).iter().map(|power| Line::bit(hash, *power));
@@ -192,8 +194,8 @@ impl Lookup for Portable {
     }
 }
 
-/// Lookups with vector instructions. Vector lookups test several bits of a key at once, up to the number of vector
-/// lanes. A permutation selects the probed 32-bit lanes of a line.
+/// Lookups with vector instructions. A vector lookup tests several bits of a key at once, one bit for each vector
+/// lane. A permutation instruction selects the 32-bit lanes of the cache line that have the tested bits.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod vector {
@@ -248,7 +250,7 @@ mod vector {
         }
     }
 
-    /// Sixteen bits of a key per step.
+    /// Tests sixteen bits of a key per step, with AVX-512.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn avx512(lines: &[Line], probes: u32, hash: KeyHash) -> bool {
@@ -276,7 +278,7 @@ mod vector {
         true
     }
 
-    /// Eight bits of a key per step.
+    /// Tests eight bits of a key per step, with AVX2.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn avx2(lines: &[Line], probes: u32, hash: KeyHash) -> bool {
@@ -293,8 +295,8 @@ mod vector {
             // SAFETY: the chunk has eight numbers of 32 bits.
             let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
             let derived = _mm256_mullo_epi32(hash, powers);
-            // The highest bit selects the half of the line, the next three bits the lane, and the next five bits the
-            // bit.
+            // The highest bit selects the half of the cache line. The next three bits select the lane, and the next
+            // five bits select the bit in the lane.
             let place = _mm256_srli_epi32::<28>(derived);
             let (low, high) =
                 (_mm256_permutevar8x32_epi32(low, place), _mm256_permutevar8x32_epi32(high, place));
@@ -304,7 +306,7 @@ mod vector {
                 _mm256_castsi256_ps(derived),
             );
             let bit = _mm256_srli_epi32::<27>(_mm256_slli_epi32::<4>(derived));
-            // Lanes after the last probe test nothing.
+            // Vector lanes after the last probe do not affect the result.
             let index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let wanted = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), index);
             let wanted = _mm256_and_si256(wanted, _mm256_sllv_epi32(_mm256_set1_epi32(1), bit));
@@ -365,7 +367,7 @@ mod tests {
         }
     }
 
-    /// The answers one by one. A batch must give the answers of single lookups.
+    /// Returns the answers of single lookups, after a check that a batch gives the same answers.
     fn answers<L: Lookup>(lookup: L, lines: &[Line], probes: u32, hashes: &[KeyHash]) -> Vec<bool> {
         let mut batch = vec![false; hashes.len()];
         lookup.may_contain_batch(lines, probes, hashes, &mut batch);

@@ -1,13 +1,14 @@
-//! The budget of a filter, in bits per key.
+//! The memory budget of a filter, in bits per key.
 
 use std::ops::RangeInclusive;
 
 use crate::filter::FilterInput;
 
-/// The valid bits per key. Above 64, an exact set of 64-bit hashes is smaller.
+/// The valid range of bits per key. An exact set of 64-bit hashes is smaller than a filter with more than 64 bits per
+/// key.
 const BITS_PER_KEY: RangeInclusive<f64> = 0.001..=64.0;
 
-/// Bits per key, within the valid range.
+/// A number of bits per key within the valid range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(f64);
 
@@ -15,7 +16,7 @@ impl Budget {
     /// Checks the parameter `bits_per_key`. Fractions are valid.
     ///
     /// # Errors
-    /// The number is not a number, or is outside of 0.001 to 64.
+    /// `bits_per_key` is NaN, or is outside of the range 0.001 to 64.
     pub(crate) fn from_param(bits_per_key: f64) -> Result<Self, String> {
         if BITS_PER_KEY.contains(&bits_per_key) {
             Ok(Self(bits_per_key))
@@ -28,17 +29,18 @@ impl Budget {
         }
     }
 
-    /// The largest whole width within a budget of `bits` bits, with a tolerance for floating-point error.
+    /// Returns the largest integer width within a budget of `bits` bits. The function tolerates floating-point error.
     pub(crate) fn width(bits: f64) -> u32 {
         (bits + 1e-6).max(0.0) as u32
     }
 
-    /// The parameter.
+    /// Returns the parameter `bits_per_key`.
     pub(crate) fn param(self) -> f64 {
         self.0
     }
 
-    /// The bits per key of one SSTable, as the allocation sets them within the valid range, or else the parameter.
+    /// Returns the bits per key for the filter of one SSTable. If an allocation sets this number, the result is the
+    /// allocated number, limited to the valid range. Otherwise the result is the parameter.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
         match input.bits_per_key {
             Some(bits) => bits.max(*BITS_PER_KEY.start()).min(*BITS_PER_KEY.end()),
@@ -46,13 +48,13 @@ impl Budget {
         }
     }
 
-    /// The number of units of `unit_bits` bits for this SSTable. At least one, so that a filter without keys has an
-    /// empty unit to probe.
+    /// Returns the number of units of `unit_bits` bits for the filter of this SSTable. The result is at least one, so
+    /// that a filter without keys has an empty unit to probe.
     pub(crate) fn units(self, input: &FilterInput<'_>, unit_bits: u64) -> usize {
         Self::units_for(self.bits_per_key(input), input.hashes.len(), unit_bits)
     }
 
-    /// The number of units for `keys` keys at `bits_per_key` bits each.
+    /// Returns the number of units of `unit_bits` bits for `keys` keys at `bits_per_key` bits per key.
     pub(crate) fn units_for(bits_per_key: f64, keys: usize, unit_bits: u64) -> usize {
         let bits = bits_per_key * keys as f64;
         ((bits / unit_bits as f64).ceil() as usize).max(1)

@@ -1,4 +1,5 @@
-//! The sets of codes that range filters store: as sorted numbers, or as a bit array where bits are few.
+//! The sets of codes that range filters store. A set is stored as sorted numbers, or as a bit array if the memory
+//! budget is small.
 
 use prefetch::large;
 
@@ -6,22 +7,22 @@ use crate::budget::Budget;
 use crate::elias_fano::EliasFano;
 use crate::packed::MOST_WIDTH;
 
-/// The bits per key from which a sorted set has a lower rate than a bit array.
+/// The bits per key from which on a sorted set has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The number that stands for a bit array. For a sorted set, this number is the number of low bits plus one.
+/// The stored encoding number of a bit array. The encoding number of a sorted set is its number of low bits plus one.
 const DENSE: u32 = 0;
 
-/// The number of possible codes for this number of keys and bits, and the form of their set. There are never more codes
-/// than numbers.
+/// Returns the number of possible codes for `keys` keys in `bits` bits, and the encoding number of the set. The
+/// number of codes is never larger than the number of key numbers.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;
     if bits_per_key < SPARSE_FROM {
         return (numbers.min(bits.ceil().max(1.0) as u64), DENSE);
     }
-    // The budget per key: one bit for the key, its low bits, and the rest for the values of the high bits. There are
-    // one to two times as many such values as keys.
+    // The budget per key is divided into one bit for the key, its low bits, and a rest for the values of the high
+    // bits. The number of high-bit values is one to two times the number of keys.
     let left = bits_per_key - 1.0;
     let low_bits = Budget::width(left - EliasFano::BITS_PER_ZERO).min(MOST_WIDTH - 1);
     let zeros = ((left - f64::from(low_bits)) / EliasFano::BITS_PER_ZERO).min(2.0);
@@ -29,8 +30,8 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// The form in which the set of `len` codes below `range` is smallest, and its number of words. `None` if the set is
-/// too large for any form.
+/// Returns the encoding number with the smallest set of `len` codes below `range`, and the size of the set in words.
+/// Returns `None` if the set is too large for every encoding.
 pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
     let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));
@@ -41,21 +42,21 @@ pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     }
 }
 
-/// The number of distinct codes. The codes are sorted.
+/// Returns the number of distinct codes in a sorted list.
 pub(crate) fn different(codes: &[u64]) -> u64 {
     codes.chunk_by(|one, other| one == other).count() as u64
 }
 
-/// The codes of all keys.
+/// The set of the codes of all keys.
 pub(crate) enum Codes {
-    /// One bit for each possible code.
+    /// A bit array with one bit for each possible code.
     Dense(Vec<u64>),
-    /// A sorted set.
+    /// A sorted set of the codes, in the Elias–Fano encoding.
     Sparse(EliasFano),
 }
 
 impl Codes {
-    /// Appends the set of `codes` in this form. The codes are sorted and below `range`.
+    /// Appends the set of `codes` with the encoding number `form` to `words`. The codes are sorted and below `range`.
     pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
         if let Some(low_bits) = form.checked_sub(1) {
             EliasFano::new(codes, range, low_bits).to_words(words);
@@ -81,7 +82,8 @@ impl Codes {
         }
     }
 
-    /// Whether the set has a code from `first` to `last`. `last` is not below `first`, and is below the range.
+    /// Whether the set has a code from `first` to `last`, inclusive. `last` is not below `first`, and is below the
+    /// number of possible codes.
     pub(crate) fn has_between(&self, first: u64, last: u64) -> bool {
         match self {
             Self::Sparse(set) => set.has_between(first, last),

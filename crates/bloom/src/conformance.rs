@@ -1,4 +1,4 @@
-//! The invariants of the filter axis as a check that the tests of any crate can call.
+//! Checks a filter against the invariants of the filter axis. The tests of any crate can call these checks.
 //!
 //! ```
 //! let ribbon = lsmbench_bloom::CATALOG.variant("ribbon")?;
@@ -17,8 +17,9 @@ use catalog::{Variant, laws};
 
 use crate::{ALLOCATIONS, Allocation, CATALOG, FilterPolicy};
 
-/// Checks a filter with its default parameters against all invariants of the axis. Examples: no key is lost, the
-/// false-positive rate is as expected, corruption is an error. Takes some seconds without optimization.
+/// Checks a filter with its default parameters against all invariants of the axis. For example, the filter reports no
+/// added key absent, and the false-positive rate is as expected. A check takes some seconds in a build without
+/// optimization.
 ///
 /// # Errors
 /// One line per broken invariant, in the form `kind: "invariant": violation`.
@@ -35,7 +36,7 @@ pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> 
 /// finite and not negative, and the allocation keeps a budget that it promises to keep.
 ///
 /// # Errors
-/// See [`check`].
+/// Returns one line per broken invariant, as [`check`] does.
 pub fn check_allocation(variant: &'static Variant<dyn Allocation>) -> Result<(), String> {
     laws::check_component(ALLOCATIONS.axis, variant, allocation::Subject, allocation::INVARIANTS)
 }

@@ -1,8 +1,8 @@
-//! The error of corrupt stored filter bytes.
+//! The error for stored filter bytes that are corrupt.
 
 use thiserror::Error;
 
-/// Stored filter bytes that are corrupt or of another filter.
+/// An error because stored filter bytes are corrupt or belong to another kind of filter.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("corrupt filter: {0}")]
 pub struct CorruptFilter(pub String);

@@ -1,13 +1,14 @@
-//! The cuckoo filter: a short tag of every key is stored in one of two buckets of four slots.
+//! The cuckoo filter. A short tag of every key is stored in one of two buckets of four slots.
 //!
-//! The second bucket is computed from the first bucket and the tag, so tags can move without their keys. Unlike in a
-//! Bloom filter, entries could be removed, but here the filter is built once, 95 % full. Source: Fan, Andersen,
-//! Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014). The number of buckets need not be a
-//! power of two. The tag selects a position, and the second bucket is the distance of the first bucket from this
-//! position. The same step leads from the second bucket back to the first.
+//! The second bucket is computed from the first bucket and the tag, so tags can move without their keys. A cuckoo
+//! filter could remove entries, which a Bloom filter cannot. This filter is built once, 95 % full. Source: Fan,
+//! Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014). The number of buckets
+//! need not be a power of two. The tag selects a position in the table. The index of the second bucket is the
+//! distance of the first bucket from this position. The same computation leads from the second bucket back to the
+//! first bucket.
 //!
-//! Bytes: `fingerprint_bits` / 8 / 0.95 per key. Memory accesses per probe: two, concurrent. The false-positive
-//! rate is about 8 · 0.95 / 2^`fingerprint_bits`.
+//! The filter takes `fingerprint_bits` / 8 / 0.95 bytes per key. A probe makes two memory accesses, which overlap.
+//! The false-positive rate is about 8 · 0.95 / 2^`fingerprint_bits`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -32,10 +33,10 @@ const TAG: [u8; 4] = *b"cuck";
 const BUCKET: usize = 4;
 const LOAD: f64 = 0.95;
 
-/// The smallest width. Narrower tags have too few values to fill two buckets.
+/// The smallest width of a tag in bits. Narrower tags have too few values to fill two buckets.
 const LEAST_WIDTH: u32 = 6;
 
-/// The number of tags moved for one key before the table counts as full.
+/// The largest number of tags that are moved for one key. If no slot is free then, the table counts as full.
 const MOST_MOVES: u64 = 500;
 
 /// Builds cuckoo filters.
@@ -69,7 +70,7 @@ impl Build<dyn FilterPolicy> for Cuckoo {
 }
 
 impl FilterPolicy for Cuckoo {
-    /// Tries with more and more buckets until every tag fits.
+    /// Builds the table, and increases the number of buckets until every tag fits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
             Some(bits) => Budget::width(bits * LOAD).clamp(LEAST_WIDTH, MOST_WIDTH),
@@ -98,7 +99,7 @@ impl FilterPolicy for Cuckoo {
             Some(Packed::checked_words(places, width)? == words.len() as u64 && stored <= places)
         };
         if buckets == 0 || !(LEAST_WIDTH..=MOST_WIDTH).contains(&width) || fits(width) != Some(true) {
-            return Err(CorruptFilter(format!("{stored} tags of {width} bits in {buckets} buckets")));
+            return Err(CorruptFilter(format!("{stored} tags of {width} bits do not fit {buckets} buckets")));
         }
         Ok(Box::new(Table { tags: Packed::from_words(words, width), buckets: buckets as usize, stored }))
     }
@@ -110,7 +111,7 @@ impl FilterPolicy for Cuckoo {
 
 /// A cuckoo filter in memory.
 struct Table {
-    /// The tags, bucket after bucket; 0 is an empty slot.
+    /// The tags of all buckets in order. The value 0 is an empty slot.
     tags: Packed,
     buckets: usize,
     /// The number of stored tags. Keys with equal tags and buckets share one tag.
@@ -118,14 +119,14 @@ struct Table {
 }
 
 impl Table {
-    /// The first bucket of a key, and its tag. The tag is not 0.
+    /// Returns the first bucket and the tag of a key. The tag is not 0.
     #[inline]
     fn home(&self, mixed: u64) -> (usize, u64) {
         let tag = mixed & self.tags.mask();
         (reduce(mixed, self.buckets), tag.max(1))
     }
 
-    /// Index of the alternative bucket of a fingerprint in `bucket`.
+    /// Returns the index of the other bucket that `tag` can be in, if one of its two buckets is `bucket`.
     #[inline]
     fn other(&self, bucket: usize, tag: u64) -> usize {
         let place = reduce(mix(tag, 1), self.buckets);
@@ -137,13 +138,13 @@ impl Table {
         bucket * BUCKET..(bucket + 1) * BUCKET
     }
 
-    /// The index of a tag in a bucket. `None` if the bucket does not have the tag.
+    /// Returns the index of a tag in the table. Returns `None` if the bucket does not have the tag.
     #[inline]
     fn find(&self, bucket: usize, tag: u64) -> Option<usize> {
         Self::places(bucket).find(|place| self.tags.get(*place) == tag)
     }
 
-    /// Whether the bucket has the tag. Without a branch between its slots.
+    /// Whether the bucket has the tag. The test of the four slots has no branches.
     #[inline]
     fn has(&self, bucket: usize, tag: u64) -> bool {
         Self::places(bucket).fold(false, |has, place| has | (self.tags.get(place) == tag))
@@ -192,9 +193,9 @@ impl Filter for Table {
         }
     }
 
-    /// The tags of a bucket differ, so the probabilities of a match add up. For each slot, the probability is the load
-    /// times the probability that two tags are equal. The stored tag 1 also stands for a tag of 0. The two buckets of a
-    /// key are equal with probability 1 / buckets.
+    /// Returns the expected false-positive rate. The tags of a bucket differ, so the rate is a sum over the slots.
+    /// The rate of one slot is the load times the probability that two tags are equal. A computed tag of 0 is stored
+    /// as 1. The two buckets of a key are equal with probability 1 / buckets.
     fn expected_fpr(&self) -> f64 {
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);

@@ -1,28 +1,30 @@
-//! Diva: a range filter of short infixes of the keys, taken between sampled keys.
+//! Diva, a range filter that stores a short infix of each key. The infix is the part of the key that places it
+//! between two sampled keys.
 //!
-//! Every 512th key is a sample. Only the shortest prefix that separates the sample from the key before it is stored.
-//! Two adjacent samples share a prefix, and each key between them has this prefix too. The bytes after the shared
-//! prefix, as a number, place the key between the two samples. The filter keeps the leading part of this place: the
-//! infix. Infixes ascend with the keys, so a range of keys is a range of infixes. The range is empty if no key has one
-//! of these infixes. The infixes of all keys are a sorted set, Elias–Fano coded.
+//! Every 512th key is a sample. The filter stores only the shortest prefix of a sample that separates the sample from
+//! the key before it. Each key between two adjacent samples has the prefix that these samples share. The bytes after
+//! the shared prefix form a number, which is the position of the key between the two samples. The filter keeps the
+//! leading part of this number as the infix of the key. Infixes increase with the keys, so a range of keys is a range
+//! of infixes. The range is empty if no key has one of these infixes. The infixes of all keys are stored as a sorted
+//! set in the Elias–Fano encoding.
 //!
-//! Samples divide the keys by their distribution, and each pair of samples cuts off a separate prefix. The filter
-//! therefore answers for keys of any length and kind, and for ranges of any length. The infix of a random absent key is
-//! that of a key with probability 1/K, with K infixes per key. As with [`snarf`](crate::snarf), a range that begins
-//! right after a key often has the infix of that key, and then there is no bound.
+//! Samples are dense where keys are dense, and each pair of adjacent samples has its own shared prefix. The filter
+//! therefore answers for keys of any length and kind, and for ranges of any length. A random absent key has the infix
+//! of a stored key with probability 1/K, if there are K infixes per key. A range that begins right after a key often
+//! has the infix of this key. As with [`snarf`](crate::snarf), the false-positive rate of such ranges has no bound.
 //!
-//! An infix tells keys apart only near the prefix that two samples share. If samples are far apart in sort order, and
-//! many keys between them share a longer prefix, these keys have one infix, and absent keys with this prefix are false
-//! positives.
+//! An infix distinguishes keys only by the bytes right after the prefix that two samples share. If samples are far
+//! apart in sort order, many keys between two samples may share a longer prefix. All these keys have one infix, and
+//! absent keys with this prefix are false positives.
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
-//! paper grows, and its infixes are bits of the keys. This filter is built once. The digits of its numbers are
-//! the byte values that occur at a position of the keys, so that keys of decimal digits are as dense as binary keys
-//! (`alphabet.rs`). A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
+//! paper grows, and its infixes are bits of the keys. This filter is built once. The digits of its numbers are the
+//! byte values that occur at a position of the keys (`alphabet.rs`). Keys of decimal digits are therefore as dense as
+//! binary keys. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
 //! Search Trees" (SIGMOD 2020), has one set of digits for all positions.
 //!
-//! Bytes: `bits_per_key` / 8 per key, including the samples. Memory accesses per lookup or range: a binary search of
-//! the samples, and about three in the set.
+//! The filter takes `bits_per_key` / 8 bytes per key, including the samples. A lookup or range makes a binary search
+//! of the samples, and about three memory accesses in the set of infixes.
 
 use std::ops::Bound;
 
@@ -42,7 +44,7 @@ use crate::universe::{decode_bytes, encode_bytes};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Diva>(
     "diva",
-    "a range filter of key infixes between sampled keys; any keys and ranges, but weak right after a key",
+    "a range filter of key infixes between sampled keys; for any keys and ranges; weak right after a key",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
      # at most 34 bits per key.\n\
      bits_per_key = 12\n",
@@ -53,8 +55,9 @@ const TAG: [u8; 4] = *b"diva";
 /// The smallest number of keys between two samples.
 const SAMPLE: usize = 512;
 
-/// The largest fractions of the budget that samples and the digits of positions take.
+/// The largest fraction of the memory budget that samples may take.
 const SAMPLE_SHARE: f64 = 1.0 / 8.0;
+/// The largest fraction of the memory budget that the digits of positions may take.
 const ALPHABET_SHARE: f64 = 1.0 / 16.0;
 
 /// Builds Diva filters.
@@ -83,8 +86,9 @@ impl Build<dyn FilterPolicy> for Diva {
 }
 
 impl FilterPolicy for Diva {
-    /// Stores the cells per segment, the numbers of codes and of distinct codes, and the common length of keys. Then
-    /// follow the alphabet, the samples and the codes. The number of probes in the header is the form of the codes.
+    /// Stores the number of codes per segment, of codes and of distinct codes, and the common length of keys. The
+    /// alphabet, the samples and the codes follow. The field `probes` of the header is the encoding number of the
+    /// codes.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -135,7 +139,8 @@ impl FilterPolicy for Diva {
     }
 }
 
-/// The length of all keys, if each of them has its own number between any two samples. Otherwise 0.
+/// Returns the length of all keys, if every key of this length has its own number between any two samples. Returns 0
+/// if two keys can have one number.
 fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
     let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
@@ -143,16 +148,16 @@ fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     if is_common { first.len() as u64 } else { 0 }
 }
 
-/// Samples in ascending order: the first key, separators, and the last key. If the first key is the last key, there is
-/// one sample.
+/// The samples in ascending order: the first key, separators, and the last key. If the SSTable has one distinct key,
+/// there is one sample.
 struct Samples {
     bytes: Vec<u8>,
-    /// The end of each sample in `bytes`.
+    /// The end offset of each sample in `bytes`.
     ends: Vec<u64>,
 }
 
 impl Samples {
-    /// Samples the keys as often as `bits` bits allow, and at most every 512th key.
+    /// Takes as many samples of the keys as fit into `bits` bits, but at most every 512th key.
     fn of(keys: &KeyList, bits: f64) -> Self {
         let mut distance = SAMPLE;
         loop {
@@ -171,7 +176,7 @@ impl Samples {
         for at in (distance..keys.len()).step_by(distance) {
             let (before, key) = (keys.key(at - 1), keys.key(at));
             let shared = common_prefix(before, key);
-            // Equal keys have no separator.
+            // Two equal keys have no separator.
             if shared < key.len() {
                 samples.push(&key[..=shared]);
             }
@@ -196,12 +201,13 @@ impl Samples {
         self.get(self.ends.len() - 1)
     }
 
-    /// The number of pairs of adjacent samples. One, if there is one sample.
+    /// Returns the number of segments, which are the pairs of adjacent samples. A single sample also counts as one
+    /// segment.
     fn segments(&self) -> u64 {
         (self.ends.len() as u64 - 1).max(1)
     }
 
-    /// The segment of a key that is not below the first sample and not above the last.
+    /// Returns the segment of a key. The key is not below the first sample and not above the last sample.
     fn segment(&self, key: &[u8]) -> usize {
         let (mut start, mut end) = (0, self.segments() as usize);
         while end - start > 1 {
@@ -215,7 +221,7 @@ impl Samples {
         start
     }
 
-    /// The bits of the samples between the first and the last key.
+    /// Returns the memory in bits of the samples between the first and the last key.
     fn inner_bits(&self) -> f64 {
         let inner =
             self.bytes.len() - self.get(0).len() - if self.ends.len() > 1 { self.last().len() } else { 0 };
@@ -232,7 +238,7 @@ impl Samples {
         encode_bytes(&self.bytes, words);
     }
 
-    /// Decodes samples. `None` if they are corrupt: they must ascend.
+    /// Decodes samples from stored words. Returns `None` if the words are corrupt or the samples do not ascend.
     fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
         let count = words.next().filter(|count| (1..=words.len() as u64).contains(count))?;
         let ends: Vec<u64> = words.by_ref().take(count as usize).collect();
@@ -248,29 +254,31 @@ impl Samples {
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
-    /// The length of all keys, if the number of a key of this length is only that key's. Otherwise 0.
+    /// The length of all keys, if no two keys of this length have the same number. The value 0 means that keys can
+    /// have equal numbers.
     length: u64,
-    /// The number of codes of a segment.
+    /// The number of codes in each segment.
     cells: u64,
 }
 
-/// A place between two samples.
+/// The position of a key between two samples.
 struct Place {
     segment: u64,
-    /// The number of the key above that of the first sample, and the number of the second sample.
+    /// The number of the key minus the number of the first sample.
     number: u64,
+    /// The number of the second sample minus the number of the first sample.
     most: u64,
-    /// The difference of the numbers of neighbouring keys.
+    /// The difference between the numbers of two neighbouring keys.
     unit: u64,
 }
 
 impl Places {
-    /// The place of a key that is not below the first sample and not above the last.
+    /// Returns the position of a key. The key is not below the first sample and not above the last sample.
     fn place(&self, key: &[u8]) -> Place {
         let segment = self.samples.segment(key);
         let low = self.samples.get(segment);
         let high = if self.samples.ends.len() > 1 { self.samples.get(segment + 1) } else { low };
-        // A key between two samples has their shared prefix.
+        // Every key between two samples has the prefix that these samples share.
         let shared = common_prefix(low, high);
         let number = |key: &[u8]| self.alphabet.number(key, shared);
         let (from, to) = (number(low), number(high));
@@ -286,13 +294,13 @@ impl Places {
         segment * self.cells + cell as u64
     }
 
-    /// The code of a key that is not below the first sample and not above the last.
+    /// Returns the code of a key. The key is not below the first sample and not above the last sample.
     fn code(&self, key: &[u8]) -> u64 {
         self.code_of(self.place(key))
     }
 
-    /// The largest code of a key of the SSTable below `bound`, which is above the first sample and not above the last.
-    /// `None` if there can be no such key.
+    /// Returns the largest code that a key of the SSTable below `bound` can have. `bound` is above the first sample
+    /// and not above the last sample. Returns `None` if there can be no such key.
     fn last_code_below(&self, bound: &[u8]) -> Option<u64> {
         let place = self.place(bound);
         let shared = common_prefix(self.samples.get(0), self.samples.last());
@@ -306,8 +314,8 @@ impl Places {
         }
     }
 
-    /// The share of absent keys that have the code of a key. Keys are distributed as the keys of the SSTable, of which
-    /// `different` have their own code.
+    /// Returns the share of absent keys that have the code of a stored key. The absent keys are assumed to be
+    /// distributed as the stored keys, which have `different` distinct codes.
     fn rate(&self, different: u64) -> f64 {
         if self.samples.ends.len() == 1 {
             return 0.0;
@@ -331,7 +339,8 @@ struct DivaFilter {
 }
 
 impl DivaFilter {
-    /// The codes of the keys between two bounds. `None` if there can be no key.
+    /// Returns the first and the last code of the keys between two bounds. Returns `None` if no key can be between
+    /// the bounds.
     fn between(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<(u64, u64)> {
         let (first, last) = (self.places.samples.get(0), self.places.samples.last());
         let lowest = match low {
@@ -352,7 +361,7 @@ impl DivaFilter {
 }
 
 impl Filter for DivaFilter {
-    /// A hash does not identify the position of its key, so always true.
+    /// Always true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -402,8 +411,8 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    /// Tests the claim of the authors: the rate depends on the memory, and not on the kind or length of the keys. Also
-    /// tests that there is no bound for ranges right after keys.
+    /// Tests the claim of the authors that the false-positive rate depends on the memory, and not on the kind or
+    /// length of the keys. Also tests that the rate of ranges right after keys has no bound.
     #[test]
     fn integers_and_strings_have_one_rate() {
         fn integer(number: u64) -> Vec<u8> {
@@ -427,7 +436,7 @@ mod tests {
                 assert!(behind > 0.9, "{behind}");
             }
         }
-        // Sixteen groups of keys of any length, each in its own order.
+        // Sixteen groups of keys with different prefixes and lengths.
         let keys: Vec<Vec<u8>> = numbers.iter().map(|number| hexadecimal(*number)).collect();
         let list: KeyList = std::collections::BTreeSet::from_iter(keys).into_iter().collect();
         let hashes = vec![KeyHash(0); list.len()];

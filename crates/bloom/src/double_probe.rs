@@ -1,22 +1,23 @@
-//! The double-probe Bloom filter: bits are set in pairs, so that one memory access tests two bits. There are two
-//! layouts.
+//! The double-probe Bloom filter. A key sets bits in pairs, so that one memory access tests two bits. The filter has
+//! two layouts.
 //!
-//! **`words`**: every double probe sets two bits in one 64-bit word. Each word is anywhere in the array; the hash
-//! rotated by 21 bits selects the second word, and so on. Source: cs265 2.3.3 and 3.3.1, after `DynamicBloom` of
-//! `RocksDB`. Memory accesses per probe: up to `double_probes`, 1.3 for most absent keys. Two bits in one word
-//! depend on each other, so the rate is above that of `standard`.
+//! **`words`**: every double probe sets two bits in one 64-bit word. The word can be anywhere in the array. The hash
+//! selects the first word, and the hash rotated by 21 bits selects each further word. Source: cs265 2.3.3 and 3.3.1,
+//! after `DynamicBloom` of `RocksDB`. A lookup makes up to `double_probes` memory accesses, and about 1.3 for an
+//! absent key. Two bits in one word depend on each other, so the false-positive rate is above that of `standard`.
 //!
-//! **`blocks`**: one half of the bits is in a block of 512 bits, and the other half is in its partner. The first seven
-//! bits of a block identify its partner. Partners are chosen when the filter is built, within batches of 128 blocks:
-//! the most loaded block is paired with the least loaded block. Every pair therefore has about the same number of keys,
-//! and the penalty of blocking disappears. Source: the paired Bloom filter of `SpeedB`; cs265 uses the name of this
-//! filter. See <https://docs.speedb.io/speedb-features/paired-bloom-filter>. A probe makes one or two memory accesses,
-//! and the second access waits for the first.
+//! **`blocks`**: one half of a key's bits is in a block of 512 bits, and the other half is in the partner of this
+//! block. The first seven bits of a block identify its partner. Partners are chosen when the filter is built, within
+//! batches of 128 blocks: the most loaded block is paired with the least loaded block. Every pair of blocks therefore
+//! has about the same number of keys. This balance removes the disadvantage of blocked filters, their higher
+//! false-positive rate. Source: the paired Bloom filter of `SpeedB`
+//! (<https://docs.speedb.io/speedb-features/paired-bloom-filter>), whose name cs265 uses. A probe makes one or two
+//! memory accesses, and the second access waits for the first.
 //!
-//! No layout can beat the lower bound of all Bloom filters: a rate of 1 % needs 9.6 bits per key, not the 7.8 of cs265
-//! 4.3.4.
+//! No layout takes less memory than the lower bound of all Bloom filters. A rate of 1 % needs 9.6 bits per key, and
+//! not 7.8 bits as cs265 4.3.4 states.
 //!
-//! Bytes: `bits_per_key` / 8 per key.
+//! The filter takes `bits_per_key` / 8 bytes per key.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -62,7 +63,7 @@ struct DoubleProbe {
     form: Form,
 }
 
-/// The location of the two bits of a pair.
+/// The layout, which determines where the two bits of a pair are.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -99,7 +100,8 @@ impl Build<dyn FilterPolicy> for DoubleProbe {
 }
 
 impl DoubleProbe {
-    /// The number of double probes of one SSTable's filter: the parameter, or the best number for its bits per key.
+    /// Returns the number of double probes for the filter of one SSTable. The result is the parameter, or the best
+    /// number for the bits per key of the SSTable if the parameter is 0.
     fn pairs(&self, input: &FilterInput<'_>) -> u32 {
         let best = (theory::standard_probes(self.budget.bits_per_key(input)) / 2).max(1);
         self.double_probes.unwrap_or(best)
@@ -147,7 +149,8 @@ impl FilterPolicy for DoubleProbe {
         }
     }
 
-    /// Only possible for the layout `words`, because partners of blocks depend on the loads of all keys.
+    /// Returns a builder only for the layout `words`. In the layout `blocks`, the partners of blocks depend on all
+    /// keys.
     fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         let pairs = self.pairs(input);
         let bits = || {
@@ -166,21 +169,21 @@ impl FilterPolicy for DoubleProbe {
     }
 }
 
-/// The words of a key among `count`, each with its two bits.
+/// Returns the words of a key among `count` words, each with the two bits of the key.
 #[inline]
 fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..pairs).scan(hash.0, move |turned, _| {
         let derived = remix(*turned);
         let mask = 1 << (derived >> 58) | 1 << (derived >> 52 & 63);
         let word = reduce(*turned, count);
-        // After three rotations by 21 bits, the hash has moved by only one bit. A multiplication makes the rotations
-        // differ.
+        // Three rotations by 21 bits together rotate the hash by only one bit (63 of 64). The multiplication makes
+        // the rotations independent.
         *turned = derived.rotate_right(21);
         Some((word, mask))
     })
 }
 
-/// The double probes of a key: two bits in each of that many words.
+/// The double probes of a key. The field is the number of words, and each word has two bits of the key.
 struct DoubleProbes(u32);
 
 impl Places for DoubleProbes {
@@ -190,7 +193,7 @@ impl Places for DoubleProbes {
     }
 }
 
-/// A filter of scattered words in memory.
+/// A filter with the layout `words` in memory.
 struct WordsFilter {
     words: Vec<u64>,
     pairs: u32,
@@ -208,7 +211,8 @@ impl Filter for WordsFilter {
             .for_each(|(word, _)| prefetch(&self.words, word));
     }
 
-    /// The probability that all double probes hit. Each probes a word with two bits of every pair in it.
+    /// Returns the probability that all double probes of an absent key succeed. A double probe tests a word in which
+    /// every pair has set two bits.
     fn expected_fpr(&self) -> f64 {
         let rates = theory::word_rates(WORD_BITS as u32, 2);
         let pairs = self.keys.saturating_mul(self.pairs.into());
@@ -223,13 +227,14 @@ impl Filter for WordsFilter {
     }
 }
 
-/// A cache line: the number of the partner in its batch, followed by bits.
+/// A block of one cache line. The first bits are the number of the partner in the batch, and the other bits are bits
+/// of the filter.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Block([u64; BLOCK_WORDS]);
 
 impl Block {
-    /// The index of the partner of this block. `index` is that of the block itself.
+    /// Returns the index of the partner of the block with the index `index`.
     #[inline]
     fn partner(&self, index: usize) -> usize {
         index / BATCH * BATCH + (self.0[0] as usize % BATCH)
@@ -246,7 +251,8 @@ impl Block {
     }
 }
 
-/// The bit positions of a key in its block and in the partner, `pairs` each.
+/// Returns the bit positions of a key: `pairs` positions in the block of the key, and `pairs` positions in the
+/// partner.
 #[inline]
 fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     const PLACES: usize = BLOCK_BITS as usize - PARTNER_BITS as usize;
@@ -259,7 +265,7 @@ fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     })
 }
 
-/// Counts the keys of each block, finds partners, then sets the bits.
+/// Builds the blocks. First counts the keys of each block, then chooses partners, then sets the bits.
 fn build_blocks(hashes: &[KeyHash], pairs: u32, count: usize) -> Vec<Block> {
     let mut loads = vec![0u32; count];
     hashes.iter().for_each(|hash| loads[reduce(hash.0, count)] += 1);
@@ -281,7 +287,7 @@ fn build_blocks(hashes: &[KeyHash], pairs: u32, count: usize) -> Vec<Block> {
     blocks
 }
 
-/// A filter of paired blocks in memory.
+/// A filter with the layout `blocks` in memory.
 struct BlocksFilter {
     blocks: Vec<Block>,
     pairs: u32,
@@ -300,8 +306,8 @@ impl Filter for BlocksFilter {
         prefetch(&self.blocks, reduce(hash.0, self.blocks.len()));
     }
 
-    /// A pair of partners has the keys of two blocks, about the same number in every pair. A block without a
-    /// partner is its own partner.
+    /// Returns the expected false-positive rate. Every pair of partners has the keys of two blocks, so all pairs have
+    /// about the same number of keys. A block without a partner is its own partner.
     fn expected_fpr(&self) -> f64 {
         let bits = BLOCK_BITS - u64::from(PARTNER_BITS);
         let blocks = self.blocks.len() as u64;

@@ -1,14 +1,14 @@
-//! The dynamic Bloom filter: a list of standard filters (parts), each larger and more accurate than the previous one.
-//! Together they keep a target rate for any number of keys.
+//! The dynamic Bloom filter: a list of standard filters (parts). Each part is larger and more accurate than the
+//! previous part. All parts together keep a target false-positive rate for any number of keys.
 //!
-//! The number of keys need not be known in advance. In exchange, a probe may test every part, and parts are sized for
-//! keys that may never come. Here, the keys of an SSTable are added one after another. The rates of the parts form a
-//! geometric progression, so their sum never exceeds the target. Sources: cs265 3.3.2 (a vector of filters, a target
-//! rate, growth when it is exceeded); Almeida, Baquero, Preguiça & Hutchison, "Scalable Bloom filters" (2007), for the
-//! sizes and rates of the parts.
+//! The number of keys need not be known in advance. The disadvantages are that a probe may test every part, and that
+//! the last part can have unused space. The filter adds the keys of an SSTable one after another. The rates of the
+//! parts form a geometric progression, so the sum of the rates never exceeds the target. Sources: cs265 3.3.2, for a
+//! list of filters that grows when a target rate is exceeded; Almeida, Baquero, Preguiça & Hutchison, "Scalable Bloom
+//! filters" (2007), for the sizes and rates of the parts.
 //!
-//! Bytes: 1.8 to 3.5 per key for a rate of 1 % and a growth factor of 2. Memory accesses per probe of an absent key:
-//! about two for each part. The number of parts grows with the logarithm of the number of keys.
+//! The filter takes 1.8 to 3.5 bytes per key for a rate of 1 % and a growth factor of 2. A probe of an absent key
+//! makes about two memory accesses for each part. The number of parts grows with the logarithm of the number of keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -35,15 +35,15 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
 
 const TAG: [u8; 4] = *b"dynb";
 
-/// The rate of a part relative to the rate of the previous part. The first part gets the rate that all other parts
-/// leave of the target.
+/// The false-positive rate of a part divided by the rate of the previous part. The first part gets the target rate
+/// minus the sum of the rates of all later parts.
 const TIGHTENING: f64 = 0.5;
 
 /// The largest number of keys for which the first part may be sized. Every SSTable begins with a part of this size,
 /// even if it has few keys.
 const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
-/// The largest number of parts. More would have space for more keys than can exist.
+/// The largest number of parts. With more parts, the filter would have space for more keys than can exist.
 const MOST_PARTS: u32 = 256;
 
 /// Builds dynamic Bloom filters.
@@ -105,13 +105,13 @@ impl FilterPolicy for Dynamic {
 }
 
 impl Dynamic {
-    /// Creates the empty part number `index`. Returns the part with its capacity in keys.
+    /// Creates the empty part with the index `index`. Returns the part and its capacity in keys.
     fn part(&self, index: usize) -> (Part, u64) {
         let Params { target_fpr, initial_keys, growth } = self.0;
         let keys = (initial_keys as f64 * growth.powf(index as f64)).ceil();
         let rate = target_fpr * (1.0 - TIGHTENING) * TIGHTENING.powf(index as f64);
         let probes = (-rate.log2()).ceil().clamp(1.0, MAX_PROBES.into());
-        // The bits at which this many keys and probes give the rate.
+        // The number of bits at which `keys` keys and `probes` probes give the rate `rate`.
         let bits = -probes * keys / (-rate.powf(1.0 / probes)).ln_1p();
         let words = (bits / 64.0).ceil() as usize;
         (Part { bits: BitArray::zeros(words), probes: probes as u32, keys: 0 }, keys as u64)
@@ -131,8 +131,8 @@ struct DynamicFilter {
 }
 
 impl DynamicFilter {
-    /// Encodes the filter. The number of probes in the header is the number of parts. Then each part has its number of
-    /// words, probes and keys. The words of all parts follow.
+    /// Encodes the filter. The field `probes` of the header is the number of parts. For each part, the number of
+    /// words, of probes and of keys follow. The words of all parts are at the end.
     fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let heads =
             self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);
@@ -144,14 +144,14 @@ impl DynamicFilter {
     fn decode(stored: &[u8]) -> Result<Self, CorruptFilter> {
         let (head, mut words) = Head::decode(stored, TAG)?;
         if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
-            return Err(CorruptFilter(format!("{} parts in {} words", head.probes, words.len())));
+            return Err(CorruptFilter(format!("{} parts do not fit {} words", head.probes, words.len())));
         }
         let mut next = || words.next().expect("as many words as counted");
         let heads: Vec<[u64; 3]> = (0..head.probes).map(|_| [next(), next(), next()]).collect();
         let mut parts = Vec::with_capacity(heads.len());
         for [len, probes, keys] in heads {
             if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
-                return Err(CorruptFilter(format!("a part of {len} words with {probes} probes")));
+                return Err(CorruptFilter(format!("a part has {len} words and {probes} probes")));
             }
             let body: Vec<u64> = words.by_ref().take(len as usize).collect();
             parts.push(Part { bits: BitArray::from_words(body.into_iter()), probes: probes as u32, keys });
@@ -164,7 +164,7 @@ impl DynamicFilter {
 }
 
 impl Filter for DynamicFilter {
-    /// Tests the newest part first, because it has the most keys.
+    /// Tests the newest part first, because the newest part has the most keys.
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.parts.iter().rev().any(|part| part.bits.may_contain(hash, part.probes))
     }

@@ -1,32 +1,35 @@
-//! A sorted set of integers with fast search. The set takes little more than two bits per integer, plus the low bits.
+//! A sorted set of integers with fast search, in the Elias–Fano encoding. The set takes little more than two bits per
+//! integer in addition to the low bits of the integer.
 //!
-//! The low bits of each number are in an array. The high bits are encoded in unary: for each value of the high bits, a
-//! one per number with this value, and then a zero. The numbers with given high bits begin after that number of zeros.
-//! The position of every 512th zero is sampled. Sources: Elias, "Efficient storage and retrieval by content and address
-//! of static files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section 3.
+//! The low bits of each number are in an array. The high bits are encoded in unary. For each value of the high bits,
+//! the encoding has a one bit per number with this value, and then a zero bit. The numbers with the high bits h
+//! therefore begin after h zero bits. The position of every 512th zero bit is stored as a sample. Sources: Elias,
+//! "Efficient storage and retrieval by content and address of static files" (1974); Vigna, "Quasi-succinct indices"
+//! (WSDM 2013), section 3.
 
 use prefetch::large;
 
 use crate::packed::Packed;
 
-/// The number of zeros per sample.
+/// The number of zero bits per sample.
 const ZEROS_PER_SAMPLE: u64 = 512;
 
-/// The bits of a sampled position.
+/// The size of a sampled position in bits.
 const PLACE_BITS: u32 = 32;
 
-/// A sorted set of numbers below a bound.
+/// A sorted set of numbers that are below a bound.
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
-    /// A one per number, and a zero after all numbers with equal high bits.
+    /// The high bits of all numbers, encoded in unary. A number is a one bit, and a zero bit follows all numbers with
+    /// equal high bits.
     highs: Vec<u64>,
-    /// The position after zero number 512, 1024 ….
+    /// The position after the 512th zero bit, after the 1024th zero bit, and so on.
     samples: Packed,
     len: u64,
 }
 
-/// The length of each part in words.
+/// The length of each part of the set in words.
 #[derive(Clone, Copy)]
 struct Parts {
     lows: u64,
@@ -35,7 +38,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// The lengths for `len` numbers below `bound`. `None` if the lengths are too large.
+    /// Returns the lengths for `len` numbers below `bound`. Returns `None` if the lengths are too large.
     fn of(len: u64, bound: u64, low_bits: u32) -> Option<Self> {
         let zeros = (bound >> low_bits).checked_add(1)?;
         let bits = len.checked_add(zeros).filter(|bits| u32::try_from(*bits).is_ok())?;
@@ -47,10 +50,11 @@ impl Parts {
 }
 
 impl EliasFano {
-    /// The bits of a set per value of the high bits, in addition to one bit and the low bits of each number.
+    /// The number of bits that a set takes per value of the high bits. In addition, each number takes one bit and its
+    /// low bits.
     pub(crate) const BITS_PER_ZERO: f64 = 1.0 + PLACE_BITS as f64 / ZEROS_PER_SAMPLE as f64;
 
-    /// Creates the set of `numbers`, which are ascending and below `bound`.
+    /// Creates the set of `numbers`, which are sorted and below `bound`.
     pub(crate) fn new(numbers: &[u64], bound: u64, low_bits: u32) -> Self {
         let len = numbers.len() as u64;
         let parts = Parts::of(len, bound, low_bits).expect("the positions of all bits fit a sample");
@@ -66,7 +70,7 @@ impl EliasFano {
         let zeros = (bound >> low_bits) + 1;
         let mut samples = Packed::zeros((zeros / ZEROS_PER_SAMPLE) as usize, PLACE_BITS);
         let (mut seen, mut place) = (0, 0);
-        // Numbers with high bits below `next` are before the zero of that number.
+        // All numbers whose high bits are below `next` are before the zero bit number `next`.
         for next in (1..=zeros / ZEROS_PER_SAMPLE).map(|sample| sample * ZEROS_PER_SAMPLE) {
             seen += numbers[seen..].partition_point(|number| number >> low_bits < next);
             samples.set(place, next + seen as u64);
@@ -75,13 +79,13 @@ impl EliasFano {
         Self { lows, low_bits, highs, samples, len }
     }
 
-    /// The words of a set of `len` numbers below `bound`. `None` if there are too many.
+    /// Returns the size in words of a set of `len` numbers below `bound`. Returns `None` if the set is too large.
     pub(crate) fn words(len: u64, bound: u64, low_bits: u32) -> Option<u64> {
         let Parts { lows, highs, samples } = Parts::of(len, bound, low_bits)?;
         lows.checked_add(highs)?.checked_add(samples)
     }
 
-    /// Whether the set has a number from `first` to `last`. `last` is not below `first`.
+    /// Whether the set has a number from `first` to `last`, inclusive. `last` is not below `first`.
     pub(crate) fn has_between(&self, first: u64, last: u64) -> bool {
         let mask = (1 << self.low_bits) - 1;
         let (high, last_high) = (first >> self.low_bits, last >> self.low_bits);
@@ -98,8 +102,8 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// The index of the first number whose high bits are at least `high`, and the position of the one bit of this
-    /// number.
+    /// Returns the index of the first number whose high bits are at least `high`, and the position of the one bit of
+    /// this number.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {
@@ -121,7 +125,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// The number of consecutive one bits from a position on.
+    /// Returns the number of consecutive one bits from a position on.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {
@@ -135,7 +139,7 @@ impl EliasFano {
         ones
     }
 
-    /// The first index from `start` to `end` whose low bits are `low` or more.
+    /// Returns the first index from `start` to `end` whose number has low bits of at least `low`.
     fn first_low(&self, mut start: u64, mut end: u64, low: u64) -> u64 {
         while start < end {
             let middle = start + (end - start) / 2;
@@ -148,12 +152,12 @@ impl EliasFano {
         start
     }
 
-    /// The low bits of a number. 0 if the index is too large, as in a corrupt set.
+    /// Returns the low bits of a number. Returns 0 if the index is too large, which happens only in a corrupt set.
     fn low(&self, index: u64) -> u64 {
         if self.low_bits > 0 && index < self.len { self.lows.get(index as usize) } else { 0 }
     }
 
-    /// All parts as words.
+    /// Appends all parts of the set to `words`.
     pub(crate) fn to_words(&self, words: &mut Vec<u64>) {
         if self.low_bits > 0 {
             words.extend(self.lows.to_words());
@@ -162,7 +166,7 @@ impl EliasFano {
         words.extend(self.samples.to_words());
     }
 
-    /// Reads all words of [`to_words`](Self::to_words). `None` if there are more or fewer words.
+    /// Decodes all words that [`to_words`](Self::to_words) wrote. Returns `None` if the number of words is wrong.
     pub(crate) fn from_words(
         words: &mut impl ExactSizeIterator<Item = u64>,
         len: u64,
@@ -188,7 +192,8 @@ impl EliasFano {
     }
 }
 
-/// The position of the one bit with index `nth`, from 0. The word has at least `nth` + 1 one bits.
+/// Returns the position of the one bit with the index `nth`, counted from 0. The word has at least `nth` + 1 one
+/// bits.
 fn nth_one(word: u64, nth: u32) -> u32 {
     let (mut left, mut place) = (nth, 0);
     for half in [32, 16, 8, 4, 2, 1] {
@@ -216,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Compares every range with a linear search, over sets that are random, dense in one place, empty or full.
+    /// Compares the answer for every range with a linear search. The sets are random, partly dense, empty or full.
     #[test]
     fn ranges_are_those_of_a_plain_search() {
         let random = |count: u64, bound: u64| (0..count).map(move |i| mix(i, 9) % bound).collect::<Vec<_>>();

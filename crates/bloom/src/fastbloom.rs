@@ -1,8 +1,8 @@
-//! The Bloom filter of the crate `fastbloom`, with the hash that the operation already has.
+//! The Bloom filter of the crate `fastbloom`. The filter uses the key hash that the tree has already computed.
 //!
-//! Since version 0.17, the crate is a standard Bloom filter and not a blocked one, so its theory is that of `standard`.
-//! The hasher of the crate is not used. The crate derives the k positions from our 64-bit hash by double hashing.
-//! Source: <https://docs.rs/fastbloom/0.17>.
+//! Since version 0.17, the filter of the crate is a standard Bloom filter and not a blocked Bloom filter. Its
+//! expected false-positive rate therefore equals the rate of `standard`. The hasher of the crate is not used. The
+//! crate derives the k positions from our 64-bit hash by double hashing. Source: <https://docs.rs/fastbloom/0.17>.
 
 use ::fastbloom::BloomFilter;
 use catalog::{Build, Variant};
@@ -27,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<FastBloom>(
 
 const TAG: [u8; 4] = *b"fbl1";
 
-/// Builds the crate's filters.
+/// Builds the filters of the crate `fastbloom`.
 struct FastBloom {
     budget: Budget,
 }
@@ -74,7 +74,7 @@ impl FilterPolicy for FastBloom {
     }
 }
 
-/// The crate's filter, with the number of its keys.
+/// A filter of the crate `fastbloom`, with the number of its keys.
 struct FastBloomFilter {
     bits: BloomFilter,
     keys: u64,
@@ -85,7 +85,7 @@ impl Filter for FastBloomFilter {
         self.bits.contains_hash(hash.0)
     }
 
-    /// Prefetches the word of the crate's first probe.
+    /// Prefetches the word that the first probe of the crate `fastbloom` reads.
     fn prefetch(&self, hash: KeyHash) {
         prefetch(self.bits.as_slice(), reduce(hash.0, self.bits.num_bits()) / 64);
     }

@@ -1,8 +1,8 @@
-//! Builders of filters that take keys one by one. Several threads may set bits of the filter concurrently.
+//! Builders of filters that accept keys one by one. Several threads may add keys concurrently.
 //!
-//! A flush or compaction knows all keys of an SSTable when it builds the filter, and
-//! [`FilterPolicy::build`](crate::FilterPolicy::build) is then fastest. A [`FilterBuilder`] instead accepts keys as
-//! they arrive: one by one, in batches that prefetch their words, and from many threads (cs265 2.3.3 and 4.3.1).
+//! If all keys of an SSTable are known before the filter is built,
+//! [`FilterPolicy::build`](crate::FilterPolicy::build) is the fastest construction. A [`FilterBuilder`] accepts keys
+//! one by one, in batches that prefetch memory, and from many threads (cs265 2.3.3 and 4.3.1).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,27 +14,27 @@ use crate::stored::Head;
 
 /// A filter under construction. Any number of threads may insert keys concurrently.
 ///
-/// Invariant: after all keys of an input were inserted, in any order, [`finish`](Self::finish) returns the bytes that
-/// [`build`](crate::FilterPolicy::build) returns for that input.
+/// Invariant: if all keys of an input are inserted, in any order, [`finish`](Self::finish) returns the bytes that
+/// [`build`](crate::FilterPolicy::build) returns for this input.
 pub trait FilterBuilder: Send + Sync {
     /// Adds a key by its hash.
     fn insert(&self, hash: KeyHash);
 
-    /// Adds many keys. Same result as [`insert`](Self::insert), but prefetches the memory of a group of keys before
-    /// writing it.
+    /// Adds many keys by their hashes. The result is that of [`insert`](Self::insert) for each key, but the memory of
+    /// a group of keys is prefetched first.
     fn insert_batch(&self, hashes: &[KeyHash]);
 
-    /// Returns the bytes to store. All inserts must have returned.
+    /// Returns the bytes to store. The caller waits until all insertions have returned.
     fn finish(&self) -> Vec<u8>;
 }
 
-/// The positions of a key's bits in the array.
+/// A rule for the positions of a key's bits in the bit array.
 pub(crate) trait Places: Send + Sync {
     /// Returns the words that a key uses among `words` 64-bit words, each with the bits to set.
     fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)>;
 }
 
-/// A [`FilterBuilder`] over an array of atomic words that many threads write.
+/// A [`FilterBuilder`] with an array of atomic words to which many threads write.
 pub(crate) struct BitArrayBuilder<P> {
     head: Head,
     words: Vec<AtomicU64>,
@@ -45,7 +45,7 @@ pub(crate) struct BitArrayBuilder<P> {
 const WORDS_AHEAD: usize = 2;
 
 impl<P: Places> BitArrayBuilder<P> {
-    /// Creates an array of `words` zero words, to be stored under `head`.
+    /// Creates an array of `words` zero words. The header of the stored filter will be `head`.
     pub(crate) fn new(head: Head, words: usize, places: P) -> Self {
         Self { head, words: large::collected((0..words).map(|_| AtomicU64::new(0))), places }
     }
@@ -55,7 +55,7 @@ impl<P: Places> FilterBuilder for BitArrayBuilder<P> {
     #[inline]
     fn insert(&self, hash: KeyHash) {
         for (word, mask) in self.places.of(hash, self.words.len()) {
-            // Relaxed, because the reader of the words waits for the writing threads first.
+            // The ordering `Relaxed` suffices, because the reader of the words first waits for the writing threads.
             self.words[word].fetch_or(mask, Ordering::Relaxed);
         }
     }

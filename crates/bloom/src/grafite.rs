@@ -1,24 +1,26 @@
-//! Grafite: the range filter whose false-positive rate has a bound for every workload.
+//! Grafite, a range filter whose false-positive rate has a bound for every workload.
 //!
-//! Keys become numbers ([`Universe`]). Numbers become codes below r by h(x) = (q(⌊x / r⌋) + x) mod r, where q is a
-//! hash. Within a stretch of r numbers, codes stay neighbours, so a range of numbers is one or two ranges of codes. The
-//! codes of all keys form a sorted set. A range without any of these codes is empty. A range of ℓ numbers without a key
-//! is a false positive with probability at most nℓ/r. For B bits per key this is ε ≤ ℓ / 2^(B − 2), for any keys and
-//! ranges. At most an eighth of a bit per key is spent on finding positions in the set. A lookup is a range of one
+//! A [`Universe`] maps keys to numbers. The hash h(x) = (q(⌊x / r⌋) + x) mod r maps a number x to a code below r,
+//! where q is another hash function. Neighbouring numbers in an aligned group of r numbers have neighbouring codes,
+//! so a range of numbers becomes one or two ranges of codes. The filter stores the codes of all keys as a sorted set.
+//! A range without any stored code is empty. With n keys, a range of ℓ numbers without a key is a false positive with
+//! probability at most nℓ/r. With B bits per key, the bound is ε ≤ ℓ / 2^(B − 2) for any keys and ranges. The samples
+//! that speed up the search in the set take at most an eighth of a bit per key. A point lookup is a range of one
 //! number. If r covers all numbers of an SSTable, the filter is exact for these numbers.
 //!
-//! The mapping from strings to numbers loses information. Only the eight bytes after the common prefix of an SSTable
-//! count, without the low bits that all its keys share. Keys that differ only in later bytes have the same number. ℓ
-//! counts numbers and not keys (`user10` and `user20` are 256 numbers apart), so the bound is weak for strings.
-//! Big-endian integers, padded or not, lose nothing.
+//! The mapping from strings to numbers loses information. A number depends only on the eight bytes after the common
+//! prefix of the SSTable's keys, without the low bits that all keys share. Keys that differ only in later bytes have
+//! the same number. The bound depends on the number ℓ of numbers and not of possible keys, so the bound is weak for
+//! strings. For example, `user10` and `user20` are 256 numbers apart. Big-endian integers lose no information, with
+//! or without padding.
 //!
-//! Below four bits per key, the codes are a plain bit array, which has a lower rate in this case: ε ≈ ℓ / B. More than
-//! 34 bits per key bring no benefit and are not spent.
+//! With fewer than four bits per key, the codes are stored in a plain bit array. The false-positive rate is then
+//! lower, at ε ≈ ℓ / B. The filter takes at most 34 bits per key, because more bits bring no benefit.
 //!
 //! Source: Costa, Ferragina & Vinciguerra, "Grafite: taming adversarial queries with optimal range filters" (SIGMOD
-//! 2024, arXiv 2311.15380), sections 3 and 4. As in the paper, the set is Elias–Fano coded.
+//! 2024, arXiv 2311.15380), sections 3 and 4. As in the paper, the set has the Elias–Fano encoding.
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per lookup or range: about three.
+//! The filter takes `bits_per_key` / 8 bytes per key. A lookup or range makes about three memory accesses.
 
 use std::ops::Bound;
 
@@ -47,7 +49,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Grafite>(
 
 const TAG: [u8; 4] = *b"graf";
 
-/// The seed of q.
+/// The seed of the hash function q.
 const SEED: u64 = 0x67_7261_6669_7465;
 
 /// Builds Grafite filters.
@@ -76,8 +78,8 @@ impl Build<dyn FilterPolicy> for Grafite {
 }
 
 impl FilterPolicy for Grafite {
-    /// Stores the numbers of possible codes, of keys and of distinct codes, then the universe and the codes. The number
-    /// of probes in the header is the form of the codes.
+    /// Stores the number of possible codes, of keys and of distinct codes. The universe and the codes follow. The
+    /// field `probes` of the header is the encoding number of the codes.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -121,7 +123,7 @@ impl FilterPolicy for Grafite {
     }
 }
 
-/// The code of a number.
+/// Returns the code of a number.
 #[inline]
 fn code(number: u64, range: u64) -> u64 {
     let (stretch, within) = (number / range, number % range);
@@ -133,15 +135,15 @@ fn code(number: u64, range: u64) -> u64 {
 /// A Grafite filter in memory.
 struct GrafiteFilter {
     universe: Universe,
-    /// The upper bound of the codes, exclusive.
+    /// The exclusive upper bound of the codes.
     range: u64,
-    /// The number of different codes.
+    /// The number of distinct codes.
     different: u64,
     codes: Codes,
 }
 
 impl GrafiteFilter {
-    /// Whether a key may have a number from `first` to `last`.
+    /// Whether a key may have a number from `first` to `last`, inclusive.
     fn has_between(&self, first: u64, last: u64) -> bool {
         if last - first >= self.range - 1 {
             return true;
@@ -154,8 +156,8 @@ impl GrafiteFilter {
         self.has_codes(first, border - 1) || self.has_codes(border, last)
     }
 
-    /// Whether a key may have a number from `first` to `last`. All these numbers are in one stretch, so their codes are
-    /// consecutive modulo the range.
+    /// Whether a key may have a number from `first` to `last`, inclusive. These numbers are in one aligned group of
+    /// `range` numbers, so their codes are consecutive modulo `range`.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
         if first <= last {
@@ -166,7 +168,7 @@ impl GrafiteFilter {
 }
 
 impl Filter for GrafiteFilter {
-    /// A hash does not identify the position of its key, so always true.
+    /// Always true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -190,8 +192,8 @@ impl Filter for GrafiteFilter {
         self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
     }
 
-    /// The false-positive rate of lookups: the probability that a number between the smallest and the largest key
-    /// number has the code of a key.
+    /// Returns the false-positive rate of point lookups. The rate is the probability that a random number between the
+    /// smallest and the largest key number has the code of a key.
     fn expected_fpr(&self) -> f64 {
         theory::codes(self.different, self.range, self.universe.largest(), 1)
     }
@@ -222,13 +224,13 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    /// The share of empty ranges of `length` numbers that the filter reports as not empty.
+    /// Returns the share of empty ranges of `length` numbers that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
         share_of_empty_ranges((filter, key), numbers, starts, length, 50_000)
     }
 
-    /// Random ranges, and ranges directly after keys, for which heuristic filters fail. Both kinds of range have the
-    /// theoretical rate, below the bound of the paper.
+    /// Tests random ranges and ranges directly after keys. The latter have a high rate with heuristic filters. Both
+    /// kinds of range have the theoretical rate, which is below the bound of the paper.
     #[test]
     fn every_kind_of_range_keeps_the_bound() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1)));

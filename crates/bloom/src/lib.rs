@@ -1,4 +1,5 @@
-//! The filter axis: a small summary of the keys of a run, so that most lookups of absent keys skip the run.
+//! The filter axis of the workbench. A filter is a small summary of the keys of an SSTable, by which most lookups of
+//! absent keys skip the SSTable.
 
 mod adaptive;
 mod allocation;
@@ -60,7 +61,7 @@ pub use filter_builder::FilterBuilder;
 pub use library::seam;
 
 /// All filters. The first filter is the baseline, and the last filter is the ideal bound.
-#[rustfmt::skip] // One line each, whatever their number.
+#[rustfmt::skip] // Each variant has its own line.
 pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
     catalog::origin!(),
     "bloom",

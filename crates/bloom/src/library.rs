@@ -2,17 +2,18 @@
 //!
 //! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in any
 //! language that can export C functions. Every call goes through a table of function pointers. If `library` is empty,
-//! the table has functions of this crate around the filter `standard`. The cost of the interface can then be measured
-//! in isolation.
+//! the table has functions of this crate that call the filter `standard`. This configuration measures the cost of the
+//! interface in isolation.
 //!
-//! Stored form, little-endian. The name identifies the library that wrote the filter. No other library opens it:
+//! The stored format is little-endian. The name identifies the library that wrote the filter. No other library opens
+//! the filter:
 //!
 //! ```text
 //! tag [u8; 4] | length of the name u8 | name | error i32 | bytes of the body u64 | body
 //! ```
 //!
-//! `error` is 0 unless the library could not build the filter. The library has no other way to report this. Opening the
-//! filter then fails with this number, and so does the flush or compaction.
+//! `error` is 0 unless the library could not build the filter. The library has no other way to report an error of
+//! `build`. If `error` is not 0, opening the filter fails with this number, and the flush or compaction fails too.
 
 mod identity;
 mod table;
@@ -60,7 +61,7 @@ impl Default for Params {
     }
 }
 
-/// Builds filters with a library.
+/// Builds filters with the functions of a shared library.
 struct LibraryFilters {
     functions: Arc<Functions>,
     budget: Budget,
@@ -77,7 +78,7 @@ impl Build<dyn FilterPolicy> for LibraryFilters {
     }
 }
 
-/// The stored header before the body.
+/// The header that is stored before the body of the filter.
 struct Head<'a> {
     name: &'a str,
     error: i32,
@@ -161,7 +162,7 @@ impl FilterPolicy for LibraryFilters {
     }
 }
 
-/// An open filter of a library.
+/// A filter that a shared library opened.
 struct LibraryFilter(OpenFilter);
 
 impl Filter for LibraryFilter {
@@ -192,8 +193,8 @@ impl Filter for LibraryFilter {
 /// The number of probes that are timed together.
 const CALLS: u32 = 10_000;
 
-/// Measures the interface of a filter in a library: single probes of the filter `standard` through the C ABI, and
-/// directly. `None` for other filters.
+/// Measures the cost of the C ABI. The function times single probes of the filter `standard` through the C ABI and
+/// through direct calls. Returns `None` for other filters.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

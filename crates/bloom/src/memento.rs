@@ -1,21 +1,24 @@
-//! The Memento filter: a quotient filter of prefixes. Each slot also keeps the last bits of its number.
+//! The Memento filter, a range filter. Each slot of a quotient filter stores the fingerprint of a prefix and the last
+//! bits of a number.
 //!
-//! Keys become numbers ([`Universe`]). The last `memento_bits` bits of a number are its memento, and the other bits are
-//! its prefix. The hash of the prefix gives a quotient and a fingerprint. The slot of the quotient stores the
-//! fingerprint with the memento. All numbers of a prefix are therefore in one run of slots, and a range needs one or
-//! two lookups. A lookup searches for a slot with the fingerprint of the prefix and a memento within the range.
+//! A [`Universe`] maps keys to numbers. The last `memento_bits` bits of a number are its memento, and the other bits
+//! are its prefix. The hash of the prefix gives a quotient and a fingerprint. The slot of the quotient stores the
+//! fingerprint together with the memento. All numbers with equal prefixes are therefore in one run of slots, and a
+//! range needs one or two lookups. Each lookup searches for a slot with the fingerprint of the prefix and a memento
+//! within the range.
 //!
-//! Numbers with another prefix collide with probability 2^−`fingerprint_bits` per stored number, and only if their
-//! memento is also in the range. The rate therefore has a bound for every range, including ranges right after keys.
-//! Ranges of up to 2^`memento_bits` numbers have two prefixes at most. Ranges of more than a few times this number are
-//! not answered.
+//! Two different prefixes collide with probability 2^−`fingerprint_bits` per stored number. The collision matters
+//! only if the memento of the stored number is also in the range. The rate therefore has a bound for every range,
+//! including ranges right after keys. A range of up to 2^`memento_bits` numbers has at most two prefixes. The filter
+//! reports every range with more than eight prefixes as not empty.
 //!
 //! Source: Eslami, Dayan, "Memento Filter: A Fast, Dynamic, and Robust Range Filter" (SIGMOD 2025, arXiv 2408.05625),
-//! section 4. The filter of the paper grows and stores the mementos of one fingerprint together. This filter is built
-//! once, with a slot per number in `slots.rs`.
+//! section 4. The filter of the paper can grow, and stores all mementos of one fingerprint together. This filter is
+//! built once, and has one slot per number (`slots.rs`).
 //!
-//! Bytes: (`fingerprint_bits` + `memento_bits` + 2.2) / 8 / 0.95 per key. Memory accesses per lookup: as in
-//! [`quotient`](crate::quotient). Memory accesses per range: as many as two lookups.
+//! The filter takes (`fingerprint_bits` + `memento_bits` + 2.2) / 8 / 0.95 bytes per key. A point lookup makes as
+//! many memory accesses as a lookup of [`quotient`](crate::quotient). A short range makes as many as two point
+//! lookups.
 
 use std::ops::Bound;
 
@@ -47,10 +50,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Memento>(
 
 const TAG: [u8; 4] = *b"memo";
 
-/// The seed of the hash of prefixes.
+/// The seed of the hash function for prefixes.
 const SEED: u64 = 0x6d_656d_656e_746f;
 
-/// The largest number of prefixes in a range that is answered.
+/// The largest number of prefixes in a range that the filter can report as empty.
 const MOST_PREFIXES: u64 = 8;
 
 const MOST_FINGERPRINT_BITS: u32 = 20;
@@ -92,7 +95,8 @@ impl Build<dyn FilterPolicy> for Memento {
 }
 
 impl FilterPolicy for Memento {
-    /// Stores the memento bits and the universe, then the slots. The header's number of probes is the width of a slot.
+    /// Stores the number of memento bits, the universe and the slots. The field `probes` of the header is the width
+    /// of a slot in bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -139,23 +143,23 @@ impl FilterPolicy for Memento {
     }
 }
 
-/// The rule by which a number becomes a slot.
+/// The rule that splits a number into a quotient and the content of a slot.
 struct Split {
     quotients: usize,
-    /// The bits of a slot: the bits of the fingerprint, followed by the bits of the memento.
+    /// The number of bits of a slot. The bits of the fingerprint come first, and the bits of the memento follow.
     bits: u32,
     memento_bits: u32,
 }
 
 impl Split {
-    /// The quotient and the fingerprint of a prefix.
+    /// Returns the quotient and the fingerprint of a prefix.
     fn prefix(&self, prefix: u64) -> (usize, u64) {
         let mixed = mix(prefix, SEED);
         let mask = (1 << (self.bits - self.memento_bits)) - 1;
         (reduce(mixed, self.quotients), remix(mixed) >> 24 & mask)
     }
 
-    /// The quotient and the content of the slot of a number.
+    /// Returns the quotient and the slot content of a number.
     fn slot(&self, number: u64) -> (usize, u64) {
         let (quotient, fingerprint) = self.prefix(number >> self.memento_bits);
         (quotient, fingerprint << self.memento_bits | number & self.largest_memento())
@@ -191,7 +195,7 @@ impl MementoFilter {
 }
 
 impl Filter for MementoFilter {
-    /// A hash does not identify the position of its key, so always true.
+    /// Always true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -212,8 +216,8 @@ impl Filter for MementoFilter {
         self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
     }
 
-    /// The false-positive rate of lookups, for numbers between the smallest and the largest that belong to no key.
-    /// Numbers with the prefix of a key are never confused with the key.
+    /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
+    /// largest key number, and belong to no key. A number with the prefix of a key is never confused with this key.
     fn expected_fpr(&self) -> f64 {
         let prefixes = (self.universe.largest() >> self.split.memento_bits) as f64 + 1.0;
         let absent = 1.0 - self.slots.keys as f64 / (self.universe.largest() as f64 + 1.0);
@@ -245,7 +249,8 @@ mod tests {
         filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high))
     }
 
-    /// The claim of the authors: ranges of up to 2^5 numbers, wherever they are, have a rate of about two fingerprints.
+    /// Tests the claim of the authors that ranges of up to 2^5 numbers at any position have a false-positive rate of
+    /// about 2 · 2^−`fingerprint_bits`.
     #[test]
     fn every_short_range_keeps_the_bound() {
         let mut numbers: Vec<u64> = (0..50_000).map(|i| mix(i, 1) >> 20).collect();
@@ -269,7 +274,7 @@ mod tests {
         assert!(filter.expected_fpr() < bound / 60.0);
     }
 
-    /// Dense numbers have one prefix for many mementos; nothing is confused within a prefix.
+    /// Dense numbers have one prefix for many mementos. Numbers with equal prefixes are never confused.
     #[test]
     fn numbers_of_one_prefix_are_exact() {
         let numbers: Vec<u64> = (0..2000).map(|i| i * 3).collect();

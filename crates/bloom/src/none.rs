@@ -1,4 +1,4 @@
-//! No filter: every probe answers "maybe". The baseline of the axis.
+//! No filter, which is the baseline of the axis. Every probe answers "maybe".
 
 use catalog::Variant;
 use types::{Bytes, KeyHash};
@@ -12,7 +12,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::plain(
     || Box::new(NoFilter),
 );
 
-/// The policy and the filter, both without state.
+/// The policy and the filter of the variant "none", without any data.
 struct NoFilter;
 
 impl FilterPolicy for NoFilter {
@@ -24,7 +24,9 @@ impl FilterPolicy for NoFilter {
         if stored.is_empty() {
             Ok(Box::new(Self))
         } else {
-            Err(CorruptFilter("the variant \"none\" stores no bytes, but there are some".to_owned()))
+            Err(CorruptFilter(
+                "the variant \"none\" stores no bytes, but the stored filter has bytes".to_owned(),
+            ))
         }
     }
 }

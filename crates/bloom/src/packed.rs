@@ -1,15 +1,16 @@
-//! An array of integers of a few bits each, without gaps.
+//! An array of integers that have a few bits each. The integers are stored without gaps.
 
 use prefetch::{large, prefetch};
 
-/// Maximum width in bits. An integer may begin at any bit of a byte and must fit in one unaligned word.
+/// The largest width of an integer in bits. An integer may begin at any bit of a byte, and must fit into one
+/// unaligned 64-bit word.
 pub(crate) const MOST_WIDTH: u32 = 32;
 
 const WORD_BYTES: usize = size_of::<u64>();
 
-/// Integers of `width` bits, in little-endian order of bits and bytes.
+/// An array of integers of `width` bits, in little-endian order of bits and bytes.
 pub(crate) struct Packed {
-    /// The integers and one extra word, so that the last integer can be read as a word.
+    /// The bytes of the integers, and one extra word so that the last integer can be read as a whole word.
     bytes: Vec<u8>,
     width: u32,
 }
@@ -20,7 +21,8 @@ impl Packed {
         Self { bytes: large::zeros(Self::words(len, width) * WORD_BYTES), width }
     }
 
-    /// The number of words of [`to_words`](Self::to_words) for `len` integers. `None` on overflow.
+    /// Returns the number of words that [`to_words`](Self::to_words) returns for `len` integers. Returns `None` on
+    /// overflow.
     pub(crate) fn checked_words(len: u64, width: u32) -> Option<u64> {
         len.checked_mul(width.into()).map(|bits| bits.div_ceil(u64::BITS.into()) + 1)
     }
@@ -36,12 +38,12 @@ impl Packed {
         Self { bytes, width }
     }
 
-    /// The array as words to store.
+    /// Returns the array as 64-bit words, for storage.
     pub(crate) fn to_words(&self) -> impl ExactSizeIterator<Item = u64> {
         self.bytes.chunks_exact(WORD_BYTES).map(|word| u64::from_le_bytes(word.try_into().expect("a word")))
     }
 
-    /// The largest integer: all bits set.
+    /// Returns the largest integer of the array's width, which has all bits set.
     #[inline]
     pub(crate) fn mask(&self) -> u64 {
         (1 << self.width) - 1
@@ -59,7 +61,7 @@ impl Packed {
         u64::from_le_bytes(word.try_into().expect("a word")) >> (bit % 8) & self.mask()
     }
 
-    /// Sets integer `index` to the low bits of `value`.
+    /// Sets the integer at `index` to the low bits of `value`.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, value: u64) {
         let (bit, mask) = (index * self.width as usize, self.mask());
@@ -69,7 +71,7 @@ impl Packed {
         place.copy_from_slice(&word.to_le_bytes());
     }
 
-    /// Prefetches the cache line in which entry `index` begins.
+    /// Prefetches the cache line in which the integer at `index` begins.
     #[inline]
     pub(crate) fn prefetch(&self, index: usize) {
         prefetch(&self.bytes, index * self.width as usize / 8);

@@ -1,9 +1,9 @@
-//! Fingerprint arrays built by peeling, for the xor filter and the binary fuse filter. A key selects a few integers of
-//! an array, and their XOR is its fingerprint.
+//! Fingerprint arrays built by peeling, for the xor filter and the binary fuse filter. A key selects a few integers
+//! of an array, and the XOR of these integers is the fingerprint of the key.
 //!
-//! Peeling: an integer that only one key selects can be set last. That key is removed, and the step is repeated.
-//! Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020), after Botelho, Pagh &
-//! Ziviani (2007).
+//! Peeling finds an integer that only one key selects, and removes this key. The step is repeated until no key is
+//! left. The integers are then set in reverse order of removal. Source: Graf & Lemire, "Xor filters: faster and
+//! smaller than Bloom and cuckoo filters" (2020), after Botelho, Pagh & Ziviani (2007).
 
 use types::KeyHash;
 
@@ -14,31 +14,32 @@ use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
 use crate::stored::Head;
 
-/// The selection of integers of the array by a key.
+/// A rule for the integers of the array that a key selects.
 pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
-    /// Creates the selection for `keys` different keys. Each further attempt gets more space.
+    /// Creates the rule for `keys` different keys. A larger number `attempt` gives a larger array.
     fn sized(keys: usize, attempt: u64) -> Self;
 
     /// The two parameters that determine [`len`](Self::len) and [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
-    /// Creates the selection from stored parameters. Returns `None` if the parameters are invalid.
+    /// Creates the rule from stored parameters. Returns `None` if the parameters are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
     /// The length of the array.
     fn len(&self) -> u64;
 
-    /// The indices that a key selects by its mixed hash. The indices are distinct and below the length.
+    /// Returns the indices that a key selects, computed from the mixed hash of the key. The indices are distinct and
+    /// below the length of the array.
     fn select(&self, mixed: u64) -> [usize; N];
 }
 
-/// The fingerprint of a key. Only its low bits are used.
+/// Returns the fingerprint of a key. The filter uses only the low bits of the result.
 #[inline]
 fn fingerprint(mixed: u64) -> u64 {
     remix(mixed ^ mixed >> 32) >> 32
 }
 
-/// Rejects invalid widths.
+/// Rejects a fingerprint width outside of the range from 1 to `MOST_WIDTH` bits.
 pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
     if (1..=MOST_WIDTH).contains(&fingerprint_bits) {
         Ok(fingerprint_bits)
@@ -47,8 +48,8 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
     }
 }
 
-/// The fingerprint width of one SSTable. With an allocation, it is the largest width within the budget at `overhead`
-/// array entries per key. Otherwise it is the parameter.
+/// Returns the fingerprint width in bits for the filter of one SSTable. With an allocation, the result is the largest
+/// width within the budget, at `overhead` array entries per key. Otherwise the result is the parameter.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
         Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
@@ -56,8 +57,8 @@ pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_
     }
 }
 
-/// Builds the stored form. The header's number of probes is the width. Then follow the seed, the two parameters of
-/// the selection, and the array. Without keys only the header is stored.
+/// Builds the stored bytes of the filter. The field `probes` of the header is the fingerprint width. The seed, the
+/// two parameters of the selection and the array follow. Without keys, only the header is stored.
 pub(crate) fn build<const N: usize, S: Selection<N>>(
     tag: [u8; 4],
     width: u32,
@@ -67,7 +68,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     if input.hashes.is_empty() {
         return head.encode(std::iter::empty());
     }
-    // The search ends because each attempt gets more space. Equal hashes are inserted once.
+    // The search ends, because each attempt has a larger array. Equal hashes are inserted once.
     let (seed, selection, order) = (0..)
         .find_map(|seed| {
             let mut keys: Vec<u64> = input.hashes.iter().map(|hash| mix(hash.0, seed)).collect();
@@ -87,9 +88,10 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns the keys in the order of removal, each with an index that no later key selects. `None` if peeling fails.
+/// Returns the keys in the order of removal. Each key comes with an index that no key after it selects. Returns
+/// `None` if peeling fails.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
-    // For each index: the number of keys that select it, and the XOR of these keys.
+    // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];
     for key in keys {
         for place in selection.select(*key) {
@@ -125,7 +127,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
             0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
-            keys => Err(CorruptFilter(format!("{keys} keys, but no fingerprints"))),
+            keys => Err(CorruptFilter(format!("the header counts {keys} keys, but no fingerprints follow"))),
         };
     };
     let fits = |selection: &S| {
@@ -141,7 +143,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     Ok(Box::new(SumFilter { parts: Some((seed, selection, array)) }))
 }
 
-/// A fingerprint array in memory. Without keys it has no parts.
+/// A fingerprint array in memory. For an SSTable without keys, `parts` is `None`.
 struct SumFilter<const N: usize, S> {
     parts: Option<(u64, S, Packed)>,
 }
@@ -159,7 +161,8 @@ impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
         selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| array.prefetch(place));
     }
 
-    /// The XOR of an absent key is uniformly distributed, for any number of keys.
+    /// Returns the false-positive rate, which is 2^−width. The XOR of the integers that an absent key selects is
+    /// uniformly distributed, for any number of keys.
     fn expected_fpr(&self) -> f64 {
         self.parts.as_ref().map_or(0.0, |(_, _, array)| 0.5f64.powf(array.width().into()))
     }

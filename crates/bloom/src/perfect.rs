@@ -1,7 +1,7 @@
-//! The ideal bound: the exact set of the key hashes, at no cost in memory.
+//! The ideal bound: the exact set of the key hashes, whose memory counts as 0.
 //!
-//! The filter is the upper limit for the benefit of any filter. By convention its memory counts as 0. The stored bytes
-//! of the filter, eight per key, do count.
+//! No filter can reduce the cost of lookups more than this filter. The memory of the filter counts as 0 by
+//! convention. The stored bytes of the filter count, with eight bytes per key.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::<dyn FilterPolicy
 
 const TAG: [u8; 4] = *b"perf";
 
-/// Builds exact sets.
+/// Builds exact sets of key hashes.
 struct Perfect;
 
 impl FilterPolicy for Perfect {
@@ -36,7 +36,7 @@ impl FilterPolicy for Perfect {
     }
 }
 
-/// The set of hashes.
+/// The exact set of key hashes in memory.
 struct PerfectFilter {
     hashes: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
 }
@@ -46,7 +46,7 @@ impl Filter for PerfectFilter {
         self.hashes.contains(&hash.0)
     }
 
-    /// The chance that an absent key has the hash of one that is there.
+    /// Returns the probability that an absent key has the hash of a stored key.
     fn expected_fpr(&self) -> f64 {
         self.hashes.len() as f64 / 2f64.powi(64)
     }

@@ -1,16 +1,17 @@
-//! The prefix filter: a Bloom filter of the first bytes of the keys, which answers short ranges.
+//! The prefix filter: a Bloom filter of key prefixes of a fixed length, which can report short ranges empty.
 //!
-//! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has that prefix. Longer
-//! ranges, and ranges that extend over several prefixes, are not answered. Keys shorter than the prefix have no prefix,
-//! and are in no range within a prefix. The keys themselves are in the filter as well, unless `whole_keys` is off.
-//! Without them, a lookup probes only the prefix, and every absent key that shares its prefix with a key is a false
-//! positive. A key of exactly `length` bytes is its own prefix, and has one entry if both hash functions are XXH3.
+//! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has this prefix. The
+//! filter reports every range that extends over several prefixes as not empty. A key shorter than `length` bytes has
+//! no prefix, and is in no range within one prefix. The filter also has an entry for each full key, unless
+//! `whole_keys` is off. Without these entries, a point lookup tests only the prefix of its key. Every absent key with
+//! the prefix of a stored key is then a false positive. A key of exactly `length` bytes is its own prefix. Such a key
+//! has one entry instead of two if the tree also hashes keys with XXH3.
 //!
 //! Sources: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek"); Dong et
-//! al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The rates are those of a textbook Bloom
-//! filter of the keys and the distinct prefixes.
+//! al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The false-positive rate equals the rate
+//! of a textbook Bloom filter that has an entry for each key and each distinct prefix.
 //!
-//! Bytes: `bits_per_key` / 8 per key, shared by keys and prefixes.
+//! The filter takes `bits_per_key` / 8 bytes per key, for the entries of keys and of prefixes together.
 
 use std::ops::Bound;
 
@@ -77,7 +78,7 @@ impl Build<dyn FilterPolicy> for Prefix {
 }
 
 impl FilterPolicy for Prefix {
-    /// The stored parameters before the bits: the length of a prefix, and whether the filter has the keys.
+    /// Stores the length of a prefix and the parameter `whole_keys`. The bits of the Bloom filter follow.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let mut entries: Vec<KeyHash> = Vec::new();
         let mut last: Option<&[u8]> = None;
@@ -126,13 +127,13 @@ impl FilterPolicy for Prefix {
 }
 
 impl Prefix {
-    /// The parameters as the first stored word.
+    /// Returns the first stored word, which encodes the parameters.
     fn front(&self) -> u64 {
         self.length as u64 | u64::from(self.whole_keys) << 32
     }
 }
 
-/// The hash of a prefix. The function is fixed, because the hash function of the tree is for complete keys.
+/// Returns the hash of a prefix. The hash function is fixed, because the hash function of the tree is for full keys.
 fn hash(prefix: &[u8]) -> KeyHash {
     KeyHash(xxh3_64(prefix))
 }
@@ -141,7 +142,7 @@ fn hash(prefix: &[u8]) -> KeyHash {
 struct PrefixFilter {
     bits: BitArray,
     probes: u32,
-    /// The number of prefixes, plus keys if they are in the filter.
+    /// The number of distinct prefixes, plus the number of keys if the filter has full keys.
     entries: u64,
     length: usize,
     whole_keys: bool,
@@ -197,7 +198,8 @@ impl Filter for PrefixFilter {
     }
 }
 
-/// The first `length` bytes of all keys between the bounds. `None` if the first bytes of these keys may differ.
+/// Returns the first `length` bytes that all keys between the bounds share. Returns `None` if the first bytes of
+/// these keys may differ.
 fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) -> Option<&'a [u8]> {
     let (Bound::Included(low) | Bound::Excluded(low)) = low else { return None };
     let (Bound::Included(end) | Bound::Excluded(end)) = high else { return None };
@@ -206,7 +208,7 @@ fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) ->
     (end.starts_with(prefix) || is_next).then_some(prefix)
 }
 
-/// Whether `next` is the first string after all that begin with `prefix`.
+/// Whether `next` is the first string after all strings that begin with `prefix`.
 fn is_next(prefix: &[u8], next: &[u8]) -> bool {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX);
     last.is_some_and(|at| next.strip_prefix(&prefix[..at]) == Some(&[prefix[at] + 1]))
@@ -249,16 +251,15 @@ mod tests {
         }
         assert_eq!(shared_prefix(low, Bound::Included(b"abcd5"), 6), None);
         let low = Bound::Included(&b"a\xff\xff1"[..]);
-        // The key "b" is below "b\0" and has no prefix.
+        // The key "b" is below "b\0" and is too short to have a prefix.
         for (high, shared) in [(&b"b"[..], true), (b"b\0", false), (b"b\0\0", false)] {
             assert_eq!(shared_prefix(low, Bound::Excluded(high), 3).is_some(), shared, "{high:?}");
         }
         assert_eq!(shared_prefix(Bound::Included(b"\xff\xff"), Bound::Excluded(b""), 2), None);
     }
 
-    /// With many keys under few prefixes, ranges within absent prefixes are rejected at the theoretical rate, and
-    /// With many keys under few prefixes, ranges within absent prefixes are rejected at the theoretical rate, and
-    /// prefixes have little effect on the rate of point lookups.
+    /// Tests many keys with few prefixes. Ranges within absent prefixes have the theoretical false-positive rate.
+    /// Prefixes have little effect on the rate of point lookups.
     #[test]
     fn rates_are_those_of_a_bloom_filter_of_keys_and_prefixes() {
         for whole_keys in [true, false] {
@@ -276,7 +277,7 @@ mod tests {
         }
     }
 
-    /// Keys as long as a prefix, hashed by the function of prefixes, cost no more than in a Bloom filter of keys.
+    /// If a key has the length of a prefix and both have the same hash function, the key takes only one entry.
     #[test]
     fn keys_that_are_prefixes_are_counted_once() {
         let keys: KeyList = (0..20_000u64).map(|i| mix(i, 1).to_be_bytes()).collect();
@@ -294,7 +295,7 @@ mod tests {
         };
         let once = rate(&hashes);
         assert!((once - theory::standard(200_000, 20_000, 7)).abs() < 1e-4, "{once}");
-        // Another hash function needs an entry for the key and one for the prefix.
+        // With another hash function, the key has one entry and its prefix has another entry.
         hashes.iter_mut().for_each(|hash| *hash = KeyHash(mix(hash.0, 6)));
         assert!(rate(&hashes) > 5.0 * once);
     }

@@ -1,17 +1,17 @@
-//! The parameters of the plain Bloom filters: bits per key and probes per key.
+//! The parameters that several Bloom filters share: bits per key and probes per key.
 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::filter::FilterInput;
 
-/// The parameters in TOML.
+/// The parameters as the user writes them in TOML.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Params {
-    /// Bits spent per key.
+    /// The memory of the filter in bits per key.
     pub(crate) bits_per_key: f64,
-    /// Bits set per key; 0 selects the best number.
+    /// The number of bits that each key sets. 0 selects the number with the lowest false-positive rate.
     pub(crate) probes: u32,
 }
 
@@ -40,7 +40,8 @@ impl Probed {
         Ok(Self { budget, probes: (params.probes > 0).then_some(params.probes) })
     }
 
-    /// The number of probes of one SSTable's filter: the parameter, or the best number for its bits per key.
+    /// Returns the number of probes for the filter of one SSTable. The result is the parameter, or `best` of the bits
+    /// per key if the parameter is 0.
     pub(crate) fn probes(&self, input: &FilterInput<'_>, best: impl Fn(f64) -> u32) -> u32 {
         self.probes.unwrap_or_else(|| best(self.budget.bits_per_key(input)))
     }

@@ -1,7 +1,7 @@
-//! CPU features as types. A value of such a type exists only if the CPU has the instructions.
+//! Types that represent CPU features. A value of such a type exists only if the CPU has the feature.
 //!
-//! A filter with a special lookup for a feature is generic over these types. The choice is made once, when the
-//! filter is opened, and costs nothing per probe.
+//! A filter with different lookups for different features is generic over these types. The filter chooses the feature
+//! once, when the filter is opened, so a probe has no extra cost.
 
 /// Any CPU, without special features.
 #[derive(Clone, Copy)]
@@ -27,14 +27,14 @@ pub(crate) struct Popcnt(());
 #[derive(Clone, Copy)]
 pub(crate) struct Bmi2(());
 
-/// A CPU with AVX-512 `vpopcntdq`: counts the bits of each word of a vector.
+/// A CPU with AVX-512 `vpopcntdq`, which counts the bits of each word of a vector.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512Popcnt(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Detects the feature. `None` if the CPU lacks it.
+    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
     }
@@ -42,7 +42,7 @@ impl Avx2 {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// Detects the feature. `None` if the CPU lacks it.
+    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
     }
@@ -50,7 +50,7 @@ impl Avx512 {
 
 #[cfg(target_arch = "x86_64")]
 impl Popcnt {
-    /// Detects the feature. `None` if the CPU lacks it.
+    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("popcnt").then_some(Self(()))
     }
@@ -70,7 +70,7 @@ impl Avx512Popcnt {
 
 #[cfg(target_arch = "x86_64")]
 impl Bmi2 {
-    /// Detects both features. `None` if the CPU lacks one.
+    /// Detects both features. Returns `None` if the CPU lacks one of the two features.
     pub(crate) fn detect() -> Option<Self> {
         let there =
             std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("popcnt");

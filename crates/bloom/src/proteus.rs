@@ -1,22 +1,22 @@
-//! Proteus: an exact set of short prefixes and a Bloom filter of longer prefixes. The filter chooses both lengths
-//! itself.
+//! Proteus, a range filter that consists of an exact set of short prefixes and a Bloom filter of longer prefixes. The
+//! filter chooses the lengths of both kinds of prefixes.
 //!
-//! Keys become numbers ([`Universe`]). The first part has the numbers without their last t bits, as an exact set. The
-//! second part is a Bloom filter of the numbers without their last b bits, b < t. A range without a prefix of the first
-//! part is empty. Otherwise the Bloom filter is probed for all longer prefixes of the range under the prefixes that the
-//! first part has. A range is reported as not empty if one of these probes succeeds.
+//! A [`Universe`] maps keys to numbers. The first part is the exact set of the numbers without their last t bits. The
+//! second part is a Bloom filter of the numbers without their last b bits, where b < t. A range is empty if no prefix
+//! of the range is in the exact set. If the exact set has prefixes of the range, the filter probes the Bloom filter
+//! for all longer prefixes under these prefixes. A range is reported as not empty if one of these probes succeeds.
 //!
-//! Long ranges need a small b or a large first part, and ranges next to keys need a small b. The builder draws ranges
-//! of the kind that the parameters describe, and takes the lengths with the lowest expected rate for the memory (see
-//! `design.rs`). Ranges that would need more than 256 probes are not answered.
+//! Long ranges need a small b or a large exact set, and ranges next to keys need a small b. The builder draws random
+//! ranges according to the parameters, and chooses the lengths with the lowest expected false-positive rate for the
+//! memory (see `design.rs`). A range that would need more than 256 probes is reported as not empty.
 //!
 //! Source: Knorr, Lemaire, Lim, Luo, Zhang, Idreos, Mitzenmacher, "Proteus: A Self-Designing Range Filter" (SIGMOD
-//! 2022), sections 3 and 4. The filter of the paper samples the ranges of the workload; this filter draws ranges of one
-//! length, anywhere or right after keys. The first part of the paper is a trie of uniform depth, in the form of `SuRF`;
-//! here the prefixes are an Elias–Fano coded set.
+//! 2022), sections 3 and 4. The filter of the paper samples the ranges of the workload. This filter draws ranges of
+//! one length, at random positions or right after keys. The first part of the paper is a `SuRF` trie of uniform
+//! depth. Here the first part is a set in the Elias–Fano encoding.
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per lookup: about three in the set, and those of
-//! [`standard`](crate::standard).
+//! The filter takes `bits_per_key` / 8 bytes per key. A point lookup makes about three memory accesses in the set,
+//! and in addition those of a [`standard`](crate::standard) filter.
 
 mod design;
 
@@ -54,10 +54,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Proteus>(
 
 const TAG: [u8; 4] = *b"prot";
 
-/// The seed of the hash of prefixes.
+/// The seed of the hash function for prefixes.
 const SEED: u64 = 0x70_726f_7465_7573;
 
-/// The longest expected range, as an exponent of two.
+/// The largest valid `range_bits`, the base-2 logarithm of the expected range length.
 const MOST_RANGE_BITS: u32 = 40;
 
 /// Builds Proteus filters.
@@ -93,8 +93,9 @@ impl Build<dyn FilterPolicy> for Proteus {
 }
 
 impl FilterPolicy for Proteus {
-    /// Stores both numbers of bits that prefixes lack, the numbers of prefixes, the form of the exact set and its
-    /// number of words. Then follow the universe, the set and the Bloom filter, whose probes are in the header.
+    /// Stores the numbers of bits that both kinds of prefixes lack, and the numbers of prefixes. The encoding number
+    /// and the size of the exact set follow, and then the universe, the set and the Bloom filter. The header has the
+    /// number of probes of the Bloom filter.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -149,7 +150,7 @@ impl FilterPolicy for Proteus {
     }
 }
 
-/// The hash of a prefix of the Bloom filter.
+/// Returns the hash of a prefix for the Bloom filter.
 fn hash(prefix: u64) -> KeyHash {
     KeyHash(mix(prefix, SEED))
 }
@@ -157,7 +158,7 @@ fn hash(prefix: u64) -> KeyHash {
 /// A Proteus filter in memory.
 struct ProteusFilter {
     universe: Universe,
-    /// The exact set of prefixes without `set_bits` bits. `None` stands for all prefixes.
+    /// The exact set of the numbers without their last `set_bits` bits. `None` is the set of all prefixes.
     set: Option<Codes>,
     set_bits: u32,
     set_len: u64,
@@ -168,7 +169,7 @@ struct ProteusFilter {
 }
 
 impl ProteusFilter {
-    /// Decodes the stored words. `None` if they are corrupt.
+    /// Decodes a filter from stored words. Returns `None` if the words are corrupt.
     fn decode(words: &mut impl ExactSizeIterator<Item = u64>, probes: u32) -> Option<Self> {
         let [set_bits, filter_bits, set_len, filter_len, form, set_words] = [(); 6].map(|()| words.next());
         let (set_bits, filter_bits, form) = (set_bits?, filter_bits?, u32::try_from(form?).ok()?);
@@ -190,12 +191,12 @@ impl ProteusFilter {
         Some(Self { universe, set, set_bits, set_len, bits, probes, filter_bits, filter_len })
     }
 
-    /// Whether the exact set has a prefix from `first` to `last`.
+    /// Whether the exact set has a prefix from `first` to `last`, inclusive.
     fn set_has(&self, first: u64, last: u64) -> bool {
         self.set.as_ref().is_none_or(|set| set.has_between(first, last))
     }
 
-    /// The prefix of a number in the exact set.
+    /// Returns the prefix of a number that the exact set would have.
     fn prefix(&self, number: u64) -> u64 {
         number.checked_shr(self.set_bits).unwrap_or(0)
     }
@@ -209,7 +210,7 @@ impl ProteusFilter {
         if !self.set_has(from, to) {
             return false;
         }
-        // Prefixes between the two outer ones are entirely within the range.
+        // All prefixes between the first and the last prefix are entirely within the range.
         if to - from > 1 && self.set_has(from + 1, to - 1) {
             return true;
         }
@@ -229,7 +230,7 @@ impl ProteusFilter {
 }
 
 impl Filter for ProteusFilter {
-    /// A hash does not identify the position of its key, so always true.
+    /// Always true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -253,14 +254,15 @@ impl Filter for ProteusFilter {
         self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
     }
 
-    /// The rate of lookups of numbers that are no key's, anywhere between the smallest and the largest. Numbers that
-    /// share the longer prefix of a key are false positives. Others with its shorter prefix pass the set.
+    /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
+    /// largest key number, and belong to no key. A number with the longer prefix of a key is a false positive. Any
+    /// other number with the shorter prefix of a key passes the set and is tested in the Bloom filter.
     fn expected_fpr(&self) -> f64 {
         let largest = self.universe.largest();
         let share = |len: u64, bits: u32| len as f64 / prefixes_of(largest, bits) as f64;
         let passed = if self.set.is_some() { share(self.set_len, self.set_bits) } else { 1.0 };
         let confused = share(self.filter_len, self.filter_bits);
-        // At least one number with each of these prefixes is a key.
+        // At least one number with each stored prefix is the number of a key.
         let keys = self.filter_len as f64 / (largest as f64 + 1.0);
         let rate = theory::standard(self.bits.len() as u64, self.filter_len, self.probes);
         (confused - keys).max(0.0) + (passed - confused).max(0.0) * rate
@@ -290,8 +292,8 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    /// The claim of the authors: a filter that is designed for the ranges is at least as good as filters of one design,
-    /// whether the ranges are long or next to keys.
+    /// Tests the claim of the authors that a filter designed for the expected ranges is at least as good as filters
+    /// with a fixed design. The tested ranges are long or next to keys.
     #[test]
     fn the_design_fits_the_ranges() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1) >> 20));

@@ -1,13 +1,15 @@
-//! The quotient filter: the remainder of every key is in the slot of its quotient, or in the next free slot after it.
+//! The quotient filter. The remainder of every key is in the slot of the key's quotient, or in the next free slot
+//! after it.
 //!
-//! The remainders are in the slots of `slots.rs`. Sources: Bender et al., "Don't thrash: how to cache your hash on
+//! The module `slots.rs` stores the remainders. Sources: Bender et al., "Don't thrash: how to cache your hash on
 //! flash" (VLDB 2012); Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count"
-//! (2017), section 3, for the two bits and the offsets. Here the filter is built once, 95 % full, with any number of
-//! quotients.
+//! (2017), section 3, for the two metadata bits per slot and the offsets. This filter is built once, 95 % full, with
+//! any number of quotients.
 //!
-//! Bytes: (`remainder_bits` + 2.2) / 8 / 0.95 per key. Memory accesses per probe: one for most absent keys that hit
-//! an empty quotient, three otherwise. The false-positive rate is about 0.95 / 2^`remainder_bits`.
-#![allow(clippy::inline_always)] // One body, compiled for two CPU feature sets.
+//! The filter takes (`remainder_bits` + 2.2) / 8 / 0.95 bytes per key. A probe makes one memory access for most
+//! absent keys whose quotient has no remainders, and otherwise three. The false-positive rate is about 0.95 /
+//! 2^`remainder_bits`.
+#![allow(clippy::inline_always)] // The lookup is compiled for two CPU feature sets.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -92,27 +94,27 @@ impl FilterPolicy for Quotient {
     }
 }
 
-/// Decodes the slots. The header's number of probes is the width of remainders.
+/// Decodes the slots of a stored filter. The field `probes` of the header is the width of remainders in bits.
 fn decode(stored: &[u8]) -> Result<Slots, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, TAG)?;
     Slots::decode(&mut words, head.keys, head.probes)
 }
 
-/// Whether a key may be in the slots.
+/// Whether the slots have the quotient and the remainder of a key.
 #[inline(always)]
 fn may_contain(slots: &Slots, hash: KeyHash, select: impl Fn(u64, u32) -> u32) -> bool {
     let (quotient, remainder) = split(hash, slots.quotients, (1 << slots.width()) - 1);
     slots.has(quotient, |other| other == remainder, select)
 }
 
-/// The quotient and the remainder of a key.
+/// Returns the quotient and the remainder of a key.
 #[inline]
 fn split(hash: KeyHash, quotients: usize, mask: u64) -> (usize, u64) {
     let mixed = mix(hash.0, 0);
     (reduce(mixed, quotients), remix(mixed) >> 24 & mask)
 }
 
-/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
+/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool;
 }
@@ -123,7 +125,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The lookup with one instruction that counts bits, and one instruction that finds the n-th set bit.
+/// The lookup for CPUs that have an instruction to count bits, and an instruction to find the n-th set bit.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Bmi2 {
@@ -136,7 +138,7 @@ impl Lookup for Bmi2 {
                 std::arch::x86_64::_pdep_u64(1 << (rank % u64::BITS), word).trailing_zeros()
             })
         }
-        // SAFETY: `self` exists only where the instructions were detected.
+        // SAFETY: `self` exists only if the CPU has the instructions.
         unsafe { compiled(slots, hash) }
     }
 }

@@ -1,4 +1,5 @@
-//! A bit vector that counts its one bits up to a position, and finds the n-th one bit.
+//! A bit vector with fast rank and select: the number of one bits before a position, and the position of the n-th one
+//! bit.
 //!
 //! The number of one bits before every 512th bit is stored. Source: Jacobson, "Space-efficient static trees and graphs"
 //! (1989).
@@ -7,10 +8,10 @@ use prefetch::large;
 
 use crate::slots::select;
 
-/// The words between two stored counts.
+/// The number of words between two stored counts.
 const WORDS: usize = 8;
 
-/// Bits together with counts of their one bits.
+/// A bit vector with stored counts of its one bits.
 pub(crate) struct RankedBits {
     words: Vec<u64>,
     /// The number of one bits before each group of [`WORDS`] words.
@@ -19,7 +20,7 @@ pub(crate) struct RankedBits {
 }
 
 impl RankedBits {
-    /// Counts the one bits of these words. There must be fewer than 2^32.
+    /// Creates the bit vector from these words, and counts the one bits. There must be fewer than 2^32 one bits.
     pub(crate) fn new(words: impl ExactSizeIterator<Item = u64>) -> Self {
         let words = large::collected(words);
         let mut ones = 0;
@@ -37,12 +38,12 @@ impl RankedBits {
         self.words[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// The number of one bits.
+    /// Returns the number of one bits.
     pub(crate) fn ones(&self) -> usize {
         self.ones
     }
 
-    /// The number of one bits before `index`. `index` must be less than the number of bits.
+    /// Returns the number of one bits before `index`. `index` must be less than the number of bits.
     pub(crate) fn rank(&self, index: usize) -> usize {
         let (word, group) = (index / 64, index / 64 / WORDS);
         let whole = self.words[group * WORDS..word].iter().map(|word| word.count_ones()).sum::<u32>();
@@ -50,7 +51,8 @@ impl RankedBits {
         (self.ranks[group] + whole + rest.count_ones()) as usize
     }
 
-    /// The position of the one bit with index `rank`, from 0. `None` if there are fewer one bits.
+    /// Returns the position of the one bit with the index `rank`, counted from 0. Returns `None` if there are too few
+    /// one bits.
     pub(crate) fn select(&self, rank: usize) -> Option<usize> {
         if rank >= self.ones {
             return None;

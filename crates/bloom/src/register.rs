@@ -1,12 +1,12 @@
-//! The register-blocked Bloom filter: all bits of a key in one 64-bit word.
+//! The register-blocked Bloom filter. All bits of a key are in one 64-bit word.
 //!
-//! A lookup is one load, one mask and one comparison without vector instructions. No other filter of the Bloom family
-//! needs fewer instructions. The number of keys per block varies much for such small blocks, so the false-positive rate
-//! is the highest of the family. Sources: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters"
-//! (2007), with blocks of a machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high
-//! throughput" (VLDB 2019), section 3.
+//! A lookup is one load, one mask and one comparison without vector instructions. No other Bloom filter needs fewer
+//! instructions. The number of keys per word varies much, so the false-positive rate is the highest of all Bloom
+//! filters. Sources: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), with blocks
+//! of a machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high throughput" (VLDB
+//! 2019), section 3.
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: one.
+//! The filter takes `bits_per_key` / 8 bytes per key. A probe makes one memory access.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
@@ -34,7 +34,7 @@ const TAG: [u8; 4] = *b"blmr";
 const WORD_BITS: u32 = u64::BITS;
 const PLACE_BITS: u32 = WORD_BITS.ilog2();
 
-/// The number of bit positions that one hash selects in a word.
+/// The largest number of bit positions that one hash can select in a word.
 const MOST_PROBES: u32 = WORD_BITS / PLACE_BITS;
 
 /// Builds register-blocked Bloom filters.
@@ -73,7 +73,9 @@ impl FilterPolicy for Register {
             8 => Box::new(RegisterFilter::<8> { words, keys }),
             9 => Box::new(RegisterFilter::<9> { words, keys }),
             MOST_PROBES => Box::new(RegisterFilter::<MOST_PROBES> { words, keys }),
-            probes => return Err(CorruptFilter(format!("{probes} probes; valid are 1 to {MOST_PROBES}"))),
+            probes => {
+                return Err(CorruptFilter(format!("probes is {probes}; it must be from 1 to {MOST_PROBES}")));
+            }
         })
     }
 
@@ -82,7 +84,7 @@ impl FilterPolicy for Register {
     }
 }
 
-/// The number of probes with the lowest false-positive rate in a large filter.
+/// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter.
 fn best_probes(bits_per_key: f64) -> u32 {
     const WORDS: u64 = 1 << 32;
     let keys = (f64::from(WORD_BITS) / bits_per_key * WORDS as f64) as u64;
@@ -96,15 +98,15 @@ fn rate(keys: u64, words: u64, probes: u32) -> f64 {
     theory::blocked(keys, words, |load| rates.get(load as usize).copied().unwrap_or(1.0))
 }
 
-/// The bits of this key in its word. Each group of six bits of a derived hash selects one bit.
+/// Returns the bits that a key sets in its word. Each group of six bits of a derived hash selects one bit.
 #[inline]
 fn mask(hash: KeyHash, probes: u32) -> u64 {
     let derived = remix(hash.0);
     (1..=probes).fold(0, |mask, probe| mask | 1 << (derived >> (WORD_BITS - PLACE_BITS * probe) & 63))
 }
 
-/// A register-blocked Bloom filter in memory, compiled for its number of probes. Fewer instructions per lookup let
-/// more cache misses of later lookups overlap.
+/// A register-blocked Bloom filter in memory. The lookup is compiled for each number of probes, because with fewer
+/// instructions per lookup, more cache misses overlap.
 struct RegisterFilter<const PROBES: u32> {
     words: Vec<u64>,
     keys: u64,

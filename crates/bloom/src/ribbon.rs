@@ -1,27 +1,30 @@
-//! The ribbon filter: fingerprints as sums over a band of 64 rows. The memory of a ribbon filter is within a few
-//! percent of the minimum for any filter.
+//! The ribbon filter, which solves a system of linear equations. The fingerprint of a key is a sum over a band of 64
+//! rows. The memory of a ribbon filter is within a few percent of the minimum for any filter.
 //!
-//! The equation of a key (see `banding`) requires that the rows selected by its coefficients sum up to its fingerprint.
-//! The solution is stored by columns: a block of 64 rows is one word per column. A lookup is a few ANDs and parities
-//! over two adjacent blocks. With r columns, the false-positive rate is 2^−r. If the budget allows a fraction of a
-//! column, some blocks have one column more than the others.
+//! In the equation of a key, the coefficients select rows of the solution. The sum of these rows must be the
+//! fingerprint of the key (see `banding`). The solution is stored by columns, so a block of 64 rows has one word per
+//! column. A lookup computes ANDs and parities over two adjacent blocks. With r columns, the false-positive rate is
+//! 2^−r. If the budget allows a fraction of a column, some blocks have one column more than the others.
 //!
-//! Three forms:
-//! * **`balanced`**: there are fewer rows than keys. If a key contradicts, the keys below a threshold in its bucket of
-//!   128 starts move ("are bumped") to a second, far smaller system, and so on. The last system has the standard form.
-//!   The balanced form takes about 1.015 · r bits per key, including 8 bits of threshold per bucket. Source: Dillinger,
-//!   Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using ribbon" (2022).
-//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. But with too
-//!   few rows, some absent keys are dependent too, which adds up to a fifth to the rate of large SSTables (counted
-//!   during construction). The homogeneous form takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the
-//!   same paper.
-//! * **`standard`**: as many rows as a system without contradictions needs, found by trying. The standard form takes
-//!   1.1 to 1.2 · r bits per key, and more with the logarithm of the number of keys. Source: Dillinger & Walzer,
-//!   "Ribbon filter: practically smaller than Bloom and Xor" (2021).
+//! The filter has three constructions:
+//! * **`balanced`**: the system has fewer rows than keys. If the equation of a key contradicts other equations, keys
+//!   move ("are bumped") to a second, far smaller system. In a bucket of 128 start rows, all keys below a threshold
+//!   are bumped. Keys can move again to a third or fourth system. The last system has the construction `standard`.
+//!   This construction takes about 1.015 · r bits per key, including 8 bits of threshold per bucket. Source:
+//!   Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using
+//!   ribbon" (2022).
+//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. If there are
+//!   few rows, the equations of some absent keys depend on the equations of the stored keys. Such absent keys
+//!   increase the false-positive rate of large SSTables by up to a fifth, and the builder measures the increase. This
+//!   construction takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
+//! * **`standard`**: the builder increases the number of rows until no equations contradict each other. This
+//!   construction takes 1.1 to 1.2 · r bits per key, and the factor grows with the logarithm of the number of keys.
+//!   Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: two adjacent blocks of r words each, which are two to
-//! four neighbouring cache lines. Some probes of the balanced form repeat this in the next system.
-#![allow(clippy::inline_always)] // One body, compiled for three CPU feature sets.
+//! The filter takes `bits_per_key` / 8 bytes per key. A probe reads two adjacent blocks of r words each, which are
+//! two to four neighbouring cache lines. With the construction `balanced`, the probe of a bumped key also reads two
+//! blocks of the next system.
+#![allow(clippy::inline_always)] // The lookup is compiled for three CPU feature sets.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -49,7 +52,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
      form = \"balanced\"\n",
 );
 
-/// The number of starts that share a threshold.
+/// The number of start rows that share a threshold.
 const BUCKET: usize = 128;
 
 /// The largest number of systems of a balanced filter, including the last system.
@@ -58,14 +61,13 @@ const MOST_LAYERS: usize = 4;
 /// The number of words that a layer stores in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
-/// The number of keys below which a further system for bumped keys is not worth its cost.
+/// The smallest number of keys for which the builder adds a system that bumps keys.
 const FEW_KEYS: usize = 512;
 
-/// The number of seeds that a homogeneous filter tries. A homogeneous filter needs a seed under which all equations are
-/// independent.
+/// The number of seeds that a homogeneous filter tries. The best seed is the one with the fewest dependent equations.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// Rows per key of a system that bumps keys. There are fewer rows than keys, so that few rows stay free.
+/// The number of rows per key of a system that bumps keys. The number is below one, so that few rows remain unused.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters.
@@ -74,7 +76,7 @@ struct Ribbon {
     form: Form,
 }
 
-/// The rule for the number of rows and for contradictions.
+/// The construction, which determines the number of rows and the treatment of contradictions.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -133,18 +135,19 @@ impl FilterPolicy for Ribbon {
     }
 }
 
-/// A system with all its equations, not yet solved.
+/// A system with all its equations, which is not solved yet.
 struct Layer {
     banding: Banding,
     rows: usize,
     seed: u64,
-    /// For each bucket, the offset of the first start whose keys are not bumped. Empty if no keys are bumped.
+    /// For each bucket, the offset of the first start row whose keys are not bumped. The list is empty if the system
+    /// bumps no keys.
     thresholds: Vec<u8>,
-    /// The fraction of absent keys that a homogeneous filter must report as present: see [`spanned`].
+    /// The fraction of absent keys that a homogeneous filter reports as present for lack of rows. See [`spanned`].
     spanned: f64,
 }
 
-/// The mixed keys of a layer, unique, in the order of their starts.
+/// Returns the mixed hashes of the keys of a layer without duplicates, in the order of their start rows.
 fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     let mut keys: Vec<u64> = keys.iter().map(|key| mix(*key, seed)).collect();
     keys.sort_unstable();
@@ -152,14 +155,14 @@ fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     keys
 }
 
-/// Rounds rows up to whole blocks, at least one.
+/// Rounds a number of rows up to a multiple of the block size. The result is at least one block.
 fn whole_blocks(rows: f64) -> usize {
     ((rows / WIDTH as f64).ceil() as usize).max(1) * WIDTH
 }
 
 fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
     let overhead = |columns: f64| 1.0 + (4.0 + columns / 4.0) / WIDTH as f64;
-    // The number of columns and the overhead depend on each other, so iterate.
+    // The number of columns and the overhead depend on each other, so the computation is iterated.
     let columns = (0..20).fold(bits_per_key, |columns, _| bits_per_key / overhead(columns));
     let rows = whole_blocks(keys.len() as f64 * overhead(columns) + WIDTH as f64);
     let mut best: Option<(usize, Layer)> = None;
@@ -183,14 +186,16 @@ fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
     layer
 }
 
-/// The fraction of absent keys whose equation depends on the equations of the keys, estimated from `samples` absent
-/// keys. Crowded stretches are rare but long, so the fraction varies between SSTables.
+/// Returns the fraction of absent keys whose equation depends on the equations of the stored keys. The function
+/// estimates the fraction with `samples` absent keys. Groups of rows with too many equations are rare but long, so
+/// the fraction differs between SSTables.
 fn spanned(layer: &Layer, samples: usize) -> f64 {
     let absent = (0..samples as u64).map(|sample| Equation::of(mix(sample, !layer.seed), layer.rows));
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
 }
 
-/// Tries seeds and an increasing number of rows until no equation contradicts. With twice the rows few seeds fail.
+/// Tries different seeds and an increasing number of rows until no equations contradict each other. With twice the
+/// number of rows, few seeds fail.
 fn standard(keys: &[u64], first_seed: u64) -> Layer {
     let count = keys.len() as f64;
     let mut rows_per_key = 1.0 + 0.006 * count.log2();
@@ -220,8 +225,8 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
 
 /// Builds a system with fewer rows than keys. Returns the keys that are bumped.
 ///
-/// Buckets are filled from left to right, and each bucket from right to left, because the rows to its right are
-/// still free.
+/// The function fills buckets in ascending order. In each bucket, the keys are inserted in descending order, because
+/// the rows after the bucket are still free.
 fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     let keys = mixed(keys, seed);
     let rows = whole_blocks(keys.len() as f64 * ROWS_PER_BUMPED_KEY);
@@ -240,8 +245,8 @@ fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     (Layer { banding, rows, seed, thresholds, spanned: 0.0 }, bumped)
 }
 
-/// The position of the words of each block. Blocks before `split` have `columns` words, and all other blocks have one
-/// more word.
+/// The rule for the position of each block's words. Each block before `split` has `columns` words, and each other
+/// block has one more word.
 #[derive(Clone, Copy)]
 struct Layout {
     columns: usize,
@@ -249,7 +254,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout that spends `words` on `blocks`.
+    /// Creates the layout of `blocks` blocks in `words` words.
     fn spending(words: usize, blocks: usize) -> Self {
         let words = words.min(blocks * u64::BITS as usize);
         Self { columns: words / blocks, split: blocks - words % blocks }
@@ -266,9 +271,9 @@ impl Layout {
     }
 }
 
-/// Stored after the header, whose number of probes is the number of layers. Each layer has its rows, its seed,
-/// `spanned`, its number of thresholds, and the thresholds, eight per word. The words of the solution follow, with the
-/// blocks of all layers one after another.
+/// Encodes the filter. The field `probes` of the header is the number of layers. For each layer, the number of rows,
+/// the seed, `spanned`, the number of thresholds, and the thresholds (eight per word) follow. At the end are the
+/// words of the solution, with the blocks of all layers in order.
 fn encode(form: Form, input: &FilterInput<'_>, layers: &[Layer], words: usize) -> Vec<u8> {
     let mut stored: Vec<u64> = Vec::with_capacity(words);
     for layer in layers {
@@ -308,7 +313,7 @@ fn tag(form: Form) -> [u8; 4] {
     }
 }
 
-/// A system as it is stored.
+/// A system of a stored filter.
 struct OpenLayer {
     /// The index of the layer's first block among the blocks of all layers.
     first: usize,
@@ -321,7 +326,7 @@ struct OpenLayer {
 impl OpenLayer {
     /// Decodes the layer whose first block has the index `first`.
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
-        /// No filter has more rows. The bound prevents overflow of their sums.
+        /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
         let mut next = || words.next().ok_or_else(|| corrupt("layers are incomplete"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
@@ -348,7 +353,7 @@ impl OpenLayer {
         self.rows / WIDTH
     }
 
-    /// The equation of a key in this layer. `None` if the key is bumped from it.
+    /// Returns the equation of a key in this layer. Returns `None` if the key is bumped from this layer.
     #[inline]
     fn equation(&self, mixed: u64) -> Option<Equation> {
         let equation = Equation::of(mixed, self.rows);
@@ -379,7 +384,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     if words.len() != layout.offset(blocks) {
         return Err(corrupt("number of words does not match its columns"));
     }
-    // The first row of the last block is probed together with the block after it, whose bits have no effect.
+    // A probe that starts in the last block also reads the words after this block, whose bits have no effect.
     let room = words.len() + layout.columns + 1;
     let mut solution = large::with_room(room);
     solution.extend(words);
@@ -387,7 +392,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     Ok(System { homogeneous: form == Form::Homogeneous, layers, layout, solution })
 }
 
-/// All layers of a ribbon filter, and the solution that they share.
+/// All layers of a ribbon filter, and the array with the solutions of all layers.
 struct System {
     homogeneous: bool,
     layers: Vec<OpenLayer>,
@@ -408,7 +413,7 @@ impl System {
         false
     }
 
-    /// Whether the rows selected by the coefficients sum up to the fingerprint, in every column.
+    /// Whether the sum of the selected rows is the fingerprint of the equation, in every column.
     #[inline(always)]
     fn fulfils(&self, first: usize, equation: Equation) -> bool {
         let (block, shift) = (first + equation.start / WIDTH, equation.start % WIDTH);
@@ -417,7 +422,7 @@ impl System {
         let high = equation.coefficients >> 1 >> (WIDTH - 1 - shift);
         let fingerprint = if self.homogeneous { 0 } else { equation.fingerprint };
         let rows = self.solution[offset..offset + 2 * columns].split_at(columns);
-        // There are no branches, because with a few columns a misprediction costs more than testing all columns.
+        // The test has no branches, because a branch misprediction costs more than the test of all columns.
         let mut differing = 0;
         for (column, (here, next)) in rows.0.iter().zip(rows.1).enumerate() {
             let sum = u64::from((here & low ^ next & high).count_ones());
@@ -434,15 +439,16 @@ impl System {
         prefetch(&self.solution, offset + self.layout.columns(block));
     }
 
-    /// The mean over all starts, each answered by the layer that does not bump it.
+    /// Returns the mean false-positive rate over all start rows. For each start row, the layer that does not bump
+    /// this row determines the rate.
     fn expected_fpr(&self) -> f64 {
         let rate = |block: usize| 0.5f64.powf(self.layout.columns(block) as f64);
         let (mut sum, mut reach) = (0.0, 1.0);
         for layer in &self.layers {
             let starts = (layer.rows - (WIDTH - 1)) as f64;
             let mut bumped = 0.0;
-            // First the sum as if no keys were bumped: blocks with fewer columns, and then blocks with one more column.
-            // Bumped starts are subtracted below.
+            // First, the sum is computed as if no keys were bumped: blocks with `columns` columns, and then blocks
+            // with one more column. Bumped start rows are subtracted below.
             let few = self.layout.split.clamp(layer.first, layer.first + layer.blocks()) - layer.first;
             let more = layer.blocks() - few;
             let mut hits = (few * WIDTH) as f64 * rate(0) + (more * WIDTH) as f64 * rate(self.layout.split);
@@ -492,7 +498,7 @@ impl<L: Lookup> Filter for RibbonFilter<L> {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
+/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, system: &System, hash: KeyHash) -> bool;
 }
@@ -503,7 +509,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The lookup compiled for CPUs that count bits in one instruction.
+/// The lookup for CPUs that count the bits of a word in one instruction.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod counting {
@@ -517,7 +523,7 @@ mod counting {
             fn compiled(system: &System, hash: KeyHash) -> bool {
                 system.may_contain(hash)
             }
-            // SAFETY: `self` exists only where the instruction was detected.
+            // SAFETY: `self` exists only if the CPU has the instruction.
             unsafe { compiled(system, hash) }
         }
     }
@@ -530,7 +536,7 @@ mod counting {
             fn compiled(system: &System, hash: KeyHash) -> bool {
                 system.may_contain(hash)
             }
-            // SAFETY: `self` exists only where the instructions were detected.
+            // SAFETY: `self` exists only if the CPU has the instructions.
             unsafe { compiled(system, hash) }
         }
     }
@@ -550,7 +556,8 @@ mod tests {
         decode(form, &stored).unwrap()
     }
 
-    /// The claim of the ribbon family: bits per key for each column, and for each halving of the rate.
+    /// Tests the claim for ribbon filters: a column takes little more than one bit per key, and so does halving the
+    /// false-positive rate.
     #[test]
     fn a_column_costs_little_more_than_a_bit_per_key() {
         let hashes = hashes(300_000, 9);
@@ -559,7 +566,7 @@ mod tests {
             let columns =
                 system.solution.len() as f64 / system.layers.iter().map(|l| l.blocks() as f64).sum::<f64>();
             let bits = system.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
-            // The second ratio includes bumped starts and spanned keys.
+            // The second ratio includes bumped keys and dependent absent keys.
             [bits / columns, bits / -system.expected_fpr().log2()]
         };
         let costs = [Form::Balanced, Form::Homogeneous, Form::Standard].map(bits_per_column);

@@ -1,20 +1,25 @@
-//! Rosetta: a Bloom filter for each length of the prefixes of numbers, asked from short prefixes to whole numbers.
+//! Rosetta, a range filter with a Bloom filter for each length of number prefixes. A range query probes short
+//! prefixes first, and then longer prefixes down to whole numbers.
 //!
-//! Keys become numbers ([`Universe`]). Level l has the numbers without their last l bits. A range of numbers is cut
-//! into dyadic intervals, and each interval is one prefix. If the filter of its level reports the prefix absent, the
-//! interval is empty. Otherwise both halves are probed, down to single numbers ("doubting"). A range is reported as not
-//! empty only if a single number in the range is reported present. Point lookups probe only level 0.
+//! A [`Universe`] maps keys to numbers. The Bloom filter of level l has the numbers without their last l bits. A
+//! range of numbers is divided into dyadic intervals, so that each interval is one prefix. If the Bloom filter
+//! reports the prefix absent, the interval is empty. Otherwise both halves of the interval are probed in the next
+//! lower level, down to single numbers ("doubting"). A range is reported as not empty only if a single number in the
+//! range is reported present. Point lookups probe only level 0.
 //!
-//! The levels above level 0 exist to save probes, and level 0 determines the rate. Each upper level therefore spends
-//! just enough bits for a rate of 1/(2 − ε), where ε is the rate of level 0. On average, half of the children of a
-//! false positive are then reported absent, and errors do not multiply. Ranges of more than a few times 2^`range_bits`
-//! numbers are not answered. A range costs up to two probes per number in the range.
+//! The levels above level 0 save probes, and level 0 determines the false-positive rate. Each upper level therefore
+//! takes just enough bits for a rate of 1/(2 − ε), where ε is the rate of level 0. About half of the two children of
+//! a false positive are then reported absent, so false positives do not multiply. The filter reports a range as not
+//! empty if the range has more than a few times 2^`range_bits` numbers. A range costs up to two probes per number in
+//! the range.
 //!
 //! Source: Luo, Chatterjee, Ketsetsidis, Dayan, Qin, Idreos, "Rosetta: A Robust Space-Time Optimized Range Filter for
-//! Key-Value Stores" (SIGMOD 2020), sections 3 and 4: the first-cut allocation. If the budget is too small for all
-//! levels, the shorter prefixes get no filter, and at least half of the budget goes to level 0.
+//! Key-Value Stores" (SIGMOD 2020), sections 3 and 4, with the "first-cut" allocation of memory to levels. If the
+//! budget is too small for all levels, the shorter prefixes get no filter. At least half of the budget goes to level
+//! 0.
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per lookup: as in [`standard`](crate::standard).
+//! The filter takes `bits_per_key` / 8 bytes per key. A point lookup makes as many memory accesses as a lookup of
+//! [`standard`](crate::standard).
 
 use std::ops::Bound;
 
@@ -46,10 +51,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
 
 const TAG: [u8; 4] = *b"rose";
 
-/// The largest number of intervals of the shortest prefix in a range that is answered.
+/// The largest number of shortest prefixes in a range that the filter can report as empty.
 const MOST_INTERVALS: u64 = 4;
 
-/// The largest number of bits that the shortest prefix lacks.
+/// The largest valid `range_bits`, the number of bits that the shortest prefix lacks.
 const MOST_RANGE_BITS: u32 = 20;
 
 /// Builds Rosetta filters.
@@ -83,8 +88,8 @@ impl Build<dyn FilterPolicy> for Rosetta {
 }
 
 impl FilterPolicy for Rosetta {
-    /// Stores the universe. Then each level has its prefixes, its number of probes, and its words preceded by their
-    /// count. The number of probes in the header is the number of levels.
+    /// Stores the universe. For each level, the number of prefixes, of probes and of words follow, and then the
+    /// words. The field `probes` of the header is the number of levels.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -136,19 +141,19 @@ impl FilterPolicy for Rosetta {
     }
 }
 
-/// The number of different prefixes of sorted numbers without their last `level` bits.
+/// Returns the number of distinct prefixes of sorted numbers. A prefix is a number without its last `level` bits.
 fn different(numbers: &[u64], level: u32) -> u64 {
     numbers.chunk_by(|one, other| one >> level == other >> level).count() as u64
 }
 
-/// The words of each level, from whole numbers on, out of `words`, for as many prefixes. Upper levels that the
-/// budget does not reach are left out.
+/// Divides `words` words of memory among the levels, from level 0 on. `counts` are the numbers of prefixes. Upper
+/// levels for which the budget is too small are left out.
 fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
-    // The bits per prefix of a Bloom filter with this rate.
+    // The number of bits per prefix of a Bloom filter with the false-positive rate `rate`.
     let bits = |rate: f64| -rate.ln() / std::f64::consts::LN_2.powi(2);
     let mut shares = vec![words];
     let mut rate = 1.0f64;
-    // The rate of level 0 and the shares of the others depend on each other, so iterate.
+    // The rate of level 0 and the shares of the other levels depend on each other, so the computation is iterated.
     for _ in 0..4 {
         let mut left = words;
         let mut upper = Vec::new();
@@ -167,7 +172,7 @@ fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
     shares
 }
 
-/// The hash of a prefix at a level.
+/// Returns the hash of a prefix at a level.
 fn hash(prefix: u64, level: u32) -> KeyHash {
     KeyHash(mix(prefix, level.into()))
 }
@@ -194,7 +199,7 @@ impl Level {
 /// A Rosetta filter in memory.
 struct RosettaFilter {
     universe: Universe,
-    /// The filters of the levels. The first filter has complete numbers.
+    /// The Bloom filters of the levels. The first filter has whole numbers.
     levels: Vec<Level>,
 }
 
@@ -204,9 +209,10 @@ impl RosettaFilter {
         bits.may_contain(hash(prefix, level as u32), *probes)
     }
 
-    /// Whether a key may have a number from `first` to `last`. All these numbers have this prefix at this level.
+    /// Whether a key may have a number from `first` to `last`, inclusive. All these numbers have the prefix `prefix`
+    /// at level `level`.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
-        // If only a part of an interval is in the range, the filter knows only the prefix.
+        // The Bloom filter has the prefix of the whole interval, also if only a part of the interval is in the range.
         if !self.has(prefix, level) {
             return false;
         }
@@ -229,7 +235,7 @@ impl RosettaFilter {
 }
 
 impl Filter for RosettaFilter {
-    /// A hash does not identify the position of its key, so always true.
+    /// Always true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -250,7 +256,8 @@ impl Filter for RosettaFilter {
         self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
     }
 
-    /// The rate of lookups of numbers that are no key's, between the smallest and the largest.
+    /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
+    /// largest key number, and belong to no key.
     fn expected_fpr(&self) -> f64 {
         let Level { bits, probes, prefixes } = &self.levels[0];
         let absent = 1.0 - *prefixes as f64 / (self.universe.largest() as f64 + 1.0);
@@ -284,13 +291,13 @@ mod tests {
         sorted((0..KEYS).map(|i| mix(i, 1) >> 20))
     }
 
-    /// The share of empty ranges of `length` numbers after `starts` that the filter reports as not empty.
+    /// Returns the share of empty ranges of `length` numbers from `starts` on that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 10_000)
     }
 
-    /// Tests the claim of the authors: short ranges have a low rate, including ranges right after keys, and longer
-    /// ranges have a higher rate.
+    /// Tests the claim of the authors that short ranges have a low false-positive rate, including ranges right after
+    /// keys. Longer ranges have a higher rate.
     #[test]
     fn short_ranges_are_answered_wherever_they_are() {
         let numbers = numbers();
@@ -301,7 +308,8 @@ mod tests {
             let behind = measured(&*filter, &numbers, numbers.iter().map(|number| number + 1), length);
             let sampling = 4.0 * (most / 20_000f64).sqrt();
             assert!(random < most + sampling, "{length}: {random} of {most}");
-            // Next to a key the upper levels are true by right, and level 0 decides alone.
+            // Next to a key, the upper levels correctly report their prefixes present, so only level 0 can report the
+            // range empty.
             assert!(behind < 2.0 * length as f64 * point + sampling, "{length}: {behind} of {point}");
         }
     }
@@ -324,7 +332,7 @@ mod tests {
         for words in [1, 2, 40, 80, 200, 400] {
             let shares = shares(words, &counts);
             assert_eq!(shares.iter().sum::<usize>(), words);
-            // A word is for level 0 alone, and an ample budget for all six levels above too.
+            // A budget of one word goes to level 0 only. A large budget also serves all six upper levels.
             assert!((1..=7).contains(&shares.len()) && (words > 1 || shares.len() == 1), "{words}");
             assert!(words < 400 || shares.len() == 7, "{words}");
             assert!(shares[0] * 2 >= words);

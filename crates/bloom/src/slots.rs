@@ -1,25 +1,27 @@
-//! The slots of a quotient filter. Every remainder is in the slot of its quotient, or in the next free slot after it.
+//! The slots of a quotient filter. Every remainder is in the slot of its quotient, or in the next free slot after
+//! this slot.
 //!
-//! Remainders of one quotient form a run, and runs are in the order of quotients. Two bits per slot delimit the runs:
-//! one bit marks a quotient that has a run, and one bit marks the end of a run. A lookup counts the runs since the
-//! start of its block of 64 slots, and finds the end of its run. Source: Pandey, Bender, Johnson & Patro, "A
-//! general-purpose counting filter: making every bit count" (2017), section 3.
-#![allow(clippy::inline_always)] // One body, compiled for two CPU feature sets.
+//! All remainders of one quotient form a run of adjacent slots, and the runs are in the order of their quotients. Two
+//! bits per slot delimit the runs. One bit marks a quotient that has a run, and the other bit marks the end of a run.
+//! A lookup counts the runs from the start of the quotient's block of 64 slots, and so finds the end of the run.
+//! Source: Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count" (2017),
+//! section 3.
+#![allow(clippy::inline_always)] // The lookup is compiled for two CPU feature sets.
 
 use prefetch::{large, prefetch};
 
 use crate::corrupt::CorruptFilter;
 use crate::packed::{MOST_WIDTH, Packed};
 
-/// The share of slots that are filled.
+/// The fraction of slots that have a remainder.
 pub(crate) const LOAD: f64 = 0.95;
 
-/// The approximate bits per slot in addition to the remainder.
+/// The approximate number of metadata bits per slot, in addition to the remainder.
 pub(crate) const EXTRA_BITS: f64 = 2.2;
 
 const BLOCK: usize = 64;
 
-/// The number of quotients for `keys` keys.
+/// Returns the number of quotients for `keys` keys.
 pub(crate) fn quotients(keys: usize) -> usize {
     ((keys as f64 / LOAD).ceil() as usize).max(1).next_multiple_of(BLOCK)
 }
@@ -27,25 +29,26 @@ pub(crate) fn quotients(keys: usize) -> usize {
 /// The metadata of 64 slots.
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// The quotients that have a run, one bit each.
+    /// The quotients that have a run. Each quotient has one bit.
     occupied: u64,
-    /// The slots at which a run ends, one bit each.
+    /// The slots at which a run ends. Each slot has one bit.
     ends: u64,
 }
 
-/// The slots of a quotient filter, with the metadata that delimits its runs.
+/// The slots of a quotient filter, with the metadata that delimits the runs.
 pub(crate) struct Slots {
     blocks: Vec<Block>,
-    /// For each block, the number of its first slots that belong to quotients of earlier blocks.
+    /// For each block, the number of slots at its start that belong to quotients of earlier blocks.
     offsets: Packed,
-    /// The remainders, one per slot of all blocks.
+    /// The remainders of all slots of all blocks.
     remainders: Packed,
     pub(crate) quotients: usize,
     pub(crate) keys: u64,
 }
 
 impl Slots {
-    /// Fills the slots with these keys, which are sorted and unique. Remainders have `width` bits.
+    /// Creates slots with these keys, which are pairs of quotient and remainder. The keys are sorted and unique.
+    /// Remainders have `width` bits.
     pub(crate) fn filled(keys: &[(usize, u64)], quotients: usize, width: u32) -> Self {
         let slots = keys.iter().fold(0, |free: usize, (quotient, _)| free.max(*quotient) + 1);
         let slots = slots.max(quotients).next_multiple_of(BLOCK);
@@ -62,7 +65,7 @@ impl Slots {
                 free += 1;
             }
             blocks[(free - 1) / BLOCK].ends |= 1 << ((free - 1) % BLOCK);
-            // The blocks after the quotient's own that the run extends into.
+            // The blocks after the block of the quotient into which the run extends.
             let reached =
                 offsets.iter_mut().enumerate().take(free.div_ceil(BLOCK)).skip(quotient / BLOCK + 1);
             reached.for_each(|(block, offset)| *offset = (free - block * BLOCK) as u64);
@@ -73,8 +76,8 @@ impl Slots {
         Self { blocks, offsets: packed, remainders, quotients, keys: keys.len() as u64 }
     }
 
-    /// Appends the stored form: the number of quotients, the width of offsets, the blocks, the offsets and the
-    /// remainders.
+    /// Appends the stored words of the slots: the number of quotients, the width of offsets, the blocks, the offsets
+    /// and the remainders.
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         words.extend([self.quotients as u64, self.offsets.width().into()]);
         words.extend(self.blocks.iter().flat_map(|block| [block.occupied, block.ends]));
@@ -82,7 +85,7 @@ impl Slots {
         words.extend(self.remainders.to_words());
     }
 
-    /// Decodes all words as the slots of `keys` keys with remainders of `width` bits.
+    /// Decodes the slots of `keys` keys with remainders of `width` bits. The slots take all words.
     ///
     /// # Errors
     /// The parts have inconsistent lengths.
@@ -100,8 +103,8 @@ impl Slots {
             return Err(corrupt());
         }
         let offset_bits = offset_bits as u32;
-        // The number of words follows from the number of blocks. The number of blocks that fits is found by
-        // bisection.
+        // The number of blocks determines the number of words. A bisection finds the number of blocks for the given
+        // number of words.
         let parts = |blocks: u64| -> Option<[u64; 3]> {
             let offsets = Packed::checked_words(blocks, offset_bits)?;
             let remainders = Packed::checked_words(blocks.checked_mul(BLOCK as u64)?, width)?;
@@ -137,12 +140,12 @@ impl Slots {
         size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
     }
 
-    /// The slot at which the run of an occupied quotient ends. `None` in a corrupt filter.
+    /// Returns the slot at which the run of an occupied quotient ends. Returns `None` if the filter is corrupt.
     #[inline(always)]
     fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;
         let upto = u64::MAX >> (BLOCK - 1 - quotient % BLOCK);
-        // The runs of this block begin after the runs of earlier blocks.
+        // The runs of this block begin after the last run of earlier blocks.
         let mut left = (self.blocks[block].occupied & upto).count_ones();
         let start = block * BLOCK + self.offsets.get(block) as usize;
         let mut at = start / BLOCK;
@@ -155,8 +158,8 @@ impl Slots {
         Some(at * BLOCK + select(ends, left.saturating_sub(1)) as usize % BLOCK)
     }
 
-    /// Whether a key with this quotient has a remainder for which `matches` is true. Always true where a corrupt
-    /// filter has lost the end of a run.
+    /// Whether a key with this quotient has a remainder for which `matches` is true. The result is true if a corrupt
+    /// filter lacks the end of the run.
     #[inline(always)]
     pub(crate) fn has(
         &self,
@@ -168,7 +171,7 @@ impl Slots {
             return false;
         }
         let Some(end) = self.end_of_run(quotient, select) else { return true };
-        // Go back to the end of the previous run. No run begins before its quotient.
+        // The search goes back to the end of the previous run. No run begins before the slot of its quotient.
         let mut slot = end;
         loop {
             if matches(self.remainders.get(slot)) {
@@ -184,7 +187,7 @@ impl Slots {
         }
     }
 
-    /// The width of remainders in bits.
+    /// Returns the width of remainders in bits.
     pub(crate) fn width(&self) -> u32 {
         self.remainders.width()
     }
@@ -196,14 +199,14 @@ impl Slots {
         self.remainders.prefetch(quotient);
     }
 
-    /// The fraction of all pairs of quotient and remainder that are stored.
+    /// Returns the fraction of all possible pairs of quotient and remainder that are stored.
     pub(crate) fn fill(&self) -> f64 {
         let pairs = self.quotients as f64 * 2f64.powf(self.width().into());
         (self.keys as f64 / pairs).min(1.0)
     }
 }
 
-/// The position of the set bit number `rank`. 64 if fewer bits are set.
+/// Returns the position of the set bit with the index `rank`, counted from 0. Returns 64 if too few bits are set.
 #[inline]
 pub(crate) fn select(mut word: u64, rank: u32) -> u32 {
     let (mut place, mut left) = (0, rank);

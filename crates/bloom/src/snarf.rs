@@ -1,19 +1,22 @@
-//! SNARF: a range filter that learns the positions of keys, and marks each key in a compressed bit array in key order.
+//! SNARF, a range filter that learns the distribution of keys. The filter marks each key in a compressed bit array in
+//! key order.
 //!
-//! Keys become numbers ([`Universe`]). A linear spline through every 128th number estimates the rank of any number. The
-//! estimate, scaled by K cells per key, is the code of the number. Codes ascend with numbers, so a range of numbers is
-//! a range of codes. The range is empty if no key has one of these codes. The codes are a sorted set, Elias–Fano coded.
+//! A [`Universe`] maps keys to numbers. A linear spline through every 128th number estimates the rank of any number.
+//! The estimated rank times K, the number of codes per key, is the code of the number. Codes increase with numbers,
+//! so a range of numbers is a range of codes. The range is empty if no key has one of these codes. The codes are
+//! stored as a sorted set in the Elias–Fano encoding.
 //!
-//! The rate depends on the ranges. A random number between two keys of a segment has the code of a key with probability
-//! 1/K. A range of ℓ numbers covers little more than one code if it is much shorter than the distance of keys. A range
-//! that begins right after a key often has the code of that key. For such ranges [`grafite`](crate::grafite) keeps its
-//! bound, and SNARF has no bound.
+//! The false-positive rate depends on the ranges. A random number between two keys of a segment has the code of a key
+//! with probability 1/K. A range that is much shorter than the distance between keys covers little more than one
+//! code. A range that begins right after a key often has the code of this key. The rate of such ranges has a bound in
+//! [`grafite`](crate::grafite), but no bound in SNARF.
 //!
 //! Source: Vaidya, Chatterjee, Knorr, Mitzenmacher, Idreos, Kraska, "SNARF: A Learning-Enhanced Range Filter" (VLDB
-//! 2022), sections 3 and 4. The paper uses blocks of Golomb or Elias–Fano codes; here they are one Elias–Fano set.
+//! 2022), sections 3 and 4. The paper stores codes in blocks with the Golomb or the Elias–Fano encoding. This filter
+//! has one Elias–Fano set.
 //!
-//! Bytes: `bits_per_key` / 8 per key, including half a bit for the spline. Memory accesses per lookup or range: a
-//! binary search of the spline, and about three in the set.
+//! The filter takes `bits_per_key` / 8 bytes per key, including half a bit per key for the spline. A lookup or range
+//! makes a binary search in the spline, and about three memory accesses in the set.
 
 use std::ops::Bound;
 
@@ -43,7 +46,7 @@ const TAG: [u8; 4] = *b"snrf";
 /// The number of keys in a segment of the spline.
 const SEGMENT: usize = 128;
 
-/// The bits that the spline takes per key.
+/// The memory of the spline in bits per key.
 const SPLINE_BITS: f64 = u64::BITS as f64 / SEGMENT as f64;
 
 /// Builds SNARF filters.
@@ -72,8 +75,8 @@ impl Build<dyn FilterPolicy> for Snarf {
 }
 
 impl FilterPolicy for Snarf {
-    /// Stores the numbers of possible codes, of keys and of distinct codes. Then follow the universe, the knots
-    /// preceded by their count, and the codes. The number of probes in the header is the form of the codes.
+    /// Stores the number of possible codes, of keys and of distinct codes. The universe, the number of knots, the
+    /// knots and the codes follow. The field `probes` of the header is the encoding number of the codes.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -126,24 +129,26 @@ impl FilterPolicy for Snarf {
     }
 }
 
-/// The number of segments for this number of keys. The number is one segment per [`SEGMENT`] numbers, or fewer if a
-/// tight budget would be spent on knots.
+/// Returns the number of segments for `numbers` key numbers. The result is one segment per [`SEGMENT`] numbers, or
+/// fewer segments if the knots would take too much of a small budget.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 
-/// A monotone mapping from numbers to codes. The mapping is piecewise linear, with equally many codes in each segment.
+/// A monotone mapping from numbers to codes. The mapping is piecewise linear, and each segment has the same number of
+/// codes.
 struct Spline {
-    /// The first number of each segment, and the largest number: at least two. The list is empty if each number is its
-    /// own code.
+    /// The first number of each segment, and at the end the largest number. The list is empty if each number is its
+    /// own code, and otherwise has at least two elements.
     knots: Vec<u64>,
-    /// The exclusive upper bound of the codes, at least 1.
+    /// The exclusive upper bound of the codes, which is at least 1.
     range: u64,
 }
 
 impl Spline {
-    /// Creates the spline through every few `numbers`, which ascend, in at most `segments` segments.
+    /// Creates a spline with at most `segments` segments. The knots are numbers at equal distances in `numbers`,
+    /// which is sorted.
     fn through(numbers: &[u64], segments: usize, range: u64) -> Self {
         if numbers.last().is_some_and(|largest| *largest < range) {
             return Self { knots: Vec::new(), range };
@@ -154,19 +159,20 @@ impl Spline {
         Self { knots, range }
     }
 
-    /// Checks decoded knots.
+    /// Creates a spline from decoded knots. Returns `None` if the knots are invalid.
     fn checked(knots: Vec<u64>, range: u64) -> Option<Self> {
         (range > 0 && knots.len() != 1 && knots.is_sorted()).then_some(Self { knots, range })
     }
 
-    /// The code of a number. Numbers beyond the ends have the first and the last code.
+    /// Returns the code of a number. Numbers below the first knot have the first code, and numbers above the last
+    /// knot have the last code.
     fn code(&self, number: u64) -> u64 {
         let Some(segments) = (self.knots.len() as u64).checked_sub(1) else {
             return number.min(self.range - 1);
         };
         let segment = (self.knots.partition_point(|knot| *knot <= number) as u64).clamp(1, segments) - 1;
         let (from, to) = (self.knots[segment as usize], self.knots[segment as usize + 1]);
-        // The codes of the segment. The codes of all segments together are the whole range.
+        // The codes of this segment. All segments together have all codes of the range.
         let border = |segment: u64| u128::from(self.range) * u128::from(segment) / u128::from(segments);
         let (first, next) = (border(segment), border(segment + 1));
         let within = u128::from(number.clamp(from, to) - from);
@@ -180,13 +186,13 @@ impl Spline {
 struct SnarfFilter {
     universe: Universe,
     spline: Spline,
-    /// The number of different codes.
+    /// The number of distinct codes.
     different: u64,
     codes: Codes,
 }
 
 impl Filter for SnarfFilter {
-    /// A hash does not identify the position of its key, so always true.
+    /// Always true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -212,8 +218,9 @@ impl Filter for SnarfFilter {
         })
     }
 
-    /// The false-positive rate of lookups whose keys are distributed like the keys of the SSTable: the fraction of
-    /// codes that a key has. One of the numbers with such a code is a key.
+    /// Returns the false-positive rate of point lookups whose keys are distributed like the keys of the SSTable. The
+    /// rate is the fraction of codes that a key has. The result excludes one number per code, because this number is
+    /// a key.
     fn expected_fpr(&self) -> f64 {
         let numbers = self.universe.largest() as f64 + 1.0;
         let different = self.different as f64;
@@ -243,17 +250,18 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    /// The share of empty ranges of `length` numbers that the filter reports as not empty.
+    /// Returns the share of empty ranges of `length` numbers that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 50_000)
     }
 
-    /// Tests the claim of the authors: for any distribution of keys, the rate is about 1/K for ranges that are short
-    /// against the distance of keys. Also tests that there is no bound for ranges right after keys.
+    /// Tests the claim of the authors that the false-positive rate is about 1/K for any distribution of keys. The
+    /// claim is for ranges that are much shorter than the distance between keys. Also tests that the rate of ranges
+    /// right after keys has no bound.
     #[test]
     fn the_rate_is_one_in_k_unless_ranges_follow_keys() {
         let uniform = sorted((0..KEYS).map(|i| mix(i, 1)));
-        // Most numbers are small: distances differ by many orders of magnitude.
+        // Most numbers are small, so the distances between numbers differ by many orders of magnitude.
         let skewed = sorted((0..KEYS).map(|i| mix(i, 1) >> (mix(i, 2) % 30)));
         for (bits, cells) in [(10.0, 160.0), (14.0, 2560.0)] {
             let filter_of_uniform = filter(bits, &uniform);

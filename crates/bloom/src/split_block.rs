@@ -1,10 +1,10 @@
-//! The split-block Bloom filter: blocks of 256 bits in eight lanes, one bit of a key in each lane.
+//! The split-block Bloom filter. A block has 256 bits in eight lanes, and a key sets one bit in each lane.
 //!
-//! All eight bits are set or tested at once, with a few vector instructions. A key always has eight bits in a block,
-//! which is best for about 8 to 14 bits per key. The rate is above that of `blocked`, and the lookup is cheaper.
-//! Sources: the Parquet format, "Parquet Bloom Filter" (its layout and its eight odd multipliers), after Putze, Sanders
-//! & Singler (2007), section 4.
-#![allow(clippy::inline_always)] // One body, compiled for any CPU and for AVX2.
+//! A few vector instructions set or test all eight bits at once. A key always sets eight bits, which is best for
+//! about 8 to 14 bits per key. The false-positive rate is above that of `blocked`, and the lookup is faster. The
+//! layout and the eight odd multipliers are those of the Parquet format ("Parquet Bloom Filter"), after Putze,
+//! Sanders & Singler (2007), section 4.
+#![allow(clippy::inline_always)] // The lookup is compiled for any CPU and for AVX2.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ const LANE_BITS: u32 = u32::BITS;
 const BLOCK_BITS: u64 = LANES as u64 * LANE_BITS as u64;
 const BLOCK_WORDS: usize = LANES / 2;
 
-/// The odd multipliers of the Parquet format, one per lane.
+/// The odd multipliers of the Parquet format. Each lane has its own multiplier.
 const SALTS: [u32; LANES] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
@@ -119,7 +119,8 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
     }
 
     fn expected_fpr(&self) -> f64 {
-        // A lane with j bits set at random misses a bit with probability (31/32)^j, and lanes are independent.
+        // In a lane where j keys have set a random bit, a given bit is 0 with probability (31/32)^j. The lanes are
+        // independent.
         theory::blocked(self.keys, self.blocks.len() as u64, |load| {
             let missed = (load as f64 * (-1.0 / f64::from(LANE_BITS)).ln_1p()).exp();
             (1.0 - missed).powf(LANES as f64)
@@ -131,20 +132,20 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
     }
 }
 
-/// Eight lanes of 32 bits. Two blocks share a cache line, and no block crosses one.
+/// A block with eight lanes of 32 bits. Two blocks share a cache line, and no block extends over two cache lines.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Block([u32; LANES]);
 
 impl Block {
-    /// A block with only the bits of this key. The low half of the hash selects a bit in each lane.
+    /// Returns a block that has only the bits of this key. The low half of the hash selects a bit in each lane.
     #[inline(always)]
     fn of(hash: KeyHash) -> Self {
         Self(SALTS.map(|salt| 1 << ((hash.0 as u32).wrapping_mul(salt) >> (LANE_BITS - LANE_BITS.ilog2()))))
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
+/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool;
     fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]);
@@ -160,7 +161,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The same lookups, compiled for AVX2. AVX2 lookups are two to three times as fast.
+/// The lookups compiled for AVX2, which are two to three times as fast as the portable lookups.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Avx2 {
@@ -186,15 +187,15 @@ impl Lookup for Avx2 {
     }
 }
 
-/// The lookup. The lookup has neither branches nor calls, so that the compiler vectorizes it when it is inlined into a
-/// function for a CPU with vector instructions.
+/// Whether a key may be in the blocks. The function has neither branches nor calls. The compiler therefore vectorizes
+/// the function when it is inlined into a function for a CPU with vector instructions.
 #[inline(always)]
 fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     let (block, key) = (&blocks[reduce(hash.0, blocks.len())], Block::of(hash));
     (0..LANES).fold(0, |missing, lane| missing | (key.0[lane] & !block.0[lane])) == 0
 }
 
-/// The batch of lookups. `answers` and `hashes` have the same length.
+/// Answers a batch of lookups. `answers` and `hashes` have equal lengths.
 #[inline(always)]
 fn may_contain_batch(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
     let place = |hash: KeyHash| reduce(hash.0, blocks.len());

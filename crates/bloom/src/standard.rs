@@ -1,9 +1,9 @@
-//! The textbook Bloom filter: each key sets k bits anywhere in one array.
+//! The textbook Bloom filter. Each key sets k bits, which can be anywhere in one array.
 //!
-//! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). The k positions are derived
-//! from one 64-bit hash, each by another odd multiplication. The high bits of each select the position, so the
-//! array may have any length. The measured false-positive rate is within sampling error of theory from 0.1 to 24
-//! bits per key.
+//! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). One 64-bit hash gives k
+//! derived hashes by multiplications with odd numbers. The high bits of each derived hash select a position, so the
+//! array may have any length. The measured false-positive rate is within sampling error of theory from 0.1 to 24 bits
+//! per key.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
@@ -33,15 +33,15 @@ const TAG: [u8; 4] = *b"blms";
 pub(crate) struct Standard(Probed);
 
 impl Standard {
-    /// Creates the policy with these bits per key and the best number of probes.
+    /// Creates the policy with `bits_per_key` bits per key and the best number of probes.
     ///
     /// # Errors
-    /// The bits per key are out of range.
+    /// `bits_per_key` is out of range.
     pub(crate) fn with_bits(bits_per_key: f64) -> Result<Self, String> {
         Ok(Self(Probed::from_params(&Params { bits_per_key, ..Params::default() }, MAX_PROBES)?))
     }
 
-    /// The stored size in bytes of a filter with this many keys.
+    /// Returns the stored size in bytes of a filter with `keys` keys.
     pub(crate) fn stored_bytes(&self, keys: usize) -> usize {
         Head::stored_bytes(Budget::units_for(self.0.budget.param(), keys, 64))
     }
@@ -78,7 +78,7 @@ impl FilterPolicy for Standard {
     }
 }
 
-/// The bit positions of a key, anywhere in the array. The field is their number.
+/// The rule for the bit positions of a key, which can be anywhere in the array. The field is the number of positions.
 struct Probes(u32);
 
 impl Places for Probes {
@@ -96,10 +96,10 @@ pub(crate) struct StandardFilter {
 }
 
 impl StandardFilter {
-    /// Opens stored bytes.
+    /// Opens a filter from stored bytes.
     ///
     /// # Errors
-    /// The bytes are corrupt or of another filter.
+    /// The bytes are corrupt or belong to another kind of filter.
     pub(crate) fn open(stored: &[u8]) -> Result<Self, CorruptFilter> {
         let (head, words) = Head::decode_probed(stored, TAG, 1)?;
         Ok(Self { bits: BitArray::from_words(words), probes: head.probes, keys: head.keys })

@@ -1,4 +1,4 @@
-//! The stored form that filters share: a header of 24 bytes, followed by 64-bit little-endian words.
+//! The stored format that most filters share: a header of 24 bytes, followed by 64-bit little-endian words.
 //!
 //! ```text
 //! tag [u8; 4] | probes u32 | keys u64 | words u64 | words × u64
@@ -11,17 +11,17 @@ use crate::corrupt::CorruptFilter;
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;
 
-/// The largest number of probes. This limit bounds the work that a corrupt header can cause.
+/// The largest number of probes. The limit also bounds the work that a corrupt header can cause.
 pub(crate) const MAX_PROBES: u32 = 64;
 
-/// The header: the variant that wrote the bytes, and its parameters.
+/// The header, which names the variant that wrote the bytes and has its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The code of the variant.
+    /// The four bytes that identify the variant.
     pub(crate) tag: [u8; 4],
-    /// The number of bits set per key, or 0 if the variant has no such parameter.
+    /// The number of bits that each key sets. Variants without such a number store another number here, or 0.
     pub(crate) probes: u32,
-    /// The number of keys added.
+    /// The number of keys that the filter was built from.
     pub(crate) keys: u64,
 }
 
@@ -31,7 +31,7 @@ impl Head {
         Self { tag, probes, keys: hashes.len() as u64 }
     }
 
-    /// The size in bytes of a header and `words` words.
+    /// Returns the size in bytes of a header and `words` words.
     pub(crate) fn stored_bytes(words: usize) -> usize {
         HEAD_BYTES + words * WORD_BYTES
     }
@@ -50,7 +50,7 @@ impl Head {
     /// Decodes the header and words that a variant stored under `tag`.
     ///
     /// # Errors
-    /// The tag differs, or the length does not match the header.
+    /// The stored tag is not `tag`, or the length does not match the header.
     pub(crate) fn decode(
         stored: &[u8],
         tag: [u8; 4],
@@ -81,8 +81,8 @@ impl Head {
     /// Decodes the header and words of a filter that probes units of `unit_words` words.
     ///
     /// # Errors
-    /// See [`decode`](Self::decode). Also if there is no unit or an incomplete one, or the number of probes is
-    /// invalid.
+    /// Returns the errors of [`decode`](Self::decode). In addition, the number of words is 0 or no multiple of
+    /// `unit_words`, or the number of probes is invalid.
     pub(crate) fn decode_probed(
         stored: &[u8],
         tag: [u8; 4],
@@ -90,10 +90,16 @@ impl Head {
     ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), CorruptFilter> {
         let (head, words) = Self::decode(stored, tag)?;
         if head.probes == 0 || head.probes > MAX_PROBES {
-            return Err(CorruptFilter(format!("{} probes; valid are 1 to {MAX_PROBES}", head.probes)));
+            return Err(CorruptFilter(format!(
+                "probes is {}; it must be from 1 to {MAX_PROBES}",
+                head.probes
+            )));
         }
         if words.len() == 0 || !words.len().is_multiple_of(unit_words) {
-            return Err(CorruptFilter(format!("{} words in units of {unit_words}", words.len())));
+            return Err(CorruptFilter(format!(
+                "{} words do not form units of {unit_words} words",
+                words.len()
+            )));
         }
         Ok((head, words))
     }

@@ -1,23 +1,23 @@
-//! `SuRF`: a trie of the shortest prefixes that distinguish the keys. `SuRF` takes few bits more than the
-//! information-theoretic minimum.
+//! `SuRF`, a range filter that is a trie of the shortest prefixes that distinguish the keys. The trie takes few bits
+//! more than the information-theoretic minimum.
 //!
-//! The trie ends a key as soon as no other key shares its prefix. The trie therefore answers for strings of any kind
-//! and for ranges of any length. Bytes after the prefix are unknown. An absent key that shares a complete prefix is a
-//! false positive, unless the suffix excludes it. The suffix has `suffix_bits` more bits of the key (`real`), which
-//! also narrow ranges, or bits of its hash (`hash`), which only help lookups.
+//! The trie stores a key only up to the first byte that no other key shares. The trie therefore works for strings of
+//! any kind and for ranges of any length. An absent key with the stored prefix of a key is a false positive, unless
+//! the suffix of the stored key differs. The suffix has `suffix_bits` more bits of the key (`real`), which help
+//! lookups and ranges, or bits of the hash (`hash`), which help only lookups.
 //!
-//! The nodes are in level order. Each label has one byte (and a ninth bit, so that the end of a key is a label too).
-//! Each label also has a bit for whether it has a child, and a bit for whether it begins a node. The child of label i
-//! is node number 1 + the number of earlier labels with children. A node begins at its one bit in the second bit
-//! vector. The child of a label and the begin of a node are found by counting bits (`rank.rs`). Bytes that all keys
-//! share are stored once.
+//! The nodes of the trie are stored in level order, as a list of labels. A label is a byte of a key or the end of a
+//! key, so it takes nine bits. A first bit vector marks the labels that have a child node. A second bit vector marks
+//! the first label of each node. The child of label i is the node with the number 1 + the number of earlier labels
+//! with children. Node n begins at one bit number n of the second bit vector. The operations rank and select of
+//! `rank.rs` find the child of a label and the begin of a node. Bytes that all keys share are stored once.
 //!
 //! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "`SuRF`: Practical Range Query Filtering with Fast
-//! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels are in the sparse form of the paper. The dense form of
-//! the top levels is faster and not smaller.
+//! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels have the sparse encoding of the paper (LOUDS-Sparse).
+//! The dense encoding of the top levels is faster and not smaller.
 //!
-//! Bytes: 11.7 bits per node and `suffix_bits` per key. For random keys there are about 1.2 nodes per key. Memory
-//! accesses per lookup: about four per level.
+//! The filter takes 11.7 bits per label, and `suffix_bits` bits per key. Random keys have about 1.2 labels per key. A
+//! lookup makes about four memory accesses per level.
 
 mod trie;
 
@@ -48,7 +48,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
      suffix = \"real\"\n",
 );
 
-/// The bits of a label: a byte and one more value.
+/// The number of bits of a label, which is one of the 256 byte values or the end of a key.
 const LABEL_BITS: u32 = 9;
 
 /// Builds `SuRF` filters.
@@ -82,8 +82,8 @@ impl Build<dyn FilterPolicy> for Surf {
 }
 
 impl FilterPolicy for Surf {
-    /// Stores the false-positive rate and the number of labels, the shared prefix, the bits of children and of nodes,
-    /// the labels, and the suffixes. The number of probes in the header is the number of suffix bits.
+    /// Stores the false-positive rate, the number of labels, the shared prefix, both bit vectors, the labels and the
+    /// suffixes. The field `probes` of the header is the number of suffix bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -135,7 +135,7 @@ impl Surf {
     }
 }
 
-/// The words of a bit vector.
+/// Returns the words of a bit vector.
 fn bits(bits: &[bool]) -> impl Iterator<Item = u64> {
     bits.chunks(64).map(|chunk| chunk.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit)))
 }
@@ -159,8 +159,8 @@ struct SurfFilter {
     rate: f64,
 }
 
-/// A bound of a range, as long as the path to a node is a prefix of the bound. `None` if the path is already strictly
-/// within the bound.
+/// A bound of a range, if the path to the current node is a prefix of the bound. `None` if all keys below the current
+/// node are within the bound.
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {
@@ -200,13 +200,14 @@ impl SurfFilter {
         })
     }
 
-    /// The labels of a node. Empty for one that a corrupt filter lacks.
+    /// Returns the first label and the end of the labels of a node. The result is empty if a corrupt filter lacks the
+    /// node.
     fn node(&self, node: usize) -> (usize, usize) {
         let begin = self.begins.select(node).unwrap_or(self.len).min(self.len);
         (begin, self.begins.select(node + 1).unwrap_or(self.len).min(self.len))
     }
 
-    /// The first label of a node that is not below `label`.
+    /// Returns the first label of a node that is not below `label`.
     fn search(&self, (mut begin, mut end): (usize, usize), label: u64) -> usize {
         while begin < end {
             let middle = begin + (end - begin) / 2;
@@ -215,29 +216,29 @@ impl SurfFilter {
         begin
     }
 
-    /// The child of a label. `None` for a leaf.
+    /// Returns the child node of a label. Returns `None` if the label is a leaf.
     fn child(&self, at: usize) -> Option<usize> {
         self.children.get(at).then(|| self.children.rank(at) + 1)
     }
 
-    /// The suffix of a leaf.
+    /// Returns the suffix of a leaf.
     fn suffix(&self, at: usize) -> u64 {
         self.suffixes.as_ref().map_or(0, |suffixes| suffixes.get(at - self.children.rank(at)))
     }
 
-    /// Whether the suffix of a leaf fits the key.
+    /// Whether the suffix of a leaf matches the key.
     fn fits(&self, at: usize, key: HashedKey<'_>, depth: usize) -> bool {
         let stored = self.suffix(at);
         match self.suffix {
             Suffix::Hash => stored == hash_bits(key.hash, self.suffix_bits),
-            // A key that ends is known whole.
+            // If the label is the end of a key, the trie has all bytes of this key.
             Suffix::Real if self.labels.get(at) == END => true,
             Suffix::Real => stored == real_bits(key.bytes, depth, self.suffix_bits),
         }
     }
 
-    /// Whether a key below a node may be between two bounds. All bytes before `depth` are equal to those of the given
-    /// bounds.
+    /// Whether a key below a node may be between two bounds. The first `depth` bytes of the key equal those of the
+    /// bounds that are not `None`.
     fn has_between(&self, node: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
         let labels = self.node(node);
         let from = low.map(|low| label(low, depth));
@@ -251,8 +252,8 @@ impl SurfFilter {
             let low = low.filter(|_| from == Some(label));
             let high = high.filter(|_| to == Some(label));
             let found = match self.child(at) {
-                // A node deeper than its bounds lies completely between them. All other cases are possible only in a
-                // corrupt filter.
+                // If both bounds are `None`, all keys below the child are between the bounds. If a bound is present,
+                // the second case is possible only in a corrupt filter.
                 Some(child) if (low.is_some() || high.is_some()) && child > node && label != END => {
                     self.has_between(child, depth + 1, low, high)
                 }
@@ -267,7 +268,7 @@ impl SurfFilter {
         false
     }
 
-    /// Whether the key of a leaf may be between two bounds, by its suffix.
+    /// Whether the key of a leaf may be between two bounds, according to the suffix of the leaf.
     fn leaf_is_between(&self, at: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
         if self.suffix == Suffix::Hash || self.labels.get(at) == END {
             return true;
@@ -279,7 +280,7 @@ impl SurfFilter {
 }
 
 impl Filter for SurfFilter {
-    /// A hash does not identify the position of its key, so always true.
+    /// Always true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -298,7 +299,7 @@ impl Filter for SurfFilter {
             }
             depth += 1;
             match self.child(at) {
-                // Only a corrupt filter has a child that is not deeper.
+                // Only in a corrupt filter, the child of a node does not have a larger number than the node.
                 Some(child) if child <= node || wanted == END => return true,
                 Some(child) => node = child,
                 None => return self.fits(at, key, depth),
@@ -319,7 +320,7 @@ impl Filter for SurfFilter {
             Bound::Included(key) | Bound::Excluded(key) => Some(key),
             Bound::Unbounded => None,
         };
-        // A bound outside of the prefix is below or above all keys.
+        // A bound without the shared prefix is below or above all keys.
         let (low, high): (Tight<'_>, Tight<'_>) = (bytes(low), bytes(high));
         let is_tight = |bound: &&[u8]| bound.starts_with(&self.prefix);
         if low.is_some_and(|low| !is_tight(&low) && *low > *self.prefix)
@@ -330,7 +331,8 @@ impl Filter for SurfFilter {
         self.has_between(0, self.prefix.len(), low.filter(is_tight), high.filter(is_tight))
     }
 
-    /// The rate of lookups of random bytes after the prefix that all keys share.
+    /// Returns the false-positive rate of point lookups. The looked up keys are random bytes after the prefix that
+    /// all keys share.
     fn expected_fpr(&self) -> f64 {
         self.rate
     }
@@ -364,8 +366,8 @@ mod tests {
         filter.may_contain_range(Bound::Included(low.as_bytes()), Bound::Included(high.as_bytes()))
     }
 
-    /// The figure of the paper: the parts of a few words that the trie stores, and the words that it therefore cannot
-    /// distinguish.
+    /// Tests the example in a figure of the paper. The trie stores prefixes of a few words, and cannot exclude some
+    /// absent words with these prefixes.
     #[test]
     fn prefixes_end_where_keys_are_told_apart() {
         let keys: KeyList = ["SIGAI", "SIGMOD", "SIGOPS", "SIGMODX"].map(str::as_bytes).into_iter().collect();
@@ -377,14 +379,15 @@ mod tests {
         assert!(["SIGAI", "SIGMOD", "SIGMODX", "SIGOPS"].into_iter().all(asks));
         assert!(asks("SIGACT") && !asks("SIGMETRICS") && !asks("SIGM") && !asks("VLDB") && !asks("SIGMODE"));
         assert!(has(&*bare, "SIGB", "SIGMOD") && !has(&*bare, "SIGB", "SIGMO") && !has(&*bare, "SIGP", "T"));
-        // A real suffix narrows both.
+        // A suffix of kind `real` helps lookups and ranges.
         let real = filter(Params::default(), &keys);
         assert!(!real.may_contain_key(HashedKey { bytes: b"SIGACT", hash: KeyHash(0) }));
         assert!(has(&*bare, "SIGAJ", "SIGB") && !has(&*real, "SIGAJ", "SIGB") && has(&*real, "SIGA", "SIGB"));
     }
 
-    /// The claims of the authors for random integers: some ten bits for the trie; and a rate that suffix bits divide.
-    /// Without them a range has the rate of prefixes of two bytes that one key has.
+    /// Tests the claims of the authors for random integers. The trie takes fewer than 15 bits per key, and each
+    /// suffix bit lowers the false-positive rate. Without suffix bits, a range has the rate that follows from the
+    /// prefixes of two bytes that only one key has.
     #[test]
     fn random_numbers_take_few_bits() {
         let mut numbers: Vec<u64> = (0..100_000).map(|i| mix(i, 1)).collect();
@@ -433,7 +436,7 @@ mod tests {
             ..ProptestConfig::default()
         })]
 
-        /// Every key between the bounds is found, for any strings and suffixes.
+        /// For any strings and suffixes, no range with a key is reported empty.
         #[test]
         fn no_key_between_bounds_is_lost(
             keys in proptest::collection::btree_set(bytes(), 1..20), low in bound(), high in bound(),

@@ -1,10 +1,10 @@
-//! Helpers of the tests of range filters.
+//! Helper functions for the tests of range filters.
 
 use std::ops::Bound;
 
 use crate::filter::Filter;
 
-/// Different numbers in ascending order.
+/// Returns the distinct numbers in ascending order.
 pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut numbers: Vec<u64> = numbers.collect();
     numbers.sort_unstable();
@@ -12,11 +12,11 @@ pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     numbers
 }
 
-/// The share of empty ranges of `length` numbers from `starts` on that the filter reports as not empty. `key` spells a
-/// number as a key.
+/// Returns the share of empty ranges of `length` numbers from `starts` on that the filter reports as not empty. `key`
+/// converts a number to a key.
 ///
 /// # Panics
-/// If no more than `least` of the ranges are empty, because few show little.
+/// At most `least` of the ranges are empty, which is too few for a result.
 pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
     (filter, key): (&dyn Filter, fn(u64) -> K),
     numbers: &[u64],

@@ -1,16 +1,16 @@
 //! Theoretical false-positive rates of filters.
 
-/// The false-positive rate of a Bloom filter of `bits` bits with `probes` hash functions and `keys` keys: (1 −
-/// e^(−kn/m))^k (Bloom 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
+/// Returns the false-positive rate of a Bloom filter with `bits` bits, `probes` hash functions and `keys` keys. The
+/// formula is (1 − e^(−kn/m))^k (Bloom 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
 pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
     let fill = -(-(f64::from(probes) * keys as f64) / bits as f64).exp_m1();
     fill.powi(probes.cast_signed())
 }
 
-/// The probability that a range of `length` neighbouring numbers without a key contains a number with the code of a
-/// key. There are `keys` distinct codes below `codes`, for numbers up to `largest`. The probability is 1 − (1 − n/r)^ℓ
-/// for random codes, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4). The
-/// probability is 0 if every number has its own code.
+/// Returns the probability that a range of `length` neighbouring numbers without a key has a number with the code of
+/// a key. There are `keys` distinct codes below `codes`, for numbers up to `largest`. The probability is 1 − (1 −
+/// n/r)^ℓ for random codes, which is below the bound nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380,
+/// theorem 3.4). The probability is 0 if every number has its own code.
 pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     if largest < codes {
         return 0.0;
@@ -18,30 +18,31 @@ pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     -(length as f64 * (-(keys as f64 / codes as f64)).ln_1p()).exp_m1()
 }
 
-/// The number of probes that minimizes [`standard`]: ln 2 · m/n, at least one.
+/// Returns the number of probes that minimizes [`standard`]. The result is ln 2 times the bits per key, rounded, and
+/// at least one.
 pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
 }
 
-/// The false-positive rate of a filter that maps each of `keys` keys to one of `blocks` blocks. The rate is the mean of
-/// `rate_at_load` over the binomial load of a block.
+/// Returns the false-positive rate of a filter that maps each of `keys` keys to one of `blocks` blocks. The load of a
+/// block, its number of keys, is binomially distributed. The result is the mean of `rate_at_load` over all loads.
 ///
 /// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
-/// distribution instead. For large filters, both distributions agree. The binomial distribution is also exact for small
-/// filters.
+/// distribution instead. Both distributions agree for large filters. The binomial distribution is also exact for
+/// small filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
     /// Loads with a lower probability, relative to the most likely load, are ignored.
     const NEGLIGIBLE: f64 = 1e-17;
-    /// The number of loads that are evaluated on either side of the most likely load. More loads never matter below a
-    /// million keys per block, and above that all rates are 1. The limit bounds the work that a corrupt number can
-    /// cause.
+    /// The largest number of loads that are evaluated below and above the most likely load. With fewer than a million
+    /// keys per block, no further load matters. With more keys, all rates are 1. The limit bounds the work that a
+    /// corrupt number can cause.
     const MOST_LOADS: usize = 10_000;
     if blocks == 1 {
         return rate_at_load(keys);
     }
     let odds = 1.0 / (blocks as f64 - 1.0);
     let mode = keys / blocks;
-    // Weights relative to the most likely load, so that nothing underflows.
+    // The weights are relative to the weight of the most likely load, so that no weight underflows.
     let (mut weights, mut sum) = (1.0, rate_at_load(mode));
     let mut add = |load: u64, weight: f64| {
         weights += weight;
@@ -65,11 +66,12 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
     sum / weights
 }
 
-/// The false-positive rate of one small Bloom filter of `bits` bits with `keys` keys and `probes` bits per key.
+/// Returns the false-positive rate of one small Bloom filter with `bits` bits, `keys` keys, and `probes` set bits per
+/// key.
 ///
-/// In a block of a few hundred bits, the number of set bits varies so much that the mean of fill^k is above the k-th
-/// power of the mean fill. The result is the mean to second order. The computation uses the exact mean and variance of
-/// the number of empty cells when kn balls are thrown into m cells.
+/// In a block of a few hundred bits, the fraction of set bits (the fill) varies much. The mean of fill^k is therefore
+/// above the k-th power of the mean fill. The result approximates the mean of fill^k to second order. The computation
+/// uses the exact mean and variance of the number of zero bits after kn random bits of m bits are set.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
@@ -83,15 +85,15 @@ pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     (fill.powi(probes.cast_signed()) * (1.0 + spread)).min(1.0)
 }
 
-/// The exact rates of one Bloom filter of `bits` bits with `probes` bits per key and 0, 1, 2 … keys. A rate is the mean
-/// of (set / bits)^probes over the distribution of the number of set bits. After the last rate, nearly all bits are
-/// set.
+/// Returns the exact false-positive rates of a Bloom filter with 0, 1, 2 … keys. The filter has `bits` bits, and each
+/// key sets `probes` bits. A rate is the mean of (set / bits)^probes over the distribution of the number of set bits.
+/// The list ends when nearly all bits are set.
 ///
-/// For words of a few dozen bits, for which [`small`] is too coarse.
+/// The function is for words of a few dozen bits, for which the approximation [`small`] is too coarse.
 pub(crate) fn word_rates(bits: u32, probes: u32) -> Vec<f64> {
     const FULL: f64 = 1.0 - 1e-9;
     let m = f64::from(bits);
-    // The probability that 0, 1, 2 … bits are set.
+    // The probabilities that 0, 1, 2 … bits are set.
     let mut likely = vec![0.0; bits as usize + 1];
     likely[0] = 1.0;
     let mut rates = vec![0.0];
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn standard_meets_the_published_values() {
-        // Ten bits and seven probes: 0.8194 %.
+        // Ten bits per key and seven probes give a false-positive rate of 0.8194 %.
         assert_close(standard(10_000_000, 1_000_000, 7), 0.008_194, 1e-3);
         assert!(standard(64, 0, 3).abs() < f64::EPSILON);
         assert_eq!(standard_probes(10.0), 7);
@@ -147,8 +149,8 @@ mod tests {
         assert_close(blocked(40, 1, |load| small(512, load, 6)), small(512, 40, 6), 1e-15);
     }
 
-    /// Two keys with one bit each in two cells: the fill is 1/2 or 1 with equal probability. With two probes the
-    /// rate is (1/4 + 1)/2.
+    /// Two keys set one bit each in a filter of two bits, so the fill is 1/2 or 1 with equal probability. The mean of
+    /// fill² is (1/4 + 1)/2.
     #[test]
     fn second_order_is_exact_for_two_probes() {
         assert_close(small(2, 1, 2), 0.625, 1e-12);
@@ -158,7 +160,7 @@ mod tests {
     fn rates_of_words_are_exact() {
         let rates = word_rates(2, 2);
         assert_close(rates[1], 0.625, 1e-12);
-        // Four balls leave one of two cells empty with probability 1/8.
+        // If four random bits of two are set, one bit remains 0 with probability 1/8.
         assert_close(rates[2], 0.25 / 8.0 + 7.0 / 8.0, 1e-12);
         let rates = word_rates(64, 4);
         assert!(rates.is_sorted() && rates[0] < f64::EPSILON);

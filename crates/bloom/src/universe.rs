@@ -1,9 +1,9 @@
-//! Mapping from the keys of one SSTable to integers that sort like the keys.
+//! Maps the keys of one SSTable to integers that sort like the keys.
 //!
-//! The prefix that all keys share is cut off. The next eight bytes (the head) are the number, big-endian. Low bits that
-//! are equal in all keys are cut off too. Numbers count from the smallest number. The mapping is one-to-one for keys of
-//! one length whose bytes after the head are all equal, such as padding. Other keys with equal heads have equal
-//! numbers.
+//! The prefix that all keys share is removed. The next eight bytes of a key (the head) are read as a big-endian
+//! integer. Low bits that are equal in all heads are removed too, and the smallest integer is subtracted. The mapping
+//! is one-to-one if all keys have one length and equal bytes after the head, such as padding. If lengths or ends
+//! differ, keys with equal heads have equal numbers.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -12,33 +12,35 @@ use types::{KeyList, common_prefix, head};
 
 const HEAD_BYTES: usize = size_of::<u64>();
 
-/// The mapping of an SSTable's keys to numbers.
+/// The mapping of one SSTable's keys to numbers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Universe {
-    /// The bytes that all keys begin with.
+    /// The prefix that all keys share.
     prefix: Vec<u8>,
-    /// The low bits that are equal in all heads, and the number of these bits, less than 64.
+    /// The low bits that are equal in all heads.
     low: u64,
+    /// The number of low bits that are equal in all heads, which is less than 64.
     shift: u32,
-    /// The smallest and the largest head without the low bits.
+    /// The smallest head without the low bits.
     min: u64,
+    /// The largest head without the low bits.
     max: u64,
-    /// The bytes after the head that all keys share. Present if all keys have one length. Each key then has its own
+    /// The end of all keys, if all keys have one length and equal bytes after the head. Each key then has its own
     /// number.
     tail: Option<Tail>,
 }
 
-/// The end of keys of one length.
+/// The end of keys that have one length.
 #[derive(Debug, PartialEq, Eq)]
 struct Tail {
     /// The number of key bytes in the head.
     head_bytes: usize,
-    /// The bytes after the head.
+    /// The bytes of every key after the head.
     rest: Vec<u8>,
 }
 
 impl Universe {
-    /// Creates the mapping of these keys. The keys are in order, and there is at least one.
+    /// Creates the mapping of `keys`, which are sorted and not empty.
     pub(crate) fn of(keys: &KeyList) -> Self {
         let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
         let shared = common_prefix(first, last);
@@ -53,17 +55,17 @@ impl Universe {
         Self { prefix: first[..shared].to_vec(), low, shift, min, max, tail }
     }
 
-    /// The largest number.
+    /// Returns the largest number of a key.
     pub(crate) fn largest(&self) -> u64 {
         self.max - self.min
     }
 
-    /// The number of a key of the table.
+    /// Returns the number of a key of the SSTable.
     pub(crate) fn number(&self, key: &[u8]) -> u64 {
         (head(&key[self.prefix.len()..]) >> self.shift) - self.min
     }
 
-    /// The number of any key. `None` if the key certainly equals no key of the SSTable.
+    /// Returns the number of any key. Returns `None` if the key is certainly not in the SSTable.
     pub(crate) fn find(&self, key: &[u8]) -> Option<u64> {
         let tail = self.without_prefix(key)?;
         let at = head(tail);
@@ -74,8 +76,8 @@ impl Universe {
         is_it.then(|| number - self.min)
     }
 
-    /// The smallest and the largest number that a key of the SSTable between the bounds can have. `None` if there
-    /// can be no such key.
+    /// Returns the smallest and the largest number that a key of the SSTable between the bounds can have. Returns
+    /// `None` if no key of the SSTable can be between the bounds.
     pub(crate) fn between(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<(u64, u64)> {
         let smallest = match low {
             Bound::Unbounded => self.min,
@@ -91,8 +93,9 @@ impl Universe {
         (smallest <= largest).then(|| (smallest - self.min, largest - self.min))
     }
 
-    /// The first head that a lower bound allows. If `passes` is true for the order of the bound and the key with the
-    /// bound's head, the result is the next head.
+    /// Returns the smallest shifted head of a key within a lower bound. `passes` receives the order of the bound
+    /// relative to the key with the bound's head. If `passes` returns true, this key is excluded, and the result is
+    /// the next head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -106,8 +109,9 @@ impl Universe {
         if is_above { number.checked_add(1) } else { Some(number) }
     }
 
-    /// The last head that an upper bound allows. If `misses` is true for the order of the bound and the key with the
-    /// bound's head, the result is the previous head.
+    /// Returns the largest shifted head of a key within an upper bound. `misses` receives the order of the bound
+    /// relative to the key with the bound's head. If `misses` returns true, this key is excluded, and the result is
+    /// the previous head.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -117,7 +121,8 @@ impl Universe {
         let is_below = match low.cmp(&self.low) {
             Ordering::Equal => match self.against_its_key(tail) {
                 Some(order) => misses(order),
-                // Only a longer key, or a key that ends with zeros, is above other keys with the same head.
+                // A bound is above another key with an equal head only if the bound is longer than the head or ends
+                // with a zero byte.
                 None => misses(Ordering::Equal) && tail.len() <= HEAD_BYTES && tail.last() != Some(&0),
             },
             order => order.is_lt(),
@@ -125,10 +130,12 @@ impl Universe {
         if is_below { number.checked_sub(1) } else { Some(number) }
     }
 
-    /// The order of a bound without the prefix and the only key that can have its head. `None` if that key is unknown.
+    /// Compares a bound without the shared prefix with the only key that can have the bound's head. Returns `None` if
+    /// several keys can have this head.
     fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
         let Tail { head_bytes, rest } = self.tail.as_ref()?;
-        // Empty slices are not compared, because even that can cost as much as a cache miss.
+        // Empty slices are not compared, because even the comparison of empty slices can cost as much as a cache
+        // miss.
         Some(match (bound.get(*head_bytes..), rest.is_empty()) {
             (None, _) | (Some([]), false) => Ordering::Less,
             (Some(behind), true) => behind.len().cmp(&0),
@@ -150,8 +157,9 @@ fn split(key: &[u8]) -> (&[u8], &[u8]) {
     key.split_at(key.len().min(HEAD_BYTES))
 }
 
-/// The stored words: `low | shift | min | max | tail`. The tail is 0, or 1 + the number of bytes in a head. Then follow
-/// the prefix and the bytes after heads, each preceded by its length and padded to whole words.
+/// The stored words are `low | shift | min | max | tail`. The tail is 0, or 1 + the number of key bytes in a head.
+/// The prefix and the bytes after heads follow. Each of these two byte strings is preceded by its length and padded
+/// to whole words.
 impl Universe {
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         let tail = self.tail.as_ref();
@@ -161,7 +169,7 @@ impl Universe {
         encode_bytes(tail.map_or(&[], |tail| &tail.rest), words);
     }
 
-    /// Decodes the stored words. Returns `None` if the words are corrupt.
+    /// Decodes a mapping from stored words. Returns `None` if the words are corrupt.
     pub(crate) fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
         let [low, shift, min, max, tail] = [(); 5].map(|()| words.next());
         let (low, shift, min, max) = (low?, shift?, min?, max?);
@@ -177,13 +185,13 @@ impl Universe {
         Some(Self { prefix, low, shift: shift as u32, min, max, tail })
     }
 
-    /// Memory in bytes.
+    /// Returns the memory of the mapping in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.prefix.len() + self.tail.as_ref().map_or(0, |tail| tail.rest.len())
     }
 }
 
-/// Appends the length of some bytes, and then the bytes padded to whole words.
+/// Appends the number of bytes, and then the bytes padded to whole words.
 pub(crate) fn encode_bytes(bytes: &[u8], words: &mut Vec<u64>) {
     words.push(bytes.len() as u64);
     words.extend(bytes.chunks(HEAD_BYTES).map(head));
@@ -221,7 +229,7 @@ mod tests {
         (Bound::Included(low), Bound::Included(high))
     }
 
-    /// Numbers between the same leading and trailing bytes lose nothing.
+    /// Tests that the mapping is one-to-one for integers between fixed leading and trailing bytes.
     #[test]
     fn padded_numbers_are_exact() {
         let key = |number: u32| [b"user", &number.to_be_bytes()[..], b"00000000"].concat();
@@ -268,7 +276,8 @@ mod tests {
             ..ProptestConfig::default()
         })]
 
-        /// Every key between the bounds has its number between the bounds' numbers, for any strings.
+        /// Tests for any strings that the number of every key between two bounds is in the range of numbers for these
+        /// bounds.
         #[test]
         fn no_key_falls_out_of_its_bounds(
             keys in proptest::collection::btree_set(bytes(), 1..6), low in bound(), high in bound(),

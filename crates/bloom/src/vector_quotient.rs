@@ -1,20 +1,21 @@
-//! The vector quotient filter: fingerprints in small buckets within one cache line, and a choice between two lines per
-//! key.
+//! The vector quotient filter. Fingerprints are in small buckets within a cache line, and each key has a choice
+//! between two cache lines.
 //!
-//! A block of 64 bytes has slots for fingerprints, ordered by bucket, and a bit string that delimits the buckets. The
-//! bit string has a zero per fingerprint and a one after each bucket. A key goes to the emptier of two blocks, so that
-//! all blocks fill evenly. No block overflows at 93 % of all slots, or at 90 % with the longer fingerprints. Nothing
-//! moves between blocks, unlike in a [`cuckoo`](crate::cuckoo) filter. No run leaves its block, unlike in a
-//! [`quotient`](crate::quotient) filter. An insertion or a lookup touches two cache lines at any load.
+//! A block of 64 bytes has slots for fingerprints in the order of their buckets, and a bit string that delimits the
+//! buckets. The bit string has a zero bit per fingerprint, and a one bit after each bucket. A key goes to the emptier
+//! of two blocks, so all blocks fill evenly. No block overflows if 93 % of all slots are filled, or 90 % with 16-bit
+//! fingerprints. Unlike in a [`cuckoo`](crate::cuckoo) filter, no fingerprint moves between blocks. Unlike in a
+//! [`quotient`](crate::quotient) filter, all fingerprints of a bucket are in one block. An insertion or a lookup
+//! accesses two cache lines at any load.
 //!
 //! Source: Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector Quotient Filters: Overcoming the Time/Space
 //! Trade-Off in Filter Design" (SIGMOD 2021), section 3. Fingerprints of 8 bits have 80 buckets and 48 slots, and
-//! fingerprints of 16 bits have 36 buckets and 28 slots. Here the second block comes from the hash of the key, because
-//! the filter is built once.
+//! fingerprints of 16 bits have 36 buckets and 28 slots. In this filter, the hash of the key selects the second
+//! block, because the filter is built once.
 //!
-//! Bytes: 64 / (slots · load) per key, which is 11.5 bits with 8-bit and 20.3 bits with 16-bit fingerprints. Memory
-//! accesses per probe: two, concurrent. The false-positive rate is about 2 · load · slots / buckets /
-//! 2^`fingerprint_bits`.
+//! The filter takes 64 / (slots · load) bytes per key, which is 11.5 bits with 8-bit and 20.3 bits with 16-bit
+//! fingerprints. A probe makes two memory accesses, which overlap. The false-positive rate is about 2 · load · slots
+//! / buckets / 2^`fingerprint_bits`.
 
 use catalog::{Build, Variant};
 use prefetch::{large, prefetch};
@@ -37,7 +38,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<VectorQuoti
 
 const TAG: [u8; 4] = *b"vqfl";
 
-/// The words of a block.
+/// The number of 64-bit words of a block.
 const WORDS: usize = 8;
 
 /// Builds vector quotient filters.
@@ -68,8 +69,8 @@ impl Build<dyn FilterPolicy> for VectorQuotient {
 }
 
 impl FilterPolicy for VectorQuotient {
-    /// Stores the seed and the number of fingerprints, then the blocks. The header's number of probes is the width of a
-    /// fingerprint.
+    /// Stores the seed, the number of fingerprints and the blocks. The field `probes` of the header is the width of a
+    /// fingerprint in bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let geometry = self.geometry;
         let per_block = geometry.slots as f64 * geometry.load;
@@ -90,7 +91,7 @@ impl FilterPolicy for VectorQuotient {
         let (head, mut words) = Head::decode(&stored, TAG)?;
         let corrupt = || CorruptFilter("the blocks of a vector quotient filter are incomplete".to_owned());
         if head.probes != self.geometry.fingerprint_bits {
-            return Err(CorruptFilter(format!("fingerprints of {} bits", head.probes)));
+            return Err(CorruptFilter(format!("fingerprints of {} bits are not supported", head.probes)));
         }
         let (Some(seed), Some(fingerprints)) = (words.next(), words.next()) else { return Err(corrupt()) };
         if words.len() == 0 || !words.len().is_multiple_of(WORDS) || fingerprints > head.keys {
@@ -101,17 +102,17 @@ impl FilterPolicy for VectorQuotient {
     }
 }
 
-/// The partition of a block.
+/// The division of a block into buckets and slots.
 #[derive(Clone, Copy)]
 struct Geometry {
     fingerprint_bits: u32,
     buckets: usize,
     slots: usize,
-    /// The share of slots that are filled.
+    /// The fraction of slots that have a fingerprint.
     load: f64,
 }
 
-/// A fingerprint with its bucket.
+/// A bucket and a fingerprint in this bucket.
 type Entry = (usize, u64);
 
 impl Geometry {
@@ -123,12 +124,12 @@ impl Geometry {
         }
     }
 
-    /// The number of words before the fingerprints: one bit for each bucket and slot.
+    /// Returns the number of words before the fingerprints. These words have one bit for each bucket and each slot.
     fn meta_words(self) -> usize {
         (self.buckets + self.slots) / u64::BITS as usize
     }
 
-    /// The two blocks and the entry of a key.
+    /// Returns the two blocks and the entry of a key.
     #[inline]
     fn places(self, hash: KeyHash, seed: u64, blocks: usize) -> ([usize; 2], Entry) {
         let mixed = mix(hash.0, seed);
@@ -137,7 +138,7 @@ impl Geometry {
         ([reduce(mixed, blocks), reduce(second, blocks)], (reduce(third, self.buckets), fingerprint))
     }
 
-    /// The words of a block with these entries, which are sorted.
+    /// Returns the words of a block with these entries, which are sorted.
     fn block(self, entries: &[Entry]) -> [u64; WORDS] {
         let mut words = [0; WORDS];
         let mut ended = 0;
@@ -153,7 +154,7 @@ impl Geometry {
         words
     }
 
-    /// Whether a block has an entry.
+    /// Whether a block has this entry.
     #[inline]
     fn has(self, block: &[u64], (bucket, fingerprint): Entry) -> bool {
         let begin = if bucket == 0 { 0 } else { self.end_of(block, bucket - 1) };
@@ -165,7 +166,8 @@ impl Geometry {
         })
     }
 
-    /// The slot at which a bucket ends: the number of zeros before the one bit of the bucket.
+    /// Returns the slot at which a bucket ends. The result is the number of zero bits before the one bit of the
+    /// bucket.
     #[inline]
     fn end_of(self, block: &[u64], bucket: usize) -> usize {
         let (mut left, mut before) = (bucket as u32, 0);
@@ -182,13 +184,13 @@ impl Geometry {
     }
 }
 
-/// Distributes the fingerprints of all keys to blocks. `None` if both blocks of a key are full.
+/// Distributes the fingerprints of all keys to blocks. Returns `None` if both blocks of a key are full.
 fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Option<Vec<Vec<Entry>>> {
     let mut contents: Vec<Vec<Entry>> = vec![Vec::with_capacity(geometry.slots); blocks];
     for hash in hashes {
         let ([one, other], entry) = geometry.places(*hash, seed, blocks);
         let searched = [one, other].map(|block| contents[block].binary_search(&entry));
-        // An equal fingerprint in either block also serves this key.
+        // If one of the two blocks already has an equal entry, the key needs no further entry.
         let [Err(at_one), Err(at_other)] = searched else { continue };
         let (block, at) = match contents[other].len() < contents[one].len() {
             true => (other, at_other),
@@ -229,8 +231,8 @@ impl Filter for VectorQuotientFilter {
         blocks.into_iter().for_each(|block| prefetch(&self.words, block * WORDS));
     }
 
-    /// The probability that one of two blocks has an entry. The two blocks of a key are equal with probability 1 /
-    /// blocks.
+    /// Returns the probability that at least one of the two blocks of an absent key has its entry. The two blocks of
+    /// a key are equal with probability 1 / blocks.
     fn expected_fpr(&self) -> f64 {
         let blocks = self.blocks() as f64;
         let entries =
@@ -267,7 +269,8 @@ mod tests {
         }
     }
 
-    /// The claim of the authors: two choices fill the slots to their load without a key that fits nowhere.
+    /// Tests the claim of the authors that all keys fit at the configured load, because each key can be in two
+    /// blocks.
     #[test]
     fn blocks_fill_to_their_load_at_the_first_attempt() {
         let hashes: Vec<KeyHash> = (0..200_000).map(|i| KeyHash(mix(i, 2))).collect();

@@ -1,10 +1,13 @@
-//! The xor filter. A key selects three integers, one in each third of an array, and their XOR is its fingerprint.
+//! The xor filter, a static filter that stores fingerprints. A key selects three integers, one in each third of an
+//! array. The XOR of these integers is the fingerprint of the key.
 //!
-//! With fingerprints of w bits, the false-positive rate is 2^−w at 1.23 · w bits per key, far below that of a Bloom
-//! filter of equal size. Construction needs all keys at once, and misses the caches for every key. `binary-fuse` is the
-//! successor. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020).
+//! With fingerprints of w bits, the false-positive rate is 2^−w at 1.23 · w bits per key. A Bloom filter of equal
+//! size has a far higher rate. Construction needs all keys at once, and causes CPU cache misses for every key.
+//! `binary-fuse` is the successor of this filter. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom
+//! and cuckoo filters" (2020).
 //!
-//! Bytes: slightly more than 1.23 · `fingerprint_bits` / 8 per key. Memory accesses per probe: three, concurrent.
+//! The filter takes slightly more than 1.23 · `fingerprint_bits` / 8 bytes per key. A probe makes three memory
+//! accesses, which overlap.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -17,7 +20,7 @@ use crate::position::reduce;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
     "xor",
-    "the XOR of three array entries is the fingerprint of a key; takes 1.23 times the bits of fingerprints",
+    "the XOR of three array entries is the fingerprint of a key; takes 1.23 times the size of fingerprints",
     "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
      # is 2^-f. An allocation such as \"monkey\" can replace the fingerprint length, to meet its memory\n\
      # budget.\n\
@@ -27,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
 const TAG: [u8; 4] = *b"xorf";
 const OVERHEAD: f64 = 1.23;
 
-/// Additional entries of the array, without which arrays for few keys cannot be peeled.
+/// The number of additional array entries. Without these entries, peeling fails for few keys.
 const SPARE: f64 = 32.0;
 
 /// Builds xor filters.
@@ -70,9 +73,9 @@ impl FilterPolicy for Xor {
     }
 }
 
-/// The selection of one entry in each third of the array.
+/// The rule that selects one entry in each third of the array.
 struct Thirds {
-    /// The length of a third.
+    /// The length of a third of the array.
     third: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Every filter and every allocation of the catalogs passes the invariants of its axis.
+//! Checks every filter and every allocation of the catalogs against the invariants of its axis.
 
 use lsmbench_bloom::{ALLOCATIONS, CATALOG, conformance};
 

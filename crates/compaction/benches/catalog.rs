@@ -1,7 +1,8 @@
-//! Benchmark of the time that each policy takes to pick a job from trees of 10 to 1000 tables, at rest and with work
-//! to do.
+//! Measures the time that each policy takes to pick a compaction job. The trees have 10 to 1000 SSTables. In some
+//! trees a compaction is due, and in others not.
 //!
-//! Run it with `cargo bench -p lsmbench-compaction`. It is quick enough to run as a test unchanged.
+//! Run the benchmark with `cargo bench -p lsmbench-compaction`. The benchmark is fast enough to run as a test without
+//! changes.
 
 use std::hint::black_box;
 
@@ -16,7 +17,7 @@ fn policies() -> impl Iterator<Item = (&'static str, Box<dyn CompactionPolicy>)>
     CATALOG.all().map(build)
 }
 
-/// Builds the tree that `policy` makes of 60 flushes, with its runs cut into about `tables` tables.
+/// Builds the tree that `policy` produces from 60 flushes. The sorted runs are divided into about `tables` SSTables.
 fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     let entries = 1_000_000;
     let load = SimulatedLoad {
@@ -32,7 +33,7 @@ fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     simulator.shape().clone()
 }
 
-/// Times the picks of the policy on the tree that the policy `made_by` left.
+/// Measures the calls of `pick` of the policy on the tree that the policy `made_by` produced.
 fn pick(criterion: &mut Criterion, name: &str, made_by: Option<&str>) {
     let mut group = criterion.benchmark_group(name);
     for (kind, policy) in policies() {
@@ -51,7 +52,8 @@ fn at_rest(criterion: &mut Criterion) {
     pick(criterion, "pick, at rest", None);
 }
 
-/// Times picks on sixty runs in level 0: every policy but `none` has a job.
+/// Measures the calls of `pick` on a tree with sixty runs in level 0. Every policy except `none` picks a job for this
+/// tree.
 fn with_work(criterion: &mut Criterion) {
     pick(criterion, "pick, with work", Some("none"));
 }

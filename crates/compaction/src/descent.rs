@@ -1,21 +1,21 @@
-//! Compaction of a level into the next that moves tables without key overlap instead of merging them.
+//! Compaction of a level into the next level. SSTables without key overlap are moved and not merged.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
-/// Picks the job that compacts a level into the one run of the level below. Tables that share no keys with older tables
-/// are moved without being read, unless a merge would drop their tombstones. If all tables overlap older tables, the
-/// oldest table is merged. The merge includes all tables that overlap the oldest table, directly or through other
-/// tables, in this level and the level below. Later jobs take the remaining tables. Tables written in random key order
-/// all overlap, so they make one job.
+/// Picks the next job that compacts a level into the single run of the next deeper level. An SSTable that overlaps no
+/// older SSTable is moved without a read, unless a merge would drop its tombstones. If no SSTable can be moved, the
+/// oldest SSTable is merged. The merge includes all SSTables of both levels that overlap the oldest SSTable, directly
+/// or through other SSTables. Later jobs take the remaining SSTables. If keys are written in random order, all
+/// SSTables overlap, so one job takes all SSTables.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     let runs = shape.runs_of(level);
     let below = match (runs, shape.runs_of(level + 1)) {
         (_, [run]) => Some(run),
         (runs, []) if runs.len() > 1 => None,
-        // A run with no data below, or several runs left by another policy.
+        // The level has one run and the next level is empty, or another policy left several runs in the next level.
         _ => return whole::merge_into_next(shape, level),
     };
     let moved: Vec<&TableShape> = (0..runs.len())
@@ -29,28 +29,29 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether a table of the run at `at` shares no keys with the tables that it would pass. If the level below is
-/// empty, the table must also share no keys with newer tables. Otherwise the oldest of several overlapping runs would
-/// move first, only to be merged with the next run.
+/// Returns whether an SSTable of the run with index `at` overlaps no SSTable that it would pass in a move. If the
+/// next deeper level is empty, the SSTable must also overlap no newer SSTable. Without this rule, the oldest of
+/// several overlapping runs would be moved first, and a later job would merge this run with the next run.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
     others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns whether tombstones of a table may hide entries in `level` or deeper, so that they have to stay.
+/// Returns whether tombstones of an SSTable may hide entries in `level` or in deeper levels. Such tombstones must be
+/// kept.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns the oldest table of the oldest run, and all tables that overlap it, directly or through other tables, in
-/// this level and the level below.
+/// Returns the oldest SSTable of the oldest run, and all SSTables of both levels that overlap this SSTable directly
+/// or through other SSTables.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();
     tables.sort_by(|one, other| one.smallest.cmp(&other.smallest));
-    // Maximal key intervals that tables cover without a gap.
+    // The maximal key intervals that SSTables cover without a gap.
     let mut stretches: Vec<(&[u8], &[u8])> = Vec::new();
     for table in tables {
         match stretches.last_mut() {
@@ -103,13 +104,14 @@ mod tests {
             job(&[&level0[..], &[(1, 0, &[(0, 19)])]].concat()),
             (vec![2, 3], Some(200), Action::Move)
         );
-        // If the level below is empty, runs in random key order are merged in one job, and not one by one.
+        // If the next deeper level is empty, runs in random key order are merged in one job and not one after
+        // another.
         assert_eq!(job(&level0), (vec![1, 2, 3], None, Action::Merge));
     }
 
     #[test]
     fn of_what_meets_the_oldest_goes_first_and_the_rest_stays() {
-        // Two writers: a run begins a little before the end of the one before.
+        // Two threads write in key order, so each run begins slightly before the end of the previous run.
         let runs = [(0, 1, &[(18, 24), (25, 29), (30, 39)][..]), (0, 0, &[(0, 9), (10, 14), (15, 20)])];
         assert_eq!(job(&runs), (vec![2, 3, 4, 5], None, Action::Move));
         let rest = [(0, 1, &[(18, 24)][..]), (0, 0, &[(15, 20)])];
@@ -117,7 +119,7 @@ mod tests {
         assert_eq!(job(&[rest[0], rest[1], below]), (vec![2], Some(200), Action::Move));
         let below = (1, 0, &[(0, 9), (10, 16), (25, 29), (30, 39)][..]);
         assert_eq!(job(&[rest[0], rest[1], below]), (vec![1, 2, 4], Some(200), Action::Merge));
-        // Overlap through a table of the level below, and not through a separate table.
+        // Two SSTables overlap through an SSTable of the next deeper level.
         let below = (1, 0, &[(0, 9), (12, 16), (22, 29), (30, 39)][..]);
         let met = [(0, 0, &[(15, 18), (22, 24), (35, 36)][..]), below];
         assert_eq!(job(&met), (vec![1, 5], Some(200), Action::Merge));
@@ -137,7 +139,7 @@ mod tests {
             ((first.inputs, first.action), (second.inputs, second.action))
         };
         assert_eq!(jobs(&[]), ((vec![1], Action::Move), (vec![2], Action::Merge)));
-        // Tombstones that hide entries stay, so a merge would drop none.
+        // The tombstones hide entries, so a merge would drop no tombstone.
         let deeper = jobs(&[(2, 0, &[(25, 26)])]);
         assert_eq!(deeper, ((vec![1, 2], Action::Move), (vec![2], Action::Move)));
     }
@@ -150,7 +152,7 @@ mod tests {
         assert_eq!(job(&shape), (vec![2, 3, 4, 6], Some(200), Action::Merge));
     }
 
-    /// Returns a run of tables with gaps between them.
+    /// Returns a run of SSTables with gaps between their key ranges.
     fn random_run(random: &mut impl RngExt) -> Vec<(u8, u8)> {
         let mut tables = Vec::new();
         let mut at = random.random_range(0..40);
@@ -183,7 +185,7 @@ mod tests {
                 let inputs: Vec<TableShape> = inputs.filter(|table| job.inputs.contains(&table.id)).collect();
                 let added = match job.action {
                     Action::Move => inputs,
-                    // A table as wide as any that a merge can write.
+                    // An SSTable with the widest key range that a merge can write.
                     _ => vec![TableShape {
                         id: 1000 + step as u64,
                         smallest: inputs.iter().map(|table| table.smallest.clone()).min().unwrap(),

@@ -1,8 +1,8 @@
-//! Compaction policy in another process, written in any language.
+//! A compaction policy in another process, which can be written in any language.
 //!
-//! lsmbench starts `command` at the first pick, and communicates over the standard input and output of the process.
-//! Both the process and lsmbench write one JSON value per line, and every line of lsmbench gets one line as its answer.
-//! The protocol has version 1:
+//! lsmbench starts `command` at the first pick, and uses the standard input and output of the process. Each line is
+//! one JSON value, and the process answers each line with one line. The following table shows version 1 of the
+//! protocol:
 //!
 //! ```text
 //! to the process                                        from the process
@@ -15,22 +15,22 @@
 //! job   {"inputs": [table id, …], "level": N, "run": run id or null, "action": "merge" or "move"}
 //! ```
 //!
-//! The first line is the greeting, and all other lines are shapes. A shape has the meaning of [`Shape`]. Level 0 comes
-//! first, the runs of a level are ordered from newest to oldest, and the tables of a run in key order. Keys are bytes,
-//! so they are written in hexadecimal. A job has the meaning of [`Job`]. The fields `run` and `action` are optional,
-//! with the defaults `null` and `"merge"`. Tables cannot be dropped, because the variant does not declare
-//! [`catalog::Limit::DropsData`]. Numbers are whole and below 2^64.
+//! The first line is the greeting, and all other lines are shapes. [`Shape`] explains the parts of a shape. Level 0
+//! comes first, the runs of a level are ordered from newest to oldest, and the SSTables of a run are in key order.
+//! Keys are bytes, and are written in hexadecimal. [`Job`] explains the parts of a job. The fields `run` and `action`
+//! are optional, with the defaults `null` and `"merge"`. A job cannot drop SSTables, because the variant does not
+//! declare [`catalog::Limit::DropsData`]. Numbers are integers below 2^64.
 //!
-//! The process must answer equal shapes with equal jobs, so lsmbench sends nothing else: no time, no seed and no
-//! parameters. Parameters of the policy are arguments of the command. The process ends when its input ends.
+//! The process must answer equal shapes with equal jobs. lsmbench therefore sends no time, no seed and no parameters.
+//! Pass the parameters of the policy as arguments of the command. The process must end when its input ends.
 //!
-//! [`Job::validate`] checks every job before lsmbench applies it. A process fails permanently when it ends, takes
-//! longer than `timeout`, prints anything else or requests an invalid job. lsmbench then kills the process,
-//! [`pick`](CompactionPolicy::pick) returns no more jobs, and [`failure`](CompactionPolicy::failure) returns the
-//! reason.
+//! [`Job::validate`] checks every job before lsmbench applies it. The policy fails permanently if the process ends,
+//! takes longer than `timeout`, prints an invalid line or requests an invalid job. After a failure, lsmbench kills
+//! the process, [`pick`](CompactionPolicy::pick) returns no more jobs, and [`failure`](CompactionPolicy::failure)
+//! returns the reason.
 //!
-//! With an empty `command`, no process is started. Shapes are then encoded for the built-in policy `identity`, and its
-//! jobs are decoded. This variant is the baseline for the cost of the encoding.
+//! If `command` is empty, no process is started. lsmbench then encodes shapes for the built-in policy `identity`, and
+//! decodes the jobs of this policy. This configuration is the baseline for the cost of the encoding.
 
 mod process;
 mod seam;
@@ -51,10 +51,10 @@ use crate::shape::Shape;
 pub use process::answer_without_jobs;
 pub(crate) use seam::seam;
 
-/// Name of the variant.
+/// The name of the variant.
 const KIND: &str = "external";
 
-/// The parameters as commented TOML with their defaults.
+/// The parameters with their defaults, as TOML with comments.
 const REFERENCE: &str = "\
      # Program of the policy, with its arguments. A relative path starts at the current directory. An\n\
      # empty list starts no process.\n\
@@ -65,7 +65,7 @@ const REFERENCE: &str = "\
      # process.\n\
      identity = \"tiered\"\n";
 
-/// Returns the variant for the catalog `C`, which has the policies that `identity` can name.
+/// Returns the variant `external`. `identity` can name the policies of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
     Variant::new::<Builder<C>>(
         KIND,
@@ -74,8 +74,8 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// Limit of consecutive jobs without new entries in the tree. A process that requests more jobs is treated as one that
-/// never rests.
+/// The largest number of consecutive jobs without a flush. If a process requests more jobs, the policy fails, because
+/// the process seems to request jobs without end.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]
@@ -92,10 +92,10 @@ impl Default for Params {
     }
 }
 
-/// Builder of the variant for the catalog `C`.
+/// Builds policies of the variant. `C` is the catalog of the built-in policies.
 struct Builder<C>(PhantomData<C>);
 
-/// A policy whose shapes and jobs are encoded.
+/// A policy that receives encoded shapes and returns encoded jobs.
 enum External {
     /// A built-in policy in this process.
     Identity(Box<dyn CompactionPolicy>),
@@ -118,7 +118,7 @@ impl<C: CatalogHandle<dyn CompactionPolicy>> Build<dyn CompactionPolicy> for Bui
     }
 }
 
-/// Builds the built-in policy of this label.
+/// Builds the built-in policy with this label.
 fn identity(
     catalog: &Catalog<dyn CompactionPolicy>,
     label: &str,
@@ -131,7 +131,7 @@ fn identity(
     let variant = catalog.variant(choice.kind()).map_err(|error| wrong(error.to_string()))?;
     if variant.limits.contains(&Limit::DropsData) {
         return Err(wrong(
-            "it drops data, and jobs that do cannot be sent; choose another policy".to_owned(),
+            "it drops data, which the protocol does not allow; choose another policy".to_owned(),
         ));
     }
     catalog.build(&choice).map_err(|error| wrong(error.to_string()))
@@ -153,12 +153,12 @@ impl CompactionPolicy for External {
     }
 }
 
-/// A process, the number of its requests, and its failure, if any.
+/// A process, the number of its consecutive jobs, and its failure, if there is one.
 struct Caller {
     process: PolicyProcess,
-    /// The jobs since the entry count of the tree last grew. Only flushes add entries.
+    /// The number of jobs since the number of entries in the tree last increased. Only flushes add entries.
     jobs: u32,
-    /// The entry count of the last shape.
+    /// The number of entries in the last shape.
     entries: u64,
     failure: Option<String>,
 }
@@ -185,7 +185,7 @@ impl Caller {
         self.jobs = if rests { 0 } else { self.jobs + 1 };
         self.entries = entries;
         if self.jobs > MAX_JOBS_IN_A_ROW {
-            let what = format!("it does not come to rest: {MAX_JOBS_IN_A_ROW} jobs without a flush");
+            let what = format!("it does not stop: {MAX_JOBS_IN_A_ROW} jobs without a flush");
             return Err(Failure::answer(&answer, what));
         }
         if let Some(job) = &job {

@@ -1,19 +1,19 @@
-//! FIFO compaction: no run is merged, and the oldest runs are dropped once the tree exceeds `capacity`.
+//! FIFO compaction merges no runs, and drops the oldest runs when the tree exceeds `capacity`.
 //!
 //! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`). FIFO compaction is for
-//! data that expire, such as logs, metrics and caches. A store with this policy is a window over the newest writes. The
-//! oldest run is dropped completely, then the next run, until the remaining runs fit. A key that was written long ago
-//! is therefore no longer found. A key that is found has its newest value, because a tombstone is dropped only with all
-//! older data. The newest run stays, however large it is.
+//! data that expire, such as logs, metrics and caches. A store with this policy keeps only the newest writes. The
+//! policy drops complete runs, the oldest run first, until the remaining runs fit into `capacity`. A lookup therefore
+//! does not find a key that was written long ago. A lookup never returns an old value, because a tombstone is dropped
+//! only together with all older data. The newest run always remains, for any size.
 //!
-//! The second rule of the style drops data older than a given time. This rule needs a clock, which no policy has. Here,
-//! age is measured in bytes written since. A manual compaction makes one run of all data. That run is dropped in one
-//! piece when it is the oldest run and no longer fits.
+//! The style of `RocksDB` has a second rule, which drops data that is older than a given time. Policies of this crate
+//! have no clock, so this policy measures age in bytes that were written later. A manual compaction makes one run of
+//! all data. This run is dropped as a whole when it is the oldest run and no longer fits.
 //!
-//! # What it costs
-//! Write amplification is exactly 1 for keys that are all different: each byte is written once, by its flush. A lookup
-//! searches up to C + 1 runs, where C is `capacity` in buffers. Stale data stay until they are the oldest. Space is
-//! bounded by `capacity` and one flush.
+//! # Costs
+//! Write amplification is exactly 1 if all keys are different, because only the flush writes each byte. A lookup
+//! searches up to C + 1 runs, where C is `capacity` in full memtables. An overwritten entry remains in the tree until
+//! its run is dropped. The tree takes at most `capacity` plus the size of one flush.
 
 use catalog::{Build, ByteSize, Limit, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,26 +1,30 @@
-//! Fluid LSM-tree: at most K runs in every level but the largest, which has at most Z.
+//! The compaction policy of the Fluid LSM-tree. The largest level has at most Z runs, and every other level has at
+//! most K runs.
 //!
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
-//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, K = Z = T − 1 is tiering, and K =
-//! T − 1 with Z = 1 is lazy leveling. Every combination in between is also valid.
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, and K = Z = T − 1 is tiering. K
+//! = T − 1 with Z = 1 is lazy leveling. All other combinations of K and Z are also valid.
 //!
-//! Sizes are in buffers. Level i takes arrivals of T^i: the arrivals of level 0 are flushes, those of another level are
-//! runs of the level above. An arrival is merged with the newest run of its level as long as the result fits into one
-//! run: s = ⌈(T−1)/K⌉ arrivals, or ⌈(T−1)/Z⌉ in the largest level. Otherwise the arrival becomes a run. A level
-//! compacts all its data into one run of the next level when it has T arrivals. A level with more than K runs is
-//! compacted as well, if overwritten keys keep it below T arrivals. In the largest level, more than Z runs become one
-//! run, and T arrivals begin a new largest level. The first level is never the largest level in this sense.
+//! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.
+//! The arrivals of level 0 are flushes, and the arrivals of any other level come from the level above. A run holds up
+//! to s arrivals: s = ⌈(T−1)/Z⌉ in the largest level, and s = ⌈(T−1)/K⌉ in every other level. An arrival is merged
+//! with the newest run of its level if the result has at most s arrivals. If the result would have more arrivals, the
+//! arrival becomes a new run. A level with T arrivals is compacted into one run of the next level. If keys are
+//! overwritten, a level with fewer than T arrivals but more than K runs is compacted too. In the largest level, more
+//! than Z runs are merged into one run, and T arrivals begin a new largest level. Level 0 never counts as the largest
+//! level.
 //!
-//! # What it writes
-//! Let N buffers be flushed, with distinct keys. The j-th arrival since a level was empty is the p(j)-th of its run,
-//! p(j) = ((j−1) mod s) + 1, and writes p(j)·T^i. Level 0 writes nothing if p(j) = 1, because the flush wrote that run.
-//! Level 0 also writes nothing if j = T, because the level is then compacted down at once. In a full level i ≥ 1 that
-//! is compacted down, an entry costs Σ p(j) / T writes, j = 1 … T: (T−1)/2 + 1/T at K = 1, and 1 at K = T − 1. The
-//! paper's terms are (T−1)/(K+1) for each level above the largest and (T−1)/(Z+1) for the largest.
+//! # Write amplification
+//! Let N buffers with distinct keys be flushed. The j-th arrival since a level was empty is the p(j)-th arrival of
+//! its run, where p(j) = ((j−1) mod s) + 1. The merge of this arrival writes p(j)·T^i buffers. Level 0 writes nothing
+//! if p(j) = 1, because the flush wrote the run. Level 0 also writes nothing if j = T, because the level is then
+//! compacted into the next level at once. In a full level i ≥ 1, an entry costs Σ p(j) / T writes for j = 1 … T. At K
+//! = 1, this sum is (T−1)/2 plus 1/T. At K = T − 1, this sum is 1. The paper's terms are (T−1)/(K+1) for each level
+//! above the largest level, and (T−1)/(Z+1) for the largest level.
 //!
-//! # What it costs to read
-//! With L levels, the tree has at most K·(L−1) + Z runs, and stale data are up to Z − 1 + 1/T of the live data (ibid.,
-//! table 2).
+//! # Read costs
+//! With L levels, the tree has at most K·(L−1) + Z runs. Stale data takes up to Z − 1 + 1/T times the size of the
+//! live data (table 2 of the paper).
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -44,7 +48,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
      largest_runs = 1\n",
 );
 
-/// The fluid policy with T, K and Z.
+/// The policy `fluid` with T, K and Z.
 struct Fluid {
     size_ratio: u64,
     upper_runs: u64,
@@ -87,7 +91,7 @@ impl Limits for Fluid {
         self.size_ratio
     }
 
-    /// K or Z, at most T − 1, because a level is compacted down at T arrivals.
+    /// Returns K or Z, but at most T − 1, because a level with T arrivals is compacted into the next level.
     fn most_runs(&self, shape: &Shape, level: usize) -> u64 {
         let runs = if level == largest_level(shape) { self.largest_runs } else { self.upper_runs };
         runs.min(self.size_ratio - 1)
@@ -120,7 +124,8 @@ mod tests {
     #[test]
     fn a_level_of_all_its_arrivals_is_handed_down() {
         assert_eq!(pick((2, 1), &[&[1, 2, 2]]), Some((vec![1, 2, 3], 1, Action::Merge)));
-        // Joins the newest run of the next level as long as that has room: 4 arrivals of 5 at Z = 1.
+        // At Z = 1, a run has space for T − 1 = 4 arrivals. The data therefore joins the newest run of the next
+        // level.
         assert_eq!(pick((2, 1), &[&[1, 2, 2], &[15]]), Some((vec![1, 2, 3, 4], 1, Action::Merge)));
         assert_eq!(pick((2, 1), &[&[1, 2, 2], &[20]]), Some((vec![1, 2, 3], 1, Action::Merge)));
         assert_eq!(pick((2, 1), &[&[1, 2, 2], &[5], &[25]]), Some((vec![1, 2, 3, 4], 1, Action::Merge)));
@@ -135,7 +140,8 @@ mod tests {
 
     #[test]
     fn there_are_never_more_runs_than_allowed() {
-        // Overwritten keys: two runs of the largest level are no whole arrivals, but exceed a share.
+        // Keys were overwritten. Two runs of the largest level are smaller than full arrivals, but too large for one
+        // run.
         assert_eq!(pick((2, 2), &[&[], &[4, 7, 8]]), Some((vec![1, 2, 3], 1, Action::Merge)));
         assert_eq!(pick((2, 1), &[&[], &[4, 7, 8], &[90]]), Some((vec![1, 2, 3], 2, Action::Merge)));
     }

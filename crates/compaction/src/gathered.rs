@@ -1,30 +1,32 @@
-//! Levels that collect arrivals in a limited number of runs. Policies that differ only in these limits share the jobs.
+//! Compaction of levels that collect data in a limited number of runs. Policies that differ only in these limits
+//! share this code.
 //!
-//! Level i takes arrivals of one size: the arrivals of level 0 are flushes, those of another level are runs of the
-//! level above. An arrival is merged with the newest run of its level as long as the result fits into one run. A level
-//! compacts all its data into one run of the next level when it has all its arrivals, or more runs than its limit.
+//! Each level receives runs of one size, called arrivals. The arrivals of level 0 are flushes, and the arrivals of
+//! any other level come from the level above. An arrival is merged with the newest run of its level if the result
+//! fits into one run. A level that has its full number of arrivals, or more runs than its limit, is compacted into
+//! one run of the next level.
 
 use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{Run, Shape, TableShape};
 use crate::whole;
 
-/// The limits of each level.
+/// The limits of each level of a tree.
 pub(crate) trait Limits: Send + Sync {
-    /// Returns the number of arrivals at which a level is compacted into the next, at least 2.
+    /// Returns the number of arrivals at which a level is compacted into the next level. The number is at least 2.
     fn size_ratio(&self, level: usize) -> u64;
 
-    /// Returns the run limit of a level, from 1 to the ratio of the level minus 1.
+    /// Returns the largest number of runs of a level, from 1 to the size ratio of the level minus 1.
     fn most_runs(&self, shape: &Shape, level: usize) -> u64;
 }
 
-/// Returns the largest level. If the largest level has too many runs, it is compacted within itself. The first level
-/// never is.
+/// Returns the largest level. Too many runs of the largest level are merged within the level. Level 0 never counts as
+/// the largest level.
 pub(crate) fn largest_level(shape: &Shape) -> usize {
     shape.last_level().max(1)
 }
 
-/// The policy with these limits.
+/// A compaction policy with the limits `L`.
 pub(crate) struct Gathered<L>(pub(crate) L);
 
 impl<L: Limits> Gathered<L> {
@@ -34,13 +36,14 @@ impl<L: Limits> Gathered<L> {
         bytes as f64 <= arrivals as f64 * self.bytes_of_arrival(shape, level)
     }
 
-    /// Returns the bytes of an arrival. Only multiplications are used, so that every machine gets the same result.
+    /// Returns the size of an arrival in bytes. The computation uses only multiplications, so that every machine gets
+    /// an equal result.
     fn bytes_of_arrival(&self, shape: &Shape, level: usize) -> f64 {
         let ratios = (0..level).map(|above| self.0.size_ratio(above) as f64);
         ratios.fold(shape.buffer_bytes.max(1) as f64, |bytes, ratio| bytes * ratio)
     }
 
-    /// Returns the job that a level needs; `None` if it needs no job.
+    /// Returns the job that a level needs. Returns `None` if the level needs no job.
     fn job(&self, shape: &Shape, level: usize) -> Option<Job> {
         let runs = shape.runs_of(level);
         let has_all_arrivals = shape.bytes_of(level) as f64 >= self.bytes_of_arrival(shape, level + 1);
@@ -61,8 +64,8 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns the job that compacts all runs of a level into one run of the next level. The newest run of the next
-    /// level takes part if it has room. A single run that joins no other run is moved.
+    /// Returns the job that compacts all runs of a level into one run of the next level. The job includes the newest
+    /// run of the next level if this run has space. A single run that is merged with no other run is moved.
     fn hand_down(&self, shape: &Shape, level: usize) -> Job {
         let mut runs: Vec<_> = shape.runs_of(level).iter().map(|run| (level, run)).collect();
         let bytes: u64 = runs.iter().map(|(_, run)| run.bytes()).sum();
@@ -74,7 +77,7 @@ impl<L: Limits> Gathered<L> {
 }
 
 impl<L: Limits> CompactionPolicy for Gathered<L> {
-    /// Compacts the deepest level first, so that the levels above it find room.
+    /// Picks the job of the deepest level first, so that the levels above can compact into a level with space.
     fn pick(&self, shape: &Shape) -> Option<Job> {
         (0..shape.levels.levels.len()).rev().find_map(|level| self.job(shape, level))
     }

@@ -1,16 +1,18 @@
-//! Golden-ratio compaction: levels grow by φ ≈ 1.618 and compact a few tables at a time into the next level.
+//! Golden-ratio compaction has levels with a size ratio of φ ≈ 1.618. A job compacts a few SSTables into the next
+//! level.
 //!
 //! Source: the report of byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of tables,
-//! usually two, is compacted into level i+1", so that compactions are many and small. Here, the compared sizes are the
-//! capacities of the levels, φ^i buffers. With the current sizes of the levels, the rule would never rest: the level
-//! above is empty right after its compaction, and every size is at least φ times zero. The tables are picked
+//! usually two, is compacted into level i+1", so that compactions are many and small. This policy compares the size
+//! of a level with its capacity, which is φ^i full memtables. A comparison with the current size of level i−1 would
+//! request jobs without end, because level i−1 is empty right after its compaction. The SSTables are picked
 //! round-robin in key order. Level 0 is compacted when it has two runs.
 //!
-//! The policy is [`leveled-partial`](crate::leveled_partial) with other numbers. The ratio is the separate parameter
-//! `growth`, so that a `size_ratio` set for another policy is not applied by mistake. The tree has about 4.8 times as
-//! many levels as with T = 10. Lookups search all of them, and data pass through all of them. Whole-level leveling with
-//! T writes in proportion to T/(2·log₂ T). This term is lowest near T = e (0.94), and it is 1.17 at φ, against 1.00 at
-//! 2 and at 4. The advantage of the policy is that its longest compaction is short.
+//! The policy equals [`leveled-partial`](crate::leveled_partial) with other parameters. The ratio is the separate
+//! parameter `growth`, so that a `size_ratio` for another policy is not applied by mistake. The tree has about 4.8
+//! times as many levels as with T = 10. Lookups search all these levels, and data passes through all these levels.
+//! The writes of whole-level leveling are proportional to T/(2·log₂ T). This term is lowest near T = e (0.94). The
+//! term is 1.17 at T = φ, and 1.00 at T = 2 and at T = 4. The advantage of the policy is that its longest compaction
+//! is short.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -31,10 +33,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>
      tables_per_job = 2\n",
 );
 
-/// Runs of level 0 that are compacted into level 1.
+/// The number of level-0 runs that triggers their compaction into level 1.
 const LEVEL0_RUNS: usize = 2;
 
-/// Builder of [`LeveledPartial`] with a small ratio.
+/// Builds [`LeveledPartial`] policies with a small size ratio.
 struct Golden;
 
 #[derive(Serialize, Deserialize)]
@@ -81,7 +83,7 @@ mod tests {
         let tables = [(0, 9), (10, 19), (20, 29)];
         assert_eq!(policy.pick(&cut_shape(&[(1, 0, &tables[..1])])), None);
         let shape = cut_shape(&[(1, 0, &tables[..2]), (2, 0, &[(5, 12)])]);
-        // The last compaction into the level below ended at 12, so the round-robin starts again from the first table.
+        // The last compaction into the next level ended at key 12, so round-robin continues with the first SSTable.
         assert_eq!(policy.pick(&shape).unwrap().inputs, [1, 2, 3]);
         let shape = cut_shape(&[(1, 0, &tables), (2, 0, &[(5, 9)])]);
         assert_eq!(policy.pick(&shape).unwrap().inputs, [2, 3]);

@@ -1,24 +1,27 @@
-//! Guards: tiering by key range. Guard keys divide each level, and a merge into a level never rewrites the level.
+//! Guards: tiering by key range. Guard keys divide each level into key ranges, and a merge into a level does not
+//! rewrite the data of this level.
 //!
-//! A level has tables that overlap, the fragments. Tables that overlap, directly or through other tables, are a group.
-//! A group with fragments of T runs is merged into the next level, where its output is cut at the guards. The output is
-//! added next to the fragments that the next level has. Source: Raju, Kadekodi, Chidambaram, Abraham, "`PebblesDB`:
-//! Building Key-Value Stores using Fragmented Log-Structured Merge Trees" (SOSP 2017), section 3.
+//! A level has SSTables that may overlap, called fragments. All fragments that overlap each other, directly or
+//! through other fragments, form a group. A group with fragments from T runs is merged into the next level, and the
+//! output is divided at the guard keys. The output is added to the fragments of the next level without a merge.
+//! Source: Raju, Kadekodi, Chidambaram, Abraham, "`PebblesDB`: Building Key-Value Stores using Fragmented
+//! Log-Structured Merge Trees" (SOSP 2017), section 3.
 //!
-//! `PebblesDB` draws guards from the inserted keys by a hash. A policy sees only tables, so here the guards of a level
-//! are the first keys of groups. All groups of the level itself are guards, so groups never grow together. Of the
-//! groups of deeper levels, a hash of the first key selects one in T for each level between. Each level has therefore
-//! about T times as many guards as the level above, and a guard of a level is a guard of all deeper levels.
+//! `PebblesDB` selects guards among the inserted keys by a hash. A policy of this crate sees only SSTables, so the
+//! guards of a level are the first keys of groups. The first key of each group of the level is a guard, so groups
+//! never grow together. The first keys of groups in deeper levels can be guards too. For each level of distance, a
+//! hash selects one in T of these keys. Each level therefore has about T times as many guards as the level above. A
+//! guard of a level is a guard of all deeper levels.
 //!
-//! Level 0 is merged whole when it has T runs. As long as the last level and the level above are below T^(i+1) buffers
-//! together, groups of the last level are merged within it, so overwritten data go. Tables of level 0 without overlap
-//! are moved.
+//! Level 0 is merged as a whole when it has T runs. While the last level i and the level above together have less
+//! than T^(i+1) full memtables of data, merges of groups remain within the last level. Such merges remove overwritten
+//! data. If the SSTables of level 0 do not overlap, they are moved.
 //!
-//! # What it costs
-//! Each level writes an entry once, as with [`tiered`](crate::tiered), and a lookup searches at most T − 1 tables per
-//! level. A merge takes only the tables of one key range, as with [`leveled-partial`](crate::leveled_partial), so it is
-//! short and needs little transient space. Key ranges that get no writes are not merged. With tables as large as runs
-//! there is one group per level, and the policy is `tiered`.
+//! # Costs
+//! Each level writes an entry once, as with [`tiered`](crate::tiered), and a lookup searches at most T − 1 SSTables
+//! per level. A merge takes only the SSTables of one key range, as with [`leveled-partial`](crate::leveled_partial).
+//! Merges are therefore short, and need little temporary space. Key ranges without writes are not merged. If each run
+//! is one SSTable, each level has one group, and the policy equals `tiered`.
 
 use std::sync::Arc;
 
@@ -40,7 +43,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Guards>
      size_ratio = 10\n",
 );
 
-/// The guards policy with T.
+/// The policy `guards` with T.
 struct Guards {
     size_ratio: usize,
 }
@@ -53,17 +56,17 @@ impl Build<dyn CompactionPolicy> for Guards {
     }
 }
 
-/// Tables of a level that overlap, directly or through other tables.
+/// A group: the SSTables of a level that overlap each other, directly or through other SSTables.
 struct Group<'a> {
     smallest: &'a Arc<[u8]>,
     largest: &'a [u8],
     tables: Vec<&'a TableShape>,
-    /// The runs of the tables, each as its index in the level.
+    /// For each SSTable of the group, the index of its run in the level.
     runs: Vec<usize>,
 }
 
 impl Group<'_> {
-    /// The number of runs that have a table in the group.
+    /// Returns the number of runs that have an SSTable in the group.
     fn fragments(&self) -> usize {
         let mut runs = self.runs.clone();
         runs.sort_unstable();
@@ -101,18 +104,19 @@ fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
     groups
 }
 
-/// Returns the oldest run of a level to which data of this key range can be added; `None` if they need a new run.
+/// Returns the oldest run of a level to which data of this key range can be added. Returns `None` if the data needs a
+/// new run.
 fn oldest_with_room(shape: &Shape, level: usize, smallest: &[u8], largest: &[u8]) -> Option<RunId> {
     let has_room = |run: &&crate::Run<TableShape>| overlapping(run, smallest, largest).is_empty();
     shape.runs_of(level).iter().take_while(has_room).last().map(|run| run.id)
 }
 
 impl Guards {
-    /// Returns the job of a group with too many fragments.
+    /// Returns the job that merges a group with fragments from T or more runs.
     fn merge(&self, shape: &Shape, level: usize, group: &Group<'_>) -> Job {
         let capacity = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio as f64, level + 1);
         let inputs = group.inputs();
-        // The level above may be in the middle of a merge into this one, group by group.
+        // The level above may be partly merged into this level, because groups are merged one after another.
         let bytes = shape.bytes_of(level) + shape.bytes_of(level - 1);
         if level == shape.last_level() && (bytes as f64) < capacity {
             let oldest = group.runs.iter().max().map(|run| shape.runs_of(level)[*run].id);
@@ -122,7 +126,7 @@ impl Guards {
         Job { inputs, level: level + 1, run, action: Action::Merge }
     }
 
-    /// Returns the job of all runs of level 0. They are moved if they overlap nothing.
+    /// Returns the job that compacts all runs of level 0. The SSTables are moved if they do not overlap.
     fn push_level_0(shape: &Shape) -> Job {
         let tables = || shape.runs_of(0).iter().flat_map(|run| &run.tables);
         let (smallest, largest) =
@@ -140,7 +144,7 @@ impl Guards {
         }
     }
 
-    /// Returns whether the first key of a group in a level below is a guard of `level`.
+    /// Returns whether `key`, the first key of a group in a deeper level, is a guard of `level`.
     fn is_guard(&self, shape: &Shape, level: usize, key: &[u8]) -> bool {
         let chosen = (level..shape.last_level()).fold(u64::MAX, |share, _| share / self.size_ratio as u64);
         key.iter().fold(0, |hash, byte| SplitMix64::new(hash ^ u64::from(*byte)).next_u64()) <= chosen
@@ -148,7 +152,8 @@ impl Guards {
 }
 
 impl CompactionPolicy for Guards {
-    /// The deepest level comes first, so that its groups do not grow while the levels above are merged.
+    /// Picks the job of the deepest level first, so that the groups of deep levels do not grow while upper levels are
+    /// merged.
     fn pick(&self, shape: &Shape) -> Option<Job> {
         let due = (1..=shape.last_level()).rev().find_map(|level| {
             let groups = groups(shape, level);
@@ -164,7 +169,7 @@ impl CompactionPolicy for Guards {
             .runs_of(job.level)
             .iter()
             .any(|run| run.tables.iter().any(|table| job.inputs.contains(&table.id)));
-        // The tables of a group that is merged within its level are cut by size.
+        // The output of a merge within a level is divided by size only.
         if job.action != Action::Merge || is_within {
             return Vec::new();
         }
@@ -199,7 +204,8 @@ mod tests {
     fn a_key_range_with_enough_fragments_goes_down_alone() {
         let level1 = [(1, 1, &[(0, 9), (20, 29)][..]), (1, 0, &[(5, 9), (30, 39)])];
         assert_eq!(pick(3, &cut_shape(&level1)), None);
-        // Two fragments from 0 to 9. The level below has room in its older run, and not in its newer run.
+        // The group has two fragments with the keys 0 to 9. In the next level, the older run has space for these
+        // keys, and the newer run does not.
         let full = [&level1[..], &[(2, 0, &[(20, 29)])]].concat();
         assert_eq!(pick(2, &cut_shape(&full)), Some((vec![1, 3], 2, Some(300), Action::Merge)));
         let blocked = [&level1[..], &[(2, 1, &[(9, 12)]), (2, 0, &[(20, 29)])]].concat();
@@ -210,7 +216,7 @@ mod tests {
     fn the_last_level_is_merged_within_itself_until_it_is_full() {
         let two = [(1, 1, &[(0, 9), (20, 29)][..]), (1, 0, &[(5, 9)])];
         assert_eq!(pick(2, &cut_shape(&two)), Some((vec![1, 3], 1, Some(200), Action::Merge)));
-        // Four buffers are T² buffers.
+        // The four buffers of data are the capacity of level 1, T² buffers.
         let four = [(1, 1, &[(0, 9), (20, 29)][..]), (1, 0, &[(5, 9), (30, 39)])];
         assert_eq!(pick(2, &cut_shape(&four)), Some((vec![1, 3], 2, None, Action::Merge)));
     }
@@ -235,7 +241,7 @@ mod tests {
         assert_eq!(policy(3).cuts(&shape, &within).len(), 0);
     }
 
-    /// Of the groups of a level, one in T is a guard of the level above.
+    /// Tests that the first key of one in T groups of a level is a guard of the level above.
     #[test]
     fn guards_of_a_level_are_guards_of_all_deeper_levels() {
         let tables: Vec<(u8, u8)> = (0..=120).map(|at| (2 * at, 2 * at)).collect();
@@ -249,8 +255,8 @@ mod tests {
         assert!((6..22).contains(&upper.len()) && (28..54).contains(&middle.len()), "{upper:?} {middle:?}");
     }
 
-    /// The claim of the authors: 2.4 to 3 times fewer writes than with tables merged one by one into levels of one run.
-    /// In addition, merges are as short as those, and not as long as with tiers of complete runs.
+    /// Tests the claim of the authors: the policy writes 2.4 to 3 times fewer bytes than `leveled-partial`. The
+    /// longest merge is as short as with `leveled-partial`, and far shorter than with `tiered`.
     #[test]
     fn it_writes_as_tiered_in_short_merges() {
         let load = SimulatedLoad {
@@ -266,8 +272,8 @@ mod tests {
         assert!(whole > 0.2 && group < 0.02, "{whole} {group} of the data in one merge");
     }
 
-    /// Overwritten data are merged within the last level, which moves the first keys of its tables. Guards follow, and
-    /// merges stay short.
+    /// Merges within the last level change the first keys of its SSTables, and so the guards. Tests that merges
+    /// nevertheless remain short if keys are overwritten.
     #[test]
     fn merges_stay_short_where_keys_are_overwritten() {
         let load = SimulatedLoad {

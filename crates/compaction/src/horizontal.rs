@@ -1,31 +1,34 @@
-//! Horizontal growth: at most K runs in order of age, merged so that as few bytes as possible are written.
+//! Horizontal growth limits the tree to K runs in order of age. The policy writes as few bytes as possible for this
+//! limit.
 //!
 //! Levels that grow by a fixed ratio limit the number of runs, but write more than this limit requires. This policy has
-//! no levels. After each flush, it merges as many of the newest runs as the binomial transform requires. Sources:
-//! Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin, Young, Yousefi, "Bigtable
-//! Merge Compaction" (2014), for its optimality; Mo, Luo, Idreos, "How to Grow an LSM-tree?" (SIGMOD 2025, arXiv
-//! 2504.17178), which calls the scheme horizontal growth.
+//! no levels. After each flush, the policy merges the newest runs. The binomial transform determines the number of
+//! merged runs. Sources: Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin,
+//! Young, Yousefi, "Bigtable Merge Compaction" (2014), for the proof of optimality; Mo, Luo, Idreos, "How to Grow an
+//! LSM-tree?" (SIGMOD 2025, arXiv 2504.17178), which calls the scheme horizontal growth.
 //!
-//! Sizes are in buffers. The oldest run has rank K, the next run has rank K − 1, and so on. A run of rank k has
-//! C(w−1+k, k) buffers. The weight w of a run is the number of times that its first entries were written. A flush
-//! beyond K runs joins the newest run whose weight is below that of the run before it, and all runs after that run. If
-//! there is no such run, all data become one run. Weights follow from sizes, so the policy needs no memory. Overwritten
-//! keys make runs smaller, and the policy continues with the weight that fits the size.
+//! Sizes are in buffers, where a buffer is one full memtable. C(n, k) is the binomial coefficient. The oldest run has
+//! rank K, the next newer run has rank K − 1, and so on. The weight w of a run is the number of times that its first
+//! entries were written. A run of rank k and weight w has C(w−1+k, k) buffers. If a flush makes more than K runs, the
+//! policy searches for the newest run whose weight is below the weight of the next older run. This run, all newer
+//! runs and the flush are merged. If there is no such run, all data is merged into one run. The policy computes
+//! weights from sizes, so it stores no state. Overwritten keys make runs smaller, and the policy continues with the
+//! weight that fits the actual size.
 //!
-//! # What it writes
-//! With K runs, C(w−1+k, k) entries of weight w fit, first with k = K, and so on down to one run. The scheme is
-//! therefore optimal after N = C(w+K, K) − 1 flushes, for each w: no schedule with at most K runs writes fewer bytes.
-//! If the number of flushes is known in advance (`flushes`), the schedule is optimal at that number. A buffer has
-//! weight v in at most C(v+K−1, K−1) cases, so N buffers of the smallest weights cost
+//! # Write amplification
+//! For each weight w, the policy is optimal after N = C(w+K, K) − 1 flushes. No schedule with at most K runs writes
+//! fewer bytes. If the number of flushes is known in advance (`flushes`), the schedule is optimal for this number. At
+//! most C(v+K−1, K−1) buffers can have the weight v. N buffers with the smallest possible weights therefore cost
 //!
-//! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r buffers that remain
+//! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r remaining buffers
 //!
-//! if each flush is written directly into its run. This tree first writes each flush as a separate run, which adds one
-//! buffer per merge. The schedule has the fewest merges of all optimal schedules: C(w−2+K, K) − 1, and one for each
-//! chain of buffers that the last weight needs. Tests compare both numbers with a dynamic programme.
+//! buffers of writes if each flush is written directly into its run. This tree first writes each flush as a separate
+//! run, which adds one buffer per merge. Among all optimal schedules, this schedule has the fewest merges: C(w−2+K,
+//! K) − 1, plus one for each chain of buffers with the largest weight. Tests compare both numbers with a dynamic
+//! program.
 //!
-//! # What it costs
-//! Each merge reads whole runs, so the last merge takes as much transient space as the data.
+//! # Costs
+//! Each merge reads complete runs. A merge of all runs needs as much temporary space as the size of the data.
 
 use std::cmp::Ordering;
 
@@ -47,7 +50,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Horizon
      flushes = 0\n",
 );
 
-/// The horizontal policy with its parameters.
+/// The policy `horizontal` with its parameters.
 struct Horizontal {
     runs: usize,
     flushes: u64,
@@ -71,7 +74,7 @@ impl Build<dyn CompactionPolicy> for Horizontal {
 
     fn build(Params { runs, flushes }: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         if !(1..=64).contains(&runs) {
-            return Err(format!("runs is {runs}; it must be from 1 to 64: so many runs may stay"));
+            return Err(format!("runs is {runs}; it must be from 1 to 64 runs"));
         }
         if flushes > MOST_FLUSHES {
             return Err(format!("flushes is {flushes}; it must be at most {MOST_FLUSHES}, or 0 if unknown"));
@@ -80,17 +83,18 @@ impl Build<dyn CompactionPolicy> for Horizontal {
     }
 }
 
-/// The longest load that has a separate schedule. The work per flush grows with the square root.
+/// The largest valid `flushes`. The work per flush grows with the square root of this number.
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns how many of the newest runs the schedule of a known load merges. `None` beyond its end.
+    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` after
+    /// the last of these flushes.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {
             return None;
         }
-        // A run that ends within half a buffer of the newest run's begin stays.
+        // Only runs that are needed for the newest run are merged. The tolerance is half a buffer.
         let newest = newest_run(flushed, self.flushes, self.runs as u64) as f64 - 0.5;
         let mut covered = 0.0;
         let runs = sizes.iter().take_while(|size| {
@@ -101,10 +105,11 @@ impl Horizontal {
         Some(runs.count())
     }
 
-    /// Returns how many of the newest runs are merged if there are too many, by the weights of the runs.
+    /// Returns the number of newest runs to merge if there are more than K runs. The weights of the runs determine
+    /// this number.
     fn surplus(&self, sizes: &[f64]) -> Option<usize> {
         let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
-        // The newest of the K oldest runs has rank 1.
+        // Among the K oldest runs, the newest run has rank 1.
         let weight = |at: usize| weight(sizes[at], (at - extra + 1) as u64);
         let oldest = sizes.len() - 1;
         let joined = (extra..oldest).find(|at| weight(*at) < weight(*at + 1)).unwrap_or(oldest);
@@ -123,8 +128,8 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run of `size` buffers and this rank. The result is the weight w whose size C(w−1+rank, rank)
-/// is nearest.
+/// Returns the weight of a run of `size` buffers with this rank. The result is the weight w for which C(w−1+rank,
+/// rank) is nearest to `size`.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;
@@ -139,7 +144,7 @@ fn weight(size: f64, rank: u64) -> u64 {
     }
 }
 
-/// Returns the size of the newest run after `flushed` of `total` buffers, in the optimal schedule of at most `runs`
+/// Returns the size of the newest run after `flushed` of `total` flushes, in the optimal schedule with at most `runs`
 /// runs. `flushed` is from 1 to `total`.
 fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     loop {
@@ -155,12 +160,14 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     }
 }
 
-/// Returns the size of the oldest run after `flushes` buffers, at least one, in the optimal schedule of `runs` runs.
+/// Returns the size of the oldest run after `flushes` flushes, at least one, in the optimal schedule with `runs`
+/// runs.
 ///
 /// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
-/// before the root are its left subtree, with as many runs and one more weight each. The buffers after the root are its
-/// right subtree, with one run less. All places of weight below w are taken. The places of weight w are in chains of
-/// one left step and then right steps. Chains with fewer right steps before them are longer, so they are taken first.
+/// before the root form the left subtree, with the same number of runs and a weight that is larger by one. The
+/// buffers after the root form the right subtree, with one run less. All nodes with a weight below w exist. The
+/// possible nodes with weight w form chains: one left step and then right steps. Chains with fewer right steps before
+/// them are longer, so these chains are filled first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
     let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {
@@ -182,7 +189,8 @@ fn oldest_run(flushes: u64, runs: u64) -> u64 {
     left + 1
 }
 
-/// Returns the binomial coefficient of `n` over `k`, at most 2^60, so that sums of a few do not overflow.
+/// Returns the binomial coefficient of `n` over `k`, limited to 2^60, so that a sum of a few results does not
+/// overflow.
 fn binomial(n: u64, k: u64) -> u64 {
     const MOST: u128 = 1 << 60;
     let k = k.min(n - k);
@@ -211,7 +219,8 @@ mod tests {
     #[test]
     fn a_flush_joins_the_newest_run_that_may_grow() {
         assert_eq!(pick(2, 0, &[1, 1]), None);
-        // Weights 1 and 1: everything. Weights 1 and 2: the newer run grows to 2 buffers, and then all is merged.
+        // If both weights are 1, all runs are merged. If the weights are 1 and 2, the newer run first grows to 2
+        // buffers, and then all runs are merged.
         assert_eq!(pick(2, 0, &[1, 1, 1]), Some(3));
         assert_eq!(pick(2, 0, &[1, 1, 3]), Some(2));
         assert_eq!(pick(2, 0, &[1, 2, 3]), Some(3));
@@ -230,14 +239,15 @@ mod tests {
 
     #[test]
     fn overwritten_keys_leave_the_nearest_weight() {
-        // 13 buffers are nearest to the 15 of weight 5, and 8 to the 10 of weight 4 or the 6 of weight 3.
+        // At rank 2, the weights 3, 4 and 5 have sizes of 6, 10 and 15 buffers. A size of 13 is nearest to weight 5,
+        // and 8 is in the middle between weights 3 and 4.
         assert_eq!([13.0, 12.4, 8.1, 7.9].map(|size| weight(size, 2)), [5, 4, 4, 3]);
         assert_eq!(pick(2, 0, &[1, 4, 13]), Some(2));
         assert_eq!(pick(2, 0, &[1, 5, 13]), Some(3));
     }
 
-    /// The lowest cost of `flushes` flushes with at most k runs, for each k up to `runs`, in buffers. The cost has two
-    /// parts: the bytes if each flush is written into its run, and the merges.
+    /// Returns the lowest cost of `flushes` flushes with at most k runs, for each k up to `runs`. The cost has two
+    /// parts: the writes in buffers if each flush is written directly into its run, and the number of merges.
     fn dynamic_programme(flushes: usize, runs: usize) -> Vec<Vec<(u64, u64)>> {
         let mut fewer = vec![(u64::MAX / 4, 0); flushes + 1];
         fewer[0] = (0, 0);
@@ -245,7 +255,7 @@ mod tests {
         for _ in 0..runs {
             let mut least = vec![(0, 0); flushes + 1];
             for count in 1..=flushes {
-                // Flush `last` merges all runs for the last time.
+                // `last` is the number of the last flush at which all runs are merged.
                 let cost = |last: usize| {
                     let (before, after): ((u64, u64), (u64, u64)) = (least[last - 1], fewer[count - last]);
                     (before.0 + last as u64 + after.0, before.1 + u64::from(last > 1) + after.1)
@@ -269,7 +279,7 @@ mod tests {
                 assert_eq!((bytes, merges), optimum[flushes as usize], "{flushes} flushes, {runs} runs");
             }
         }
-        // Bytes per byte flushed: the published table for 512 flushes.
+        // The published write amplification for 512 flushes, by the number of runs.
         let table = [256.5, 20.4, 9.47, 6.50, 5.21, 4.46];
         for (optimum, expected) in optimum.iter().zip(table) {
             assert!((optimum[512].0 as f64 / 512.0 - expected).abs() < 0.05, "{expected}");
@@ -301,10 +311,11 @@ mod tests {
 
     #[test]
     fn a_known_load_is_merged_by_its_schedule() {
-        // Three flushes and two runs: the second flush joins the first, so that the third one is not merged.
+        // For three flushes and two runs, the second flush is merged with the first flush, so the third flush needs
+        // no merge.
         assert_eq!((pick(2, 3, &[1, 1]), pick(2, 0, &[1, 1])), (Some(2), None));
         assert_eq!((pick(2, 3, &[1, 2]), pick(2, 0, &[1, 1, 1])), (None, Some(3)));
-        // Beyond the announced flushes the weights decide.
+        // After the known number of flushes, the weights determine the merges.
         assert_eq!(pick(2, 3, &[1, 1, 2]), Some(3));
     }
 

@@ -1,26 +1,29 @@
-//! Incremental compaction: a full level is drained by several jobs, each of a few neighbouring tables.
+//! Incremental compaction divides the compaction of a full level into several jobs, each with a few neighbouring
+//! SSTables. Such a sequence of jobs is called a drain.
 //!
-//! A compaction of complete levels ([`leveled`](crate::leveled)) grows with the data: its length, and the space that
-//! its output needs before its inputs go. A compaction of one table whenever the level is above its capacity
-//! ([`leveled-partial`](crate::leveled_partial)) is short, but writes more, because levels are then always full. Here,
-//! a full level is drained completely, but by several jobs in key order. Flushes, and compactions of level 0, run
-//! between these jobs.
+//! A compaction of complete levels ([`leveled`](crate::leveled)) becomes longer with more data, and needs more
+//! temporary space for its output. A compaction of one SSTable at a time
+//! ([`leveled-partial`](crate::leveled_partial)) is short, but writes more, because levels are always full. This
+//! policy compacts a full level completely, but with several jobs in key order. Flushes and compactions of level 0
+//! run between these jobs.
 //!
-//! * **Begin and end.** A level is drained from its first key when it is full. The drain goes on until it has passed
-//!   the last table of the level, although the level is no longer full.
-//! * **Memory.** A shape has no memory, so a drain in progress is recognized by the table numbers. The newest table of
-//!   the next level is the last output of the last job. If it is not the last table by key, the drain continues after
-//!   its largest key. [`spooky`](crate::spooky) has a similar rule, for the largest level only.
-//! * **Size.** A job takes neighbouring tables as long as they and the tables that they overlap in the next level have
-//!   at most the given bytes, and at least one table. The output of every compaction is cut, so that no table overlaps
-//!   many bytes of the next level (the grandparent limit of `LevelDB`, `kMaxGrandParentOverlapBytes`). The output of a
-//!   job is also cut where the next job begins, so that the next job rewrites only the part that it needs.
-//! * **Order.** Level 0 waits for a drain in progress until it has more than twice the runs that trigger its
-//!   compaction. Otherwise every compaction of level 0 would meet a full level 1.
+//! * **Begin and end.** The drain of a full level begins at its first key. The drain ends after the last SSTable of
+//!   the level, although the level is no longer full before that.
+//! * **State.** A policy has no state, so the policy recognizes a drain in progress by the SSTable numbers. The
+//!   newest SSTable of the next level is the last output of the previous job. If this SSTable is not the last one in
+//!   key order, the drain continues after its largest key. [`spooky`](crate::spooky) has a similar rule, but only for
+//!   the largest level.
+//! * **Size.** A job takes neighbouring SSTables and all SSTables that they overlap in the next level. The total size
+//!   is at most the parameter, but a job takes at least one SSTable of the level. Every compaction divides its
+//!   output, so that no SSTable overlaps many bytes of the next level. `LevelDB` has an equal limit for grandparents,
+//!   `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first key of the next job, so that the
+//!   next job rewrites less data.
+//! * **Order.** A drain has priority over level 0, until level 0 has more than twice the number of runs that triggers
+//!   its compaction. Without this rule, level 1 would be full at every compaction of level 0.
 //!
-//! # What it costs
-//! Reads are those of `leveled`: one run per level. Writes are about those of `leveled`, plus the part of a table of
-//! the next level that two jobs share.
+//! # Costs
+//! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
+//! `leveled`. In addition, an SSTable of the next level that overlaps the inputs of two jobs is rewritten twice.
 
 use std::sync::Arc;
 
@@ -29,14 +32,14 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio of a level that is being drained. Level 0 goes first if it has more than this multiple of the runs
-/// that trigger its compaction.
+/// The fill ratio that the policy assumes for a level that is being drained. Level 0 is compacted first if its number
+/// of runs is more than this factor times the number that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// The share of a job's bytes that one table of the upper level may overlap, as a divisor.
+/// An SSTable of the upper level may overlap at most the bytes of a job divided by this number.
 const OVERLAP_SHARE: u64 = 2;
 
-/// Compaction by jobs of at most a number of bytes.
+/// Incremental compaction with jobs of limited size.
 #[derive(Clone, Copy)]
 pub(crate) struct Incremental {
     /// The largest number of input bytes of a job.
@@ -44,7 +47,8 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// Returns whether the level is being drained: the newest output has tables of the level after it.
+    /// Returns whether the level is being drained, so that SSTables of the level remain after the last output of the
+    /// drain.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {
@@ -53,8 +57,8 @@ impl Incremental {
         })
     }
 
-    /// Returns the next job of a level that is full or being drained. `None` if the level or the next level is not one
-    /// run.
+    /// Returns the next job of a level that is full or being drained. Returns `None` if the level or the next level
+    /// does not have exactly one run.
     pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
         let (above, below) = pair(shape, level)?;
         let first = match last_output(below) {
@@ -71,7 +75,7 @@ impl Incremental {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns the tables of a job, from the first of `tables` on.
+    /// Returns the first SSTables of `tables` that one job takes.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();
@@ -91,7 +95,7 @@ impl Incremental {
         &tables[..taken]
     }
 
-    /// Returns the keys at which the output of a job is cut.
+    /// Returns the keys at which the output of a job is divided.
     pub(crate) fn cuts(self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
         if job.level == 0 || job.action != Action::Merge {
             return Vec::new();
@@ -120,7 +124,8 @@ impl Incremental {
     }
 }
 
-/// Returns the run of a level below level 0 and the run of the next level, if both levels have one run.
+/// Returns the run of a level and the run of the next level. Returns `None` if the level is level 0, or if a level
+/// does not have exactly one run.
 fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShape>)> {
     match (shape.runs_of(level), shape.runs_of(level + 1)) {
         ([above], [below]) if level > 0 => Some((above, below)),
@@ -128,17 +133,17 @@ fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShap
     }
 }
 
-/// Returns the newest table of a run.
+/// Returns the newest SSTable of a run.
 fn last_output(run: &Run<TableShape>) -> Option<&TableShape> {
     run.tables.iter().max_by_key(|table| table.id)
 }
 
-/// Returns the number of the first table with keys after the last output of a drain.
+/// Returns the index of the first SSTable that has keys after the last output of a drain.
 fn next_table(above: &Run<TableShape>, output: &TableShape) -> usize {
     above.tables.partition_point(|table| table.largest <= output.largest)
 }
 
-/// Returns the tables of `below` that lie between the first and the last key of `tables`.
+/// Returns the SSTables of `below` that have keys between the smallest and the largest key of `tables`.
 fn overlapped_by<'a>(tables: &[TableShape], below: &'a Run<TableShape>) -> &'a [TableShape] {
     match (tables.first(), tables.last()) {
         (Some(first), Some(last)) => overlapping(below, &first.smallest, &last.largest),
@@ -159,7 +164,8 @@ mod tests {
         (job.inputs, job.action)
     }
 
-    /// Level 1: tables 1, 2, 3. Level 2: tables 4, 5, 6, 7 with the given numbers instead.
+    /// Returns a shape with three SSTables (1, 2, 3) in level 1 and four SSTables in level 2. `below` are the numbers
+    /// of the SSTables in level 2.
     fn shape(below: [u64; 4]) -> Shape {
         let mut shape = cut_shape(&[
             (1, 0, &[(0, 9), (10, 29), (30, 39)]),
@@ -176,17 +182,18 @@ mod tests {
         let bytes = shape.runs_of(1)[0].tables[0].bytes;
         assert_eq!(inputs(1, &shape), (vec![1, 4, 5], Action::Merge));
         assert_eq!(inputs(5 * bytes, &shape), (vec![1, 4, 5], Action::Merge));
-        // The third table overlaps no further table of level 2, so it comes along.
+        // The third SSTable overlaps no further SSTable of level 2, so the job includes the third SSTable.
         assert_eq!(inputs(6 * bytes, &shape), (vec![1, 2, 3, 4, 5, 6, 7], Action::Merge));
     }
 
     #[test]
     fn a_drain_goes_on_after_its_last_output_until_the_last_table() {
-        // The newest table of level 2 ends at 12, within table 2 of level 1.
+        // The newest SSTable of level 2 ends at key 12, within SSTable 2 of level 1.
         let shape = shape([8, 9, 6, 7]);
         assert!(Incremental::is_draining(&shape, 1));
         assert_eq!(inputs(1, &shape), (vec![2, 3, 9, 6, 7], Action::Merge));
-        // The newest table is the last one: the drain is over, and the next begins at the first key.
+        // The newest SSTable is the last SSTable in key order. The drain is over, and the next drain begins at the
+        // first key.
         let shape = self::shape([4, 5, 6, 9]);
         assert!(!Incremental::is_draining(&shape, 1));
         assert_eq!(inputs(1, &shape), (vec![1, 4, 5], Action::Merge));
@@ -196,7 +203,7 @@ mod tests {
     fn tables_that_overlap_nothing_are_moved() {
         let mut shape = cut_shape(&[(1, 0, &[(0, 9), (10, 19), (20, 29)]), (2, 0, &[(25, 26), (90, 99)])]);
         assert_eq!(inputs(1, &shape), (vec![1, 2], Action::Move));
-        // A merge drops their tombstones.
+        // A merge would drop the tombstones of the SSTables.
         shape.levels.levels[1].runs[0].tables[0].tombstones = 1;
         assert_eq!(inputs(1, &shape), (vec![1, 2], Action::Merge));
     }
@@ -235,7 +242,8 @@ mod tests {
         let (a, b) = (whole.write_amp(), parts.write_amp());
         assert!(b < a * 1.15, "{b} and {a} writes");
         assert_eq!(parts.worst_runs, whole.worst_runs);
-        // Level 0 and level 1 are merged whole: 4 + 6 buffers of 100 kB, and the part of level 1 above its capacity.
+        // A merge takes all of level 0 and level 1. These are 4 + 6 memtables of 100 kB, and the part of level 1
+        // above its capacity.
         assert!(parts.largest_merge_bytes <= 1_500_000, "{}", parts.largest_merge_bytes);
         assert!(whole.largest_merge_bytes > 10_000_000, "{}", whole.largest_merge_bytes);
     }

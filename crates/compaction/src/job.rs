@@ -1,4 +1,4 @@
-//! A compaction job: its input tables, its action, and the position of its output.
+//! A compaction job with its input SSTables, its action, and the position of its output.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,76 +6,79 @@ use thiserror::Error;
 
 use crate::shape::{Levels, OutputRun, Placed, Run, RunId, TableId, overlap};
 
-/// The deepest level that a job may write to. Levels that grow by 1.1 reach 10^10 buffers there.
+/// The deepest level to which a job may write. With a size ratio of 1.1, this level has a capacity of 10^10
+/// memtables.
 pub const MAX_LEVEL: usize = 255;
 
 /// A compaction job that a policy requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The tables that are read and then removed.
+    /// The SSTables that the job removes. A merge reads these SSTables first.
     pub inputs: Vec<TableId>,
     /// The level that receives the output.
     pub level: usize,
-    /// The run of that level that the output joins; `None` for a new run. A new run takes the position of the newest
-    /// input run of the level. If no input is from this level, the new run comes before all runs of the level.
+    /// The run of the output level that the output SSTables join. With `None`, the output becomes a new run. A new
+    /// run takes the position of the newest input run of the level. If no input is from this level, the new run
+    /// becomes the newest run of the level.
     pub run: Option<RunId>,
-    /// Whether the tables are merged into new tables, moved unchanged, or dropped.
+    /// Whether the SSTables are merged into new SSTables, moved unchanged, or dropped.
     pub action: Action,
 }
 
-/// The action that a job applies to its input tables.
+/// The action that a job applies to its input SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Merges the inputs: the newest version of each key survives, and tombstones that hide nothing are dropped.
+    /// Merges the inputs into new SSTables. The output has the newest version of each key. Tombstones that hide no
+    /// older data are dropped.
     Merge,
-    /// Moves the inputs to another level without reading them. No two inputs overlap.
+    /// Moves the inputs to another level without a read. No two inputs overlap.
     Move,
-    /// Drops the inputs without reading them and without output. The inputs are the oldest runs of the tree, each
-    /// complete, so that no older data becomes visible. Only this action changes answers. Only policies that declare
-    /// [`catalog::Limit::DropsData`] may use it.
+    /// Drops the inputs without a read and without output. The inputs are the oldest runs of the tree, each complete,
+    /// so that no older data becomes visible. Only this action changes lookup results. Only policies that declare
+    /// [`catalog::Limit::DropsData`] may use this action.
     Drop,
 }
 
-/// Reason why a job is invalid.
+/// The reason why a job is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidJob {
-    /// The job has no input tables.
+    /// The job has no input SSTables.
     #[error("the job has no inputs")]
     NoInputs,
-    /// An input is named twice or does not exist.
+    /// An input SSTable is named twice or does not exist.
     #[error("table {0} is named twice or is not in the tree")]
     BadInput(TableId),
     /// The output run is not in the output level.
     #[error("run {0} is not in level {1}")]
     NoSuchRun(RunId, usize),
-    /// The output level is deeper than any tree needs.
+    /// The output level is deeper than [`MAX_LEVEL`].
     #[error("level {0} is too deep; the deepest level is {MAX_LEVEL}")]
     TooDeep(usize),
-    /// A moved table overlaps another table, so the job needs a merge.
+    /// A moved SSTable overlaps another SSTable, so the job needs a merge.
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
-    /// Data older than the dropped tables would stay, and become visible.
-    #[error("table {0} may not be dropped, because data as old or older would stay")]
+    /// Data that is older than the dropped SSTables would remain and become visible.
+    #[error("table {0} may not be dropped, because other data of this age or older would stay")]
     DropsBeforeOlder(TableId),
-    /// Older data would end above newer data of the same keys.
-    #[error("table {input} would pass table {passed}, which overlaps it")]
+    /// Lookups would find older data before newer data of an equal key.
+    #[error("table {input} overlaps table {passed} and cannot move past it")]
     OutOfOrder {
-        /// The input that would pass.
+        /// The input that would pass another SSTable.
         input: TableId,
-        /// The table that stays and would be passed.
+        /// The remaining SSTable that the input would pass.
         passed: TableId,
     },
-    /// The output would overlap a table that stays in its run.
+    /// The output would overlap a remaining SSTable of the output run.
     #[error("the output overlaps table {0}, which stays in the output run")]
     OverlapsOutputRun(TableId),
 }
 
 impl Job {
-    /// Checks that applying this job to `levels` changes no answer. For a drop, checks that no answer becomes an older
+    /// Checks that this job changes no lookup result in `levels`. For a drop, checks that no lookup returns an older
     /// version.
     ///
     /// # Errors
-    /// The first rule that the job violates.
+    /// Returns the first rule that the job violates.
     pub fn validate<T: Placed>(&self, levels: &Levels<T>) -> Result<(), InvalidJob> {
         let inputs = self.input_set()?;
         if self.level > MAX_LEVEL {
@@ -109,8 +112,8 @@ impl Job {
         self.fits_output_run(&runs, &inputs)
     }
 
-    /// Returns whether no table that stays and is older than the output overlaps the inputs. Tombstones then hide
-    /// nothing and are dropped.
+    /// Returns whether all remaining SSTables that overlap the inputs are newer than the output. In this case the
+    /// tombstones hide no data and are dropped.
     pub fn reaches_bottom<T: Placed>(&self, levels: &Levels<T>) -> bool {
         let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
@@ -125,7 +128,7 @@ impl Job {
         !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
     }
 
-    /// Returns the position of the output; `new_run` is the number that a new run gets.
+    /// Returns the position of the output. `new_run` is the number for a new run.
     pub fn place(&self, new_run: RunId) -> OutputRun {
         OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
     }
@@ -141,8 +144,8 @@ impl Job {
         }
     }
 
-    /// Returns the rank of the output among all runs from newest to oldest. If the output joins a run, the rank is that
-    /// of the run. The rank of a new run is half a step before the run that follows it.
+    /// Returns the rank of the output among all runs from newest to oldest. If the output joins a run, the result is
+    /// the rank of this run. The rank of a new run is 0.5 below the rank of the run after it.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,
@@ -159,8 +162,8 @@ impl Job {
             .ok_or(InvalidJob::NoSuchRun(id, self.level))
     }
 
-    /// Checks that the output overlaps no table that stays in the output run. For a move, each moved table is checked.
-    /// For a merge, the whole range from its smallest key to its largest key is checked.
+    /// Checks that the output overlaps no remaining SSTable of the output run. A move is checked for each moved
+    /// SSTable. A merge is checked for the whole range from the smallest to the largest input key.
     fn fits_output_run<T: Placed>(
         &self,
         runs: &[(usize, &Run<T>)],
@@ -187,7 +190,7 @@ impl Job {
     }
 }
 
-/// Checks that the dropped tables are the oldest runs, each whole.
+/// Checks that the dropped SSTables are the oldest runs, and that each of these runs is complete.
 fn drops_the_oldest<T: Placed>(
     inputs: &HashSet<TableId>,
     runs: &[(usize, &Run<T>)],
@@ -201,7 +204,7 @@ fn drops_the_oldest<T: Placed>(
     }
 }
 
-/// Checks that tables that are moved together form one sorted sequence.
+/// Checks that the key ranges of the moved SSTables do not overlap.
 fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)]) -> Result<(), InvalidJob> {
     let tables = runs.iter().flat_map(|(_, run)| &run.tables).filter(|table| inputs.contains(&table.id()));
     match overlap(tables) {
@@ -210,7 +213,7 @@ fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)
     }
 }
 
-/// Checks that no table that stays and is between an input and the output in age overlaps the input.
+/// Checks for each input that it overlaps no remaining SSTable whose age is between the input and the output.
 fn passes_nothing<T: Placed>(
     input: &T,
     rank: usize,
@@ -233,7 +236,7 @@ fn passes_nothing<T: Placed>(
     }
 }
 
-/// Returns the smallest and the largest key of all inputs.
+/// Returns the smallest and the largest key of all inputs together.
 fn hull<'a, T: Placed>(
     runs: &[(usize, &'a Run<T>)],
     inputs: &HashSet<TableId>,
@@ -252,8 +255,8 @@ mod tests {
         TableShape { id, bytes: 100, entries: 10, tombstones: 0, smallest, largest }
     }
 
-    /// Level 0: run 3 of table 3 (a–m), run 2 of table 2 (k–z). Level 1: run 1 of tables 10 (a–f), 11 (g–p).
-    /// Level 2: run 4 of table 4 (a–c).
+    /// Returns levels for the tests. Level 0 has run 3 with SSTable 3 (keys a–m), and run 2 with SSTable 2 (k–z).
+    /// Level 1 has run 1 with SSTables 10 (a–f) and 11 (g–p). Level 2 has run 4 with SSTable 4 (a–c).
     fn levels() -> Levels<TableShape> {
         let runs = [
             (2, 4, vec![table(4, "a", "c")]),
@@ -293,14 +296,14 @@ mod tests {
     #[test]
     fn nothing_passes_what_it_overlaps() {
         let validate = |job: Job| job.validate(&levels());
-        // Newer data below older data of the same keys, and older above newer.
+        // The jobs would move newer data below older data of equal keys, or older data above newer data.
         assert_eq!(
             validate(merge(&[3, 10, 11], 1, None)),
             Err(InvalidJob::OutOfOrder { input: 3, passed: 2 })
         );
         assert_eq!(validate(merge(&[10], 0, None)), Err(InvalidJob::OutOfOrder { input: 10, passed: 3 }));
         assert_eq!(validate(merge(&[2], 2, None)), Err(InvalidJob::OutOfOrder { input: 2, passed: 11 }));
-        // A table may pass a table that it does not overlap.
+        // An SSTable may pass an SSTable that it does not overlap.
         assert_eq!(validate(merge(&[11], 3, None)), Ok(()));
         assert_eq!(validate(merge(&[4, 10], 1, Some(1))), Ok(()));
     }
@@ -310,10 +313,11 @@ mod tests {
         let validate = |job: Job| job.validate(&levels());
         assert_eq!(validate(merge(&[2, 11], 1, Some(1))), Ok(()));
         assert_eq!(validate(merge(&[2], 1, Some(1))), Err(InvalidJob::OverlapsOutputRun(11)));
-        // For a merge the key range from the smallest to the largest input key counts, not only the inputs.
+        // A merge is checked with the key range from the smallest to the largest input key, including the gaps
+        // between inputs.
         let levels = levels().edit(&[], OutputRun { level: 1, run: 1 }, &[table(12, "q", "r")]).unwrap();
         assert_eq!(merge(&[2, 11], 1, Some(1)).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
-        // For a move each table counts separately.
+        // A move is checked for each SSTable separately.
         let levels =
             levels.edit(&[3, 10, 11], OutputRun { level: 0, run: 9 }, &[table(20, "a", "b")]).unwrap();
         let levels = levels.edit(&[2], OutputRun { level: 0, run: 9 }, &[table(21, "s", "t")]).unwrap();
@@ -342,7 +346,7 @@ mod tests {
         assert!(!merge(&[2, 3], 0, None).reaches_bottom(&levels));
         assert!(!merge(&[2, 3, 10, 11], 1, None).reaches_bottom(&levels));
         assert!(merge(&[2, 3, 10, 11, 4], 2, None).reaches_bottom(&levels));
-        // Table 4 has only the keys a to c.
+        // SSTable 4 has only keys from a to c.
         assert!(merge(&[2, 11], 1, Some(1)).reaches_bottom(&levels));
         assert!(!merge(&[2], 0, None).reaches_bottom(&levels));
     }

@@ -1,13 +1,13 @@
-//! Leveled compaction as in `LevelDB` and `RocksDB`: several runs in level 0, and one run in every other level. The
+//! Leveled compaction as in `LevelDB` and `RocksDB`. Level 0 has several runs, and every other level has one run. The
 //! report of cs265 (section 2.5.3) calls this policy lazy-leveled.
 //!
-//! The policy is the textbook's [`leveled`](crate::leveled) with more than one run in level 0. A compaction into level
-//! 1 then merges several buffers at once, so level 1 is rewritten less often. Lookups search more runs in exchange.
-//! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; `leveled` has the exact
-//! form, for keys in random order. With `trivial_moves`, tables that share no keys with other tables move down
-//! unchanged, and only tables with overlapping keys are merged. Data written in key order then pass all levels without
-//! being rewritten. With `max_compaction`, full levels are drained by several jobs: see
-//! [`incremental`](crate::incremental).
+//! The policy equals the textbook policy [`leveled`](crate::leveled), except that level 0 has more than one run. A
+//! compaction into level 1 merges several flushed memtables at once, so level 1 is rewritten less often. The
+//! disadvantage is that lookups search more runs. With R = `level0_runs` and size ratio T, level 1 writes an entry
+//! about (T/R+1)/2 times instead of (T+1)/2 times. The module `leveled` has the exact formula for keys in random
+//! order. With `trivial_moves`, SSTables without overlapping keys are moved to the next level unchanged, and only
+//! overlapping SSTables are merged. Data in key order then passes all levels without a rewrite. With
+//! `max_compaction`, several jobs compact a full level (see [`incremental`](crate::incremental)).
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      max_compaction = \"0 B\"\n",
 );
 
-/// Builder of [`Leveled`] with a level 0 of several runs.
+/// Builds [`Leveled`] policies with several runs in level 0.
 struct L0Tiered;
 
 #[derive(Serialize, Deserialize)]

@@ -1,25 +1,27 @@
-//! Lazy leveling: the largest level has one run, and every level above it collects T runs.
+//! Lazy leveling keeps one run in the largest level, and collects T runs in every other level.
 //!
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
-//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data are in the largest level, so point lookups and
-//! space gain most if this level is one run. Merging the levels above would cost as much again and gain little. (cs265
-//! uses the name lazy-leveled for another policy, which is `l0-tiered` here.)
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so one run in this
+//! level helps point lookups and space most. One run in each upper level would cost many more writes and help little.
+//! (cs265 uses the name lazy-leveled for another policy, which is `l0-tiered` here.)
 //!
-//! Flushes go to level 0, which is never the largest in this sense: the first T runs become the run of level 1. When
-//! the level right above the largest level L has T runs, they are merged with the run of L. When that run has T^(L+1)
-//! buffers of data, it becomes the run of a new largest level. The run is moved down, and level L collects runs from
-//! then on.
+//! Flushes go to level 0, which never counts as the largest level. The first T runs become the run of level 1. When
+//! the level right above the largest level L has T runs, these runs are merged with the run of level L. When the run
+//! of level L has T^(L+1) buffers (full memtables) of data, the run is moved to a new largest level. Level L then
+//! collects runs.
 //!
-//! # What it writes
-//! Sizes are in buffers. Let N buffers be flushed, with distinct keys. Level i takes its a = ⌊N / T^i⌋ arrivals of T^i
-//! buffers. The first T arrive while the level is the largest, and the j-th of them writes j·T^i. The others arrive
-//! while the level collects runs, and each writes T^i. The first arrival is moved for i > 1. So
+//! # Write amplification
+//! Sizes are in buffers, where a buffer is one full memtable. Let N buffers with distinct keys be flushed. Level i
+//! receives a = ⌊N / T^i⌋ runs of T^i buffers, called arrivals. The first T arrivals come while the level is the
+//! largest level, and the j-th arrival writes j·T^i buffers. Each later arrival writes T^i buffers. For i > 1, the
+//! first arrival is moved and writes nothing. Level i therefore writes
 //!
 //! > W(i) = T^i · ( m·(m+1)/2 + (a − m) − (1 if i > 1 and a > 0) ),  m = min(a, T)
 //!
-//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. The textbook has one write per level above
-//! the largest, as here, and (T−1)/2 to T/2 for the largest. Here the largest costs (T+1)/2 − 1/T once it is full, for
-//! the reasons given with [`leveled`](crate::leveled).
+//! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. In the textbook model, an
+//! entry is written once per level above the largest level, as in this policy. The textbook cost of the largest level
+//! is (T−1)/2 to T/2 writes. In this policy, a full largest level costs (T+1)/2 − 1/T writes. The module
+//! [`leveled`](crate::leveled) explains this difference.
 
 use catalog::{Build, Variant};
 
@@ -37,7 +39,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
      size_ratio = 10\n",
 );
 
-/// The lazy-leveled policy with T.
+/// The policy `lazy-leveled` with T.
 struct LazyLeveled {
     size_ratio: usize,
 }
@@ -56,7 +58,7 @@ impl LazyLeveled {
         shape.last_level().max(1)
     }
 
-    /// Returns the fill ratio of a level; at 1 the level needs a job.
+    /// Returns the fill ratio of a level. A level with a fill ratio of at least 1 needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         if level < Self::largest_level(shape) {
@@ -75,7 +77,7 @@ impl CompactionPolicy for LazyLeveled {
         let level = whole::fullest(shape, |level| self.fullness(shape, level))?;
         let largest = Self::largest_level(shape);
         Some(if level == largest && shape.runs_of(level).len() > 1 {
-            // Several runs left by another policy.
+            // Another policy left several runs in the level.
             whole::merge_within(shape, level)
         } else if level + 1 >= largest {
             whole::merge_into_next(shape, level)
@@ -102,9 +104,9 @@ mod tests {
         assert_eq!(pick(&[&[1, 1]]), None);
         assert_eq!(pick(&[&[1, 1, 1]]), Some((vec![1, 2, 3], 1, Action::Merge)));
         assert_eq!(pick(&[&[1, 1], &[3, 3], &[9]]), None);
-        // A compaction into a level that gathers runs leaves the existing run of that level alone.
+        // A compaction into a level that collects runs does not include the existing run of this level.
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3], &[9]]), Some((vec![1, 2, 3], 1, Action::Merge)));
-        // A compaction into the largest level includes its run.
+        // A compaction into the largest level includes the run of this level.
         assert_eq!(pick(&[&[1], &[3, 3, 3], &[9]]), Some((vec![2, 3, 4, 5], 2, Action::Merge)));
     }
 

@@ -1,29 +1,32 @@
-//! Leveled compaction: one run per level. Each run is up to T times as large as the run above.
+//! Leveled compaction keeps one run per level. This run is up to T times as large as the run of the level above.
 //!
-//! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2; whole-level merges as in
-//! Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, which calls them leveling. Level 0 takes the
-//! flushes. When level 0 has `level0_runs` runs, they are merged with the run of level 1. Level i ≥ 1 has one run,
-//! until that run has C(i) = T^i buffers of data. If level 1 has another size of C(1) buffers, C(i) = C(1)·T^(i−1). The
-//! complete run is then merged into level i + 1, or moved there if that level is empty. If
-//! [`l0-tiered`](crate::l0_tiered) enables trivial moves, a level moves down table by table instead.
+//! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2. Complete levels are
+//! merged, as in Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, where this is called leveling.
+//! Flushes go to level 0. When level 0 has `level0_runs` runs, these runs are merged with the run of level 1. Level i
+//! ≥ 1 has one run and a capacity of C(i) = T^i buffers (full memtables). If level 1 has another capacity C(1), the
+//! capacity of level i is C(i) = C(1)·T^(i−1). When a run reaches the capacity of its level i, the complete run is
+//! merged into level i + 1. If level i + 1 is empty, the run is moved. If [`l0-tiered`](crate::l0_tiered) enables
+//! trivial moves, the SSTables of a level are moved separately.
 //!
-//! # What it writes
-//! Sizes are in buffers. Let N buffers be flushed, with distinct keys. Let a(i) be the size in which data arrive at
-//! level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉ arrivals and is compacted into the next
-//! level, so a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i). The first arrival writes
-//! nothing if it came as one run, because it is then moved. After q·n(i) + r arrivals, r < n(i),
+//! # Write amplification
+//! Sizes are in buffers. Let N buffers with distinct keys be flushed. Data arrives at level i in units of a(i)
+//! buffers, where a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉ arrivals and is then compacted
+//! into the next level, so a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i) buffers. If
+//! the first arrival is one run, the run is moved and writes nothing. After q·n(i) + r arrivals with r < n(i), the
+//! level has written
 //!
-//! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, less 1 where the first is moved and j > 0
+//! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, minus 1 if the first arrival is moved and j > 0
 //!
-//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. With `level0_runs = 1` and an integer T, a(i)
-//! = T^(i−1) and n(i) = T, so that data that have passed level i cost
+//! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. With `level0_runs = 1` and
+//! an integer T, a(i) = T^(i−1) and n(i) = T. Data that has passed level i therefore cost
 //!
-//! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes there: 2.25 at T = 4, 5.4 at T = 10.
+//! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes in level i, which is 2.25 at T = 4 and 5.4 at T = 10.
 //!
-//! The textbook's terms per level are similar and smaller. (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018) counts
-//! only the data that are rewritten for an arrival, and not the arrival. T/2 (Huynh et al., "Endure", VLDB 2022)
-//! assumes at most T − 1 arrivals per level. The last and most expensive merge, right before the level is compacted
-//! down, then never happens. The last level is filled only in part, and data cost less there than any of these terms.
+//! The published terms per level are similar and smaller. The term (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018)
+//! counts the data that is rewritten for an arrival, but not the arrival itself. The term T/2 (Huynh et al.,
+//! "Endure", VLDB 2022) assumes at most T − 1 arrivals per level. With this assumption, the last and most expensive
+//! merge before the compaction into the next level does not happen. The last level is only partly filled, so data in
+//! this level costs less than any of these terms.
 
 use std::sync::Arc;
 
@@ -47,15 +50,15 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
      level0_runs = 1\n",
 );
 
-/// The leveled policy with its parameters.
+/// The policy `leveled` with its parameters.
 pub(crate) struct Leveled {
     size_ratio: f64,
-    /// Capacity of level 1 in buffers. Each deeper level takes T times as many buffers as the level above.
+    /// The capacity of level 1 in full memtables. Each deeper level has T times the capacity of the level above.
     level1_buffers: f64,
     level0_runs: usize,
     seek_price: ByteSize,
     trivial_moves: bool,
-    /// The jobs that drain full levels; `None` compacts whole levels.
+    /// The limits of jobs that compact a full level in several steps. With `None`, a job compacts a complete level.
     incremental: Option<Incremental>,
 }
 
@@ -93,33 +96,34 @@ impl Leveled {
         })
     }
 
-    /// Sets the capacity of level 1 to `buffers` buffers, or, at 0, to T.
+    /// Sets the capacity of level 1 to `buffers` full memtables. 0 sets the capacity to T full memtables.
     pub(crate) fn with_level1_buffers(self, buffers: u64) -> Self {
         let level1_buffers = if buffers == 0 { self.size_ratio } else { buffers as f64 };
         Self { level1_buffers, ..self }
     }
 
-    /// Enables read-triggered compaction at this seek price, in bytes merged.
+    /// Sets the cost of scans for read-triggered compaction. `seek_price` is the number of bytes that a scan adds to
+    /// the counter for each additional source. 0 disables read-triggered compaction.
     pub(crate) fn with_seek_price(self, seek_price: ByteSize) -> Self {
         Self { seek_price, ..self }
     }
 
-    /// Sets whether tables that need no merge are moved unchanged.
+    /// Sets whether SSTables that need no merge are moved unchanged.
     pub(crate) fn with_trivial_moves(self, trivial_moves: bool) -> Self {
         Self { trivial_moves, ..self }
     }
 
-    /// Sets the largest number of bytes of a job that drains a full level. 0 compacts whole levels.
+    /// Sets the largest number of bytes of a job that compacts a full level. With 0, a job compacts a complete level.
     pub(crate) fn with_max_compaction(self, bytes: ByteSize) -> Self {
         Self { incremental: (bytes.0 > 0).then_some(Incremental { bytes: bytes.0 }), ..self }
     }
 
-    /// Returns the level that needs a job most, if one does.
+    /// Returns the level with the highest fill ratio. Returns `None` if no level needs a job.
     pub(crate) fn due_level(&self, shape: &Shape) -> Option<usize> {
         whole::fullest(shape, |level| self.fullness(shape, level))
     }
 
-    /// Returns the fill ratio of a level; at 1 the level needs a job.
+    /// Returns the fill ratio of a level. A level with a fill ratio of at least 1 needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {
@@ -140,7 +144,7 @@ impl Leveled {
 impl CompactionPolicy for Leveled {
     fn pick(&self, shape: &Shape) -> Option<Job> {
         let level = self.due_level(shape)?;
-        // Another policy left more than one run in a level below level 0.
+        // Another policy left more than one run in a level other than level 0.
         if level > 0 && shape.runs_of(level).len() > 1 {
             return Some(whole::merge_within(shape, level));
         }
@@ -188,9 +192,10 @@ mod tests {
         assert_eq!(pick(1, &[&[], &[3], &[15], &[63]]), None);
         assert_eq!(pick(1, &[&[], &[4]]), Some((vec![1], 2, Action::Move)));
         assert_eq!(pick(1, &[&[], &[3], &[17], &[1]]), Some((vec![2, 3], 3, Action::Merge)));
-        // Level 1 is as full as level 0, and goes first, so that data from level 0 finds it empty.
+        // Level 1 is as full as level 0. Level 1 is compacted first, so that level 1 is empty when level 0 is
+        // compacted.
         assert_eq!(pick(1, &[&[1], &[4], &[4]]), Some((vec![2, 3], 2, Action::Merge)));
-        // Level 0 is fuller.
+        // Level 0 has a higher fill ratio than level 1.
         assert_eq!(pick(1, &[&[1, 1], &[4], &[4]]), Some((vec![1, 2, 3], 1, Action::Merge)));
     }
 

@@ -1,28 +1,31 @@
-//! Leveled compaction table by table: a level above its capacity compacts one table at a time into the next level.
+//! Leveled compaction by single SSTables. A job compacts one SSTable of a level that exceeds its capacity into the
+//! next level.
 //!
 //! Sources: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
 //! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 collects
-//! `level0_runs` runs, which are merged together with the tables that they overlap in level 1. Level i ≥ 1 is one run
-//! of at most T^i buffers. Above that size, the [`Picker`] selects a table, which is merged with the tables that it
-//! overlaps in level i + 1. If the table overlaps no tables, it is moved.
+//! `level0_runs` runs, which are merged with all SSTables that they overlap in level 1. Level i ≥ 1 has one run and a
+//! capacity of T^i full memtables. If the level exceeds its capacity, the [`Picker`] selects an SSTable. This SSTable
+//! is merged with all SSTables that it overlaps in level i + 1. If the SSTable overlaps no SSTables, it is moved.
 //!
-//! # What it costs
-//! Reads and space are those of [`leveled`](crate::leveled): one run per level, and stale data of about 1/T of the live
-//! data. The longest compaction is T + 1 tables instead of a complete level of T^i buffers, and needs only that much
-//! transient space. A byte compacted from a full level overlaps about T bytes below, or fewer if the picker finds gaps.
-//! A level therefore costs up to T + 1 writes. A whole-level compaction pays only (T+1)/2 on average, because the level
-//! below may be anywhere from empty to full. With this policy, levels are always full. With tables as large as runs,
-//! the policy writes exactly as much as `leveled`. For smaller tables there is no closed form, but the simulator has
-//! the numbers (`closed_forms`, second table).
+//! # Costs
+//! Reads and space cost as much as with [`leveled`](crate::leveled), because each level has one run. Stale data takes
+//! about 1/T of the size of live data. The longest compaction takes T + 1 SSTables instead of a complete level of T^i
+//! full memtables. The temporary space is also T + 1 SSTables. A byte from a full level overlaps about T bytes in the
+//! next level, or fewer if the picker finds gaps. A level therefore costs up to T + 1 writes per byte. A compaction
+//! of complete levels costs only (T+1)/2 writes on average, because the fill ratio of the next level varies from
+//! empty to full. With this policy, levels are always full. If each run is one SSTable, the policy writes exactly as
+//! much as `leveled`. For smaller SSTables there is no closed formula, but the simulator computes the numbers
+//! (`closed_forms`, second output table).
 //!
 //! # Deletes
-//! Two pickers have their own triggers, so that a table may be compacted although its level has room. `most-tombstones`
-//! (TSD in the study) takes tables whose fraction of tombstones is at least `tombstone_share`. `tombstone-ttl` (TSA;
-//! FADE in Sarkar et al., "Lethe", SIGMOD 2020) takes tables whose tombstones are too old. Each level may spend a part
-//! of the time `tombstone_ttl`, in proportion to T^i. The last level has no such part, because tombstones are dropped
-//! when they arrive there. The only clock of a shape is its table numbers, so the age of tombstones is an
-//! approximation: see [`Picker`]. A strict time limit would need tables that record when their oldest tombstone was
-//! written. In the last level, such a table is rewritten in place, and its tombstones are dropped.
+//! Two pickers also trigger compactions of SSTables in levels that are below their capacity. `most-tombstones` (TSD
+//! in the study) triggers a compaction of an SSTable whose fraction of tombstones is at least `tombstone_share`.
+//! `tombstone-ttl` (TSA in the study; FADE in Sarkar et al., "Lethe", SIGMOD 2020) triggers a compaction of an
+//! SSTable whose tombstones are too old. The maximum age `tombstone_ttl` is divided among the levels in proportion to
+//! T^i. The last level has no part, because tombstones are dropped when they arrive in the last level. A policy has
+//! no clock except the SSTable numbers, so the age of tombstones is approximate (see [`Picker`]). A strict time limit
+//! would require the write time of the oldest tombstone of each SSTable. In the last level, an SSTable with old
+//! tombstones is rewritten in place, and its tombstones are dropped.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -55,27 +58,29 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
      tombstone_ttl = 1000\n",
 );
 
-/// The leveled-partial policy with its parameters.
+/// The policy `leveled-partial` with its parameters.
 pub(crate) struct LeveledPartial {
-    /// Size ratio T.
+    /// The size ratio T between a level and the level above.
     pub(crate) size_ratio: f64,
-    /// Number of runs that level 0 gathers.
+    /// The number of level-0 runs that triggers their compaction into level 1.
     pub(crate) level0_runs: usize,
-    /// Capacity of level 1 in buffers, as an exponent of T. Each deeper level takes T times as many buffers.
+    /// The exponent e for the capacity of level 1, which is T^e full memtables. The capacity of each deeper level is
+    /// T times as large.
     pub(crate) level1_exponent: usize,
-    /// Number of neighbouring tables that one job compacts.
+    /// The number of neighbouring SSTables that one job compacts.
     pub(crate) tables_per_job: usize,
-    /// Rule that selects the tables.
+    /// The rule that selects the SSTables of a job.
     pub(crate) picker: Picker,
-    /// Trigger for tables that are compacted although their level has room, if any.
+    /// The trigger for compactions because of tombstones. `None` if only full levels are compacted.
     pub(crate) deletes: Option<DeleteTrigger>,
 }
 
-/// Trigger that compacts tables because of their tombstones.
+/// A trigger for compactions of SSTables because of their tombstones.
 pub(crate) enum DeleteTrigger {
-    /// Tables with at least this fraction of tombstones.
+    /// SSTables with at least this fraction of tombstones are compacted.
     Share(f64),
-    /// Tables whose tombstones are too old. The age limit is a number of created tables, divided among the levels.
+    /// SSTables whose tombstones are too old are compacted. The age limit is a number of created SSTables, and is
+    /// divided among the levels.
     Age(u64),
 }
 
@@ -107,9 +112,7 @@ impl Build<dyn CompactionPolicy> for LeveledPartial {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let Params { size_ratio, level0_runs, picker, tombstone_share, tombstone_ttl } = params;
         if !(tombstone_share > 0.0 && tombstone_share <= 1.0) {
-            return Err(format!(
-                "tombstone_share is {tombstone_share}; it must be above 0 and at most 1: a share of entries"
-            ));
+            return Err(format!("tombstone_share is {tombstone_share}; it must be above 0 and at most 1"));
         }
         let deletes = match picker {
             Picker::MostTombstones => Some(DeleteTrigger::Share(tombstone_share)),
@@ -128,7 +131,7 @@ impl Build<dyn CompactionPolicy> for LeveledPartial {
 }
 
 impl LeveledPartial {
-    /// Returns the fill ratio of a level; at 1 the level needs a job.
+    /// Returns the fill ratio of a level. A level with a fill ratio of at least 1 needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {
@@ -142,13 +145,13 @@ impl LeveledPartial {
         }
     }
 
-    /// Returns the table that the picker selects, and the next tables in key order up to the limit of a job.
+    /// Returns the SSTable that the picker selects, and the next SSTables in key order, up to `tables_per_job`.
     fn picked<'a>(&self, shape: &Shape, level: usize, run: &'a Run<TableShape>) -> &'a [TableShape] {
         let first = self.picker.pick(shape, level, run);
         &run.tables[first..(first + self.tables_per_job).min(run.tables.len())]
     }
 
-    /// Returns the job of the first table, from level 0 on, that must be compacted because of its tombstones.
+    /// Returns the job for the first SSTable, from level 0 on, that must be compacted because of its tombstones.
     fn delete_job(&self, shape: &Shape) -> Option<Job> {
         let trigger = self.deletes.as_ref()?;
         let (now, bottom) = (now(shape), shape.last_level());
@@ -169,9 +172,9 @@ impl LeveledPartial {
         })
     }
 
-    /// Returns the part of `ttl` that a tombstone may spend in `level`. The parts are in proportion to the sizes of
-    /// the levels and add up to `ttl` above the last level. A tombstone in the last level arrived by a move and has no
-    /// time left there beyond the whole `ttl`.
+    /// Returns the part of `ttl` that a tombstone may spend in `level`. The parts are proportional to the capacities
+    /// of the levels. The sum of the parts of all levels above the last level is `ttl`. The result for the last level
+    /// is `ttl`, because a tombstone can come to the last level only by a move.
     fn ttl_of_level(&self, ttl: u64, level: usize, bottom: usize) -> f64 {
         if level == bottom {
             return ttl as f64;
@@ -190,7 +193,7 @@ impl CompactionPolicy for LeveledPartial {
         Some(match runs {
             _ if level == 0 => push_level_0(shape),
             [run] => push_down(shape, level, self.picked(shape, level, run), true),
-            // Several runs left by another policy.
+            // Another policy left several runs in the level.
             _ => whole::merge_within(shape, level),
         })
     }
@@ -273,7 +276,8 @@ mod tests {
         shape.levels.levels[1].runs[0].tables[0].tombstones = 1;
         shape.levels.levels[1].runs[0].tables[0].id = 50;
         let ttl = |ttl| policy(Picker::TombstoneTtl, Some(DeleteTrigger::Age(ttl))).pick(&shape);
-        // Table 2 below was made 48 tables ago; level 1 has two sevenths of the time.
+        // After SSTable 2 of the next level, 48 SSTables were created. The part of level 1 is two sevenths of the
+        // maximum age.
         assert_eq!(ttl(168).map(|job| job.inputs), Some(vec![50, 2]));
         assert_eq!(ttl(169), None);
     }

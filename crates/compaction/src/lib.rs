@@ -1,8 +1,9 @@
-//! The compaction axis. A policy takes the shape of the tree as plain data and returns the next job as plain data. A
-//! policy uses no bytes, files or threads, so the simulator and the tree run the same code.
+//! The compaction axis of the workbench. A policy receives the shape of the tree as plain data and returns the next
+//! compaction job as plain data. A policy uses no file contents, files or threads, so the simulator and the tree run
+//! the same code.
 //!
-//! No job changes an answer. The only exceptions are policies that declare that they drop data
-//! ([`catalog::Limit::DropsData`]). Such policies may drop the oldest runs, each completely.
+//! A job changes no lookup result, with one exception. A policy that declares [`catalog::Limit::DropsData`] may drop
+//! the oldest runs, each completely.
 
 mod binary_counter;
 pub mod conformance;
@@ -94,10 +95,10 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
     }
 }
 
-/// Measures the seam of a policy in another process: the cost of sending a shape of 100 tables and receiving the
-/// answer. If the choice has a command, `without_jobs` runs at the other end of the pipes instead, so that the result
-/// excludes the time of the policy. `without_jobs` is a command that does the work of [`answer_without_jobs`]. Returns
-/// `None` for other policies.
+/// Measures the interface cost of a policy in another process. The cost is the time to send a shape of 100 SSTables
+/// and to receive the answer. If `choice` has a command, the function runs the command `without_jobs` instead of the
+/// policy, so that the result excludes the time of the policy. `without_jobs` must do the work of
+/// [`answer_without_jobs`]. Returns `None` for other policies.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

@@ -1,17 +1,19 @@
-//! Merge-all compaction: n runs are merged into one.
+//! Merge-all compaction merges all runs into one run when the tree has n runs.
 //!
 //! Source: golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All runs stay in
 //! level 0.
 //!
-//! # What it costs
-//! The first n flushes make a run of n buffers, and every n − 1 more rewrite all data. After N flushes of keys that
-//! are all different m = ⌊(N−1)/(n−1)⌋ compactions have run, and write amplification is exactly
+//! # Costs
+//! Sizes are in buffers, where a buffer is one full memtable. After the first n flushes, all data is merged into a
+//! run of n buffers. After every n − 1 further flushes, all data is rewritten. N flushes with distinct keys cause m =
+//! ⌊(N−1)/(n−1)⌋ compactions, and write amplification is exactly
 //!
 //! > 1 + Σ (n + (n−1)·k) / N, k = 0 … m − 1 = 1 + m·(n + (n−1)·(m−1)/2) / N,
 //!
-//! about N / (2·(n−1)). It grows with the data, whereas that of leveled grows with the logarithm of the data. Lookups
-//! search at most n − 1 runs. Stale data are the entries that the n − 1 newest runs repeat. A compaction needs as much
-//! transient space as the data.
+//! which is about N / (2·(n−1)). Write amplification grows linearly with the data. With `leveled`, write
+//! amplification grows only with the logarithm of the data. Lookups search at most n − 1 runs. Stale entries are
+//! older versions of the keys in the n − 1 newest runs. A compaction needs as much temporary space as the size of the
+//! data.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -29,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MergeAl
      runs = 4\n",
 );
 
-/// The merge-all policy with n.
+/// The policy `merge-all` with n.
 struct MergeAll {
     runs: usize,
 }
@@ -78,7 +80,7 @@ mod tests {
         assert_eq!(pick(&[&[1, 9]]), None);
         let job = pick(&[&[1, 1, 9]]).unwrap();
         assert_eq!((job.inputs.as_slice(), job.level, job.run), (&[1, 2, 3][..], 0, None));
-        // Runs below level 0 that another policy left.
+        // Another policy left runs in levels below level 0.
         let job = pick(&[&[1, 1], &[], &[9]]).unwrap();
         assert_eq!((job.inputs.as_slice(), job.level), (&[1, 2, 3][..], 2));
     }

@@ -1,21 +1,22 @@
-//! Moose: each level has a separate size ratio r and about √r runs, chosen for the final size of the tree.
+//! The compaction policy Moose gives each level its own size ratio r and about √r runs. The ratios are chosen for the
+//! final size of the tree.
 //!
 //! Source: Liu, Wang, Mo, Luo, "Structural Designs Meet Optimality: Exploring Optimized LSM-tree Structures in a
-//! Colossal Configuration Space" (SIGMOD 2024). The paper has two results: point lookups need a large last level, and a
-//! level of ratio r writes and scans best with n ≈ √r runs. This policy uses the rule that the authors published with
-//! the program: n is √r, rounded, and a level with b entries in a block costs
+//! Colossal Configuration Space" (SIGMOD 2024). The paper has two results. Point lookups need a large last level. The
+//! cost of writes and scans in a level with ratio r is lowest with n ≈ √r runs. This policy uses the rule in the
+//! published program of the authors, where n is √r, rounded. With b entries per data block, the level costs
 //!
 //! > n + 16/b + (r − 1)/(b·n)
 //!
-//! for one scan and one write. A dynamic programme over the sizes of levels, in buffers, finds the ratios with the
-//! lowest sum of costs. The product of the ratios is at least `flushes`, and the last ratio is at least `last_ratio`.
-//! Deeper levels, which a larger tree needs, repeat the last ratio.
+//! for one scan and one write. A dynamic program over the sizes of levels, in full memtables, finds the ratios with
+//! the lowest sum of costs. The product of the ratios is at least `flushes`, and the last ratio is at least
+//! `last_ratio`. If the tree grows larger and needs deeper levels, these levels have the last ratio too.
 //!
 //! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two run limits for the whole tree.
 //!
-//! # What it costs
-//! There is no closed form, but the simulator has the numbers. A level writes an entry about (r − 1)/n times for each
-//! of its n runs, and a lookup searches at most Σ n runs.
+//! # Costs
+//! There is no closed formula for the costs, but the simulator computes the numbers. A level writes an entry about (r
+//! − 1)/n times for each of its n runs, and a lookup searches at most Σ n runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -36,18 +37,19 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
      last_ratio = 10\n",
 );
 
-/// The largest size that a structure is made for, and the largest ratio.
+/// The largest valid value of `flushes` and of `last_ratio`.
 const MOST_FLUSHES: u64 = 1_000_000;
 
-/// The cost of a level, as a number of entries that a scan reads. This cost does not depend on the ratio and the runs.
+/// The fixed cost of a level, as a number of entries that a scan reads. This cost does not depend on the ratio and
+/// the number of runs.
 const LEVEL_ENTRIES: f64 = 16.0;
 
-/// The levels of the structure, at least one.
+/// The levels of the tree structure. The list is not empty.
 struct Moose {
     levels: Vec<Step>,
 }
 
-/// A level: its size ratio to the level above, and its number of runs.
+/// A level of the structure, with its size ratio to the level above and its number of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     size_ratio: u64,
@@ -79,7 +81,7 @@ impl Build<dyn CompactionPolicy> for Moose {
             }
         }
         if entries_per_block == 0 {
-            return Err("entries_per_block is 0; it must be at least 1: a block has entries".to_owned());
+            return Err("entries_per_block is 0; it must be at least 1 entry".to_owned());
         }
         Ok(Box::new(Gathered(Self { levels: structure(flushes, entries_per_block as f64, last_ratio) })))
     }
@@ -113,20 +115,20 @@ impl Step {
     }
 }
 
-/// The cheapest way to grow levels to a size.
+/// The levels with the lowest cost whose last level has a given size.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,
-    /// The size of the level above, and the ratio to that size. 0 if there is no level.
+    /// The size of the level above, or 0 if there is no level above.
     from: usize,
     ratio: u64,
 }
 
-/// Returns the levels of lowest cost. The product of their ratios is at least `flushes`, and the last ratio is at least
-/// `last_ratio`.
+/// Returns the levels with the lowest total cost. The product of their ratios is at least `flushes`, and the last
+/// ratio is at least `last_ratio`.
 fn structure(flushes: u64, entries_per_block: f64, last_ratio: u64) -> Vec<Step> {
     let cost = |ratio: u64| Step::new(ratio).cost(entries_per_block);
-    // The levels above the last one need not grow beyond `most`, so each larger size counts as `most`.
+    // The levels above the last level need no size larger than `most`, so each larger size is treated as `most`.
     let most = flushes.div_ceil(last_ratio) as usize;
     let mut ways = vec![Way { cost: f64::INFINITY, from: 0, ratio: 0 }; most + 1];
     ways[1].cost = 0.0;
@@ -160,7 +162,7 @@ mod tests {
         structure(flushes, entries_per_block, last_ratio).iter().map(|step| step.size_ratio).collect()
     }
 
-    /// The least cost of any ratios that reach `flushes`, by trying all.
+    /// Returns the lowest cost of ratios whose product reaches `flushes`. The function tries all ratios.
     fn least_cost(size: u64, flushes: u64, entries_per_block: f64, last_ratio: u64) -> f64 {
         let cost = |ratio: u64| Step::new(ratio).cost(entries_per_block);
         let last = cost(last_ratio.max(flushes.div_ceil(size)));
@@ -189,7 +191,7 @@ mod tests {
     #[test]
     fn levels_have_the_square_root_of_their_ratio_as_runs() {
         assert_eq!([2, 3, 6, 7, 12, 13, 100].map(|ratio| Step::new(ratio).runs), [1, 2, 2, 3, 3, 4, 10]);
-        // The cheapest steps have two runs for a ratio of 6; the last level is as large as it must be.
+        // A ratio of 6 with two runs is the cheapest ratio. The last level has the smallest allowed ratio.
         assert_eq!(ratios(360, 32.0, 10), [6, 6, 10]);
     }
 

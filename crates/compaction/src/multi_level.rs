@@ -1,26 +1,27 @@
-//! Multi-level compaction: a merge that would fill a level also merges that level into the level below.
+//! Multi-level compaction merges several levels in one job. A merge that would fill a level also merges this level
+//! into the next level.
 //!
-//! A leveled tree writes a full level one last time, only to merge it into the next level right after. Here, one job
-//! does both. The job takes level 0 and goes down as long as the data would fill the next level. The output of the job
-//! goes to the first level with room. Sources: the multi-level or multi-way merges that users of leveled stores request
-//! (fjall-rs/lsm-tree, issue 116). With levels of one run each, the policy is the carry of a counter with base T, as in
-//! Bentley, Saxe, "Decomposable Searching Problems I" (1980). The policy has the T − 1 arrivals per level of Huynh et
-//! al., "Endure" (VLDB 2022).
+//! A leveled tree writes a full level, and right afterwards merges this level into the next level. This policy does
+//! both merges with one job. The job takes level 0 and every following level that would become full. The output goes
+//! to the first level that does not become full. Sources: the multi-level (multi-way) merges that users of leveled
+//! stores request (fjall-rs/lsm-tree, issue 116). The policy works like the carry of a counter with base T, as in
+//! Bentley, Saxe, "Decomposable Searching Problems I" (1980). A level receives T − 1 arrivals, as in Huynh et al.,
+//! "Endure" (VLDB 2022).
 //!
-//! # What it writes
-//! As with [`leveled`](crate::leveled), a(i) is the size of arrivals at level i, and n(i) = ⌈T^i / a(i)⌉ is their
-//! number per cycle. The last arrival passes the level without being written there. After q·n(i) + r arrivals, r <
-//! n(i),
+//! # Write amplification
+//! As in [`leveled`](crate::leveled), data arrives at level i in units of a(i) full memtables, and n(i) = ⌈T^i /
+//! a(i)⌉ arrivals would fill the level. The last of these arrivals passes the level, and is not written in this
+//! level. After q·n(i) + r arrivals with r < n(i), the level has written
 //!
 //! > W(i) = a(i) · ( q·S(n(i) − 1) + S(r) ),  S(j) = j·(j+1)/2
 //!
-//! and in level 1 the first arrival of a cycle writes nothing if it is one run, because it is moved there. An entry
-//! that has passed level i cost (T − 1)/2 writes there, the term of Dostoevsky. The `leveled` policy writes the entry
-//! once more.
+//! full memtables. In level 1, the first arrival after the level was empty writes nothing if this arrival is one run,
+//! because the run is moved. An entry that has passed level i cost (T − 1)/2 writes in this level, which is the term
+//! of the Dostoevsky paper. With `leveled`, the entry is written once more.
 //!
-//! # What it costs
-//! Reads and space are those of `leveled`. A merge takes as long, and as much transient space, as the levels that it
-//! takes along.
+//! # Costs
+//! Reads and space cost as much as with `leveled`. The duration and the temporary space of a merge are proportional
+//! to the size of all levels that the merge includes.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MultiLe
      level0_runs = 1\n",
 );
 
-/// The multi-level policy with its parameters.
+/// The policy `multi-level` with its parameters.
 struct MultiLevel {
     size_ratio: f64,
     level0_runs: usize,
@@ -72,12 +73,13 @@ impl Build<dyn CompactionPolicy> for MultiLevel {
 }
 
 impl MultiLevel {
-    /// Returns whether `bytes` fill a level.
+    /// Returns whether `bytes` bytes fill a level.
     fn fill(&self, shape: &Shape, level: usize, bytes: u64) -> bool {
         bytes as f64 >= size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level)
     }
 
-    /// Returns the job that merges the data from `first` down to the first level in which all data have room.
+    /// Returns the job that merges the levels from `first` on. The last of these levels is the first level that the
+    /// data does not fill.
     fn merge_from(&self, shape: &Shape, first: usize) -> Job {
         let (mut level, mut bytes) = (first, shape.bytes_of(first));
         let mut runs: Vec<_> = shape.runs_of(first).iter().map(|run| (first, run)).collect();
@@ -96,7 +98,7 @@ impl MultiLevel {
 
 impl CompactionPolicy for MultiLevel {
     fn pick(&self, shape: &Shape) -> Option<Job> {
-        // Several runs or a full level below level 0 were left by another policy.
+        // Another policy may have left several runs in a level, or a full level.
         let levels = 1..shape.levels.levels.len();
         if let Some(level) = levels.clone().find(|level| shape.runs_of(*level).len() > 1) {
             return Some(whole::merge_within(shape, level));
@@ -126,7 +128,7 @@ mod tests {
         assert_eq!(pick(1, &[&[1]]), Some((vec![1], 1, Action::Move)));
         assert_eq!(pick(1, &[&[1], &[2]]), Some((vec![1, 2], 1, Action::Merge)));
         assert_eq!(pick(2, &[&[1], &[2]]), None);
-        // Level 1 would have 4 buffers and be full.
+        // Level 1 would have 4 buffers and therefore be full.
         assert_eq!(pick(1, &[&[1], &[3]]), Some((vec![1, 2], 2, Action::Merge)));
         assert_eq!(pick(1, &[&[1], &[3], &[4]]), Some((vec![1, 2, 3], 2, Action::Merge)));
         assert_eq!(pick(1, &[&[1], &[3], &[12], &[16]]), Some((vec![1, 2, 3, 4], 3, Action::Merge)));

@@ -1,4 +1,4 @@
-//! No compaction: every flush remains a separate run.
+//! No compaction. Every flush remains a separate run.
 
 use catalog::Variant;
 
@@ -13,7 +13,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::<dyn Compacti
 )
 .oracle();
 
-/// Policy that never has a job.
+/// The policy `none`, which never picks a job.
 struct NoCompaction;
 
 impl CompactionPolicy for NoCompaction {

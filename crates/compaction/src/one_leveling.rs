@@ -1,14 +1,16 @@
-//! 1-leveling: the first level collects T runs. Every other level is one run and is compacted table by table.
+//! 1-leveling collects T runs in the first level. Every other level has one run, and single SSTables of this run are
+//! compacted.
 //!
 //! Source: Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM Compaction Design Space" (VLDB
-//! 2021), section 3.2, where it represents the shape of `RocksDB`. The first level is tiered, so that flushes are
-//! cheap. The other levels are leveled, and the table with the least overlap is compacted.
+//! 2021), section 3.2, where 1-leveling represents the shape of `RocksDB`. The first level is tiered, so that flushes
+//! are cheap. The other levels are leveled, and a compaction takes the SSTable with the least overlap.
 //!
-//! The policy is [`leveled-partial`](crate::leveled_partial), except that level 0 counts as the first level of T
-//! buffers. Level i takes T^(i+1) buffers. Level 0 costs no writes, and its data arrive in level 1 T buffers at a time,
-//! so level 1 is rewritten as often as any level. With tables as large as runs, the closed form of
-//! [`leveled`](crate::leveled) applies, with `level0_runs` = T and capacities of T^(i+1). Lookups and short scans
-//! search up to T more runs than with `leveled`. Space is equal.
+//! The policy equals [`leveled-partial`](crate::leveled_partial), except that level 0 counts as the first level, with
+//! a capacity of T full memtables. The capacity of level i is T^(i+1) full memtables. Compaction writes no data in
+//! level 0. Each compaction of level 0 writes T memtables into level 1, so level 1 is rewritten as often as any other
+//! level. If each run is one SSTable, the formula of [`leveled`](crate::leveled) applies, with `level0_runs` = T and
+//! capacities of T^(i+1). Lookups and short scans search up to T more runs than with `leveled`. 1-leveling and
+//! `leveled` need equal space.
 
 use catalog::{Build, Variant};
 
@@ -25,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeve
      size_ratio = 10\n",
 );
 
-/// Builder of [`LeveledPartial`] with a first level of T runs.
+/// Builds [`LeveledPartial`] policies whose first level has T runs.
 struct OneLeveling;
 
 impl Build<dyn CompactionPolicy> for OneLeveling {

@@ -1,19 +1,20 @@
-//! Partial tiered compaction: only some of the T runs of a level are compacted into one run of the next level.
+//! Partial tiered compaction compacts only some of the runs of a level at a time into one run of the next level.
 //!
-//! Source: the report of cs265, section 2.5.4, and its defaults. The report names `max_runs_to_compact` and a selection
-//! strategy over runs, and prints no rule. Of its strategies (oldest, smallest and most overlap), only the first is
-//! correct unchanged. If a newer run moves below an older run of equal keys, lookups return old values. The candidates
-//! are therefore the groups of `max_runs` neighbours in age that overlap no table of an older run of their level. The
-//! oldest runs always are a candidate. If keys are spread evenly, they are the only candidate. The selection strategy
-//! chooses among the candidates.
+//! Source: the report of cs265, section 2.5.4, and its defaults. The report names the parameter `max_runs_to_compact`
+//! and strategies for the selection of runs, but no exact rule. Of the strategies oldest, smallest and most overlap,
+//! only oldest is always correct. If a newer run moves below an older run with equal keys, lookups return old values.
+//! The candidates are therefore groups of `max_runs` runs that are adjacent in age and overlap no SSTable of an older
+//! run of their level. The group of the oldest runs is always a candidate. If keys are evenly distributed, this group
+//! is the only candidate. The selection strategy chooses among the candidates.
 //!
-//! # What it costs
-//! Let T be `run_threshold` and m be `max_runs`. The oldest m runs are compacted whenever a level has T runs. Runs
-//! therefore grow by m from level to level, not by T, and T − m to T − 1 runs stay. Of a(0) = N flushes of distinct
-//! keys, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T. Write amplification is
-//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. An entry is written once per level as with [`tiered`](crate::tiered), but there
-//! are about ln N / ln m levels. For m = T the policy equals `tiered`. A compaction merges m runs instead of T, so it
-//! is shorter, but lookups search more runs.
+//! # Costs
+//! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The
+//! runs of a level are therefore m times as large as the runs of the level above. T − m to T − 1 runs remain in a
+//! level. Let a(i) be the number of runs that level i has received, where a(0) is the number N of flushes with
+//! distinct keys. If a(i) ≥ T, level i + 1 has received a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) full memtables.
+//! Write amplification is exactly 1 + Σ a(i)·m^i / N for i ≥ 1. An entry is written once per level as with
+//! [`tiered`](crate::tiered), but the tree has about ln N / ln m levels. If m = T, the policy equals `tiered`. A
+//! compaction merges m runs instead of T runs, so compactions are shorter, but lookups search more runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -38,22 +39,22 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial
      selection = \"oldest\"\n",
 );
 
-/// The partial policy with its parameters.
+/// The policy `partial` with its parameters.
 struct Partial {
     run_threshold: usize,
     max_runs: usize,
     selection: Selection,
 }
 
-/// Rule that selects the runs to compact.
+/// The rule that selects the runs of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Selection {
-    /// The oldest runs.
+    /// Selects the oldest runs.
     Oldest,
-    /// The runs with the fewest bytes.
+    /// Selects the group of runs with the fewest bytes.
     Smallest,
-    /// The runs with the most bytes in tables that overlap another run of the group.
+    /// Selects the group of runs with the most bytes in SSTables that overlap another run of the group.
     MostOverlap,
 }
 
@@ -90,7 +91,8 @@ impl Build<dyn CompactionPolicy> for Partial {
 }
 
 impl Partial {
-    /// Returns the runs to compact: the candidate group that the selection prefers, and of equal groups the oldest.
+    /// Returns the runs to compact, which are the candidate group that the selection rule prefers. Among equally good
+    /// groups, the oldest group is returned.
     fn select<'a>(&self, runs: &'a [Run<TableShape>]) -> &'a [Run<TableShape>] {
         let groups = runs.windows(self.max_runs).enumerate().rev();
         let mut groups = groups
@@ -105,13 +107,13 @@ impl Partial {
     }
 }
 
-/// Returns whether a table of `runs` overlaps one of `others`.
+/// Returns whether an SSTable of `runs` overlaps an SSTable of `others`.
 fn overlap(runs: &[Run<TableShape>], others: &[Run<TableShape>]) -> bool {
     let mut tables = runs.iter().flat_map(|run| &run.tables);
     tables.any(|table| others.iter().any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty()))
 }
 
-/// Returns the bytes of those tables in a group of runs that overlap a table of another run of the group.
+/// Returns the total bytes of all SSTables in a group of runs that overlap an SSTable of another run of the group.
 fn shared_bytes(group: &[Run<TableShape>]) -> u64 {
     let shares = |run: &Run<TableShape>, table: &TableShape| {
         group.iter().any(|other| {
@@ -154,7 +156,7 @@ mod tests {
 
     #[test]
     fn newer_runs_go_down_only_past_what_they_do_not_overlap() {
-        // Tables 1 and 2 overlap each other, 3 and 4 overlap neither.
+        // SSTables 1 and 2 overlap each other. SSTables 3 and 4 overlap no other SSTable.
         let apart = cut_shape(&[(0, 3, &[(0, 9)]), (0, 2, &[(5, 8)]), (0, 1, &[(20, 29), (40, 49)])]);
         let inputs = |selection, shape: &Shape| {
             let job = policy(selection).pick(shape).unwrap();

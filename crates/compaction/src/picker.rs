@@ -1,46 +1,51 @@
-//! Pickers: rules that select the table that a level above its capacity compacts first.
+//! Pickers for partial compaction. If a level exceeds its capacity, a picker selects the SSTable that is compacted
+//! first.
 //!
 //! Pickers are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
 //! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker reads only the
-//! shape and keeps no state; the table numbers replace the state. A tree numbers its tables in the order of their
-//! creation, and a moved table keeps its number. The number of a table therefore dates the last compaction of data into
-//! the table. A level of one run gets new tables from the level above. Of the tables that a table overlaps in the next
-//! level, the lowest number dates the last time that data of its range was compacted. The date is an approximation,
-//! because a compaction of a neighbour also renews the table of the next level that overlaps both.
+//! shape and has no state, so pickers use the SSTable numbers as times. A tree numbers its SSTables in the order of
+//! their creation, and a moved SSTable keeps its number. The number of an SSTable is therefore the time at which a
+//! compaction last wrote its data. A level with one run gets new SSTables only from the level above. Consider all
+//! SSTables that an SSTable overlaps in the next level. The lowest number of these SSTables is the time at which the
+//! key range was last compacted into the next level. This time is approximate, because a compaction of a neighbouring
+//! SSTable can also replace SSTables of the next level that overlap both neighbours.
 
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapped_by;
 
-/// Rule that selects a table. Among equally ranked tables, the table with the least overlap is selected, and then the
-/// first by key.
+/// A rule that selects an SSTable. Among SSTables with an equal rank, the SSTable with the least overlap is selected,
+/// and then the first one in key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Picker {
-    /// The first table after the end of the last compaction into the next level, round-robin. This end is the largest
-    /// key of the table with the highest number in the next level (`LevelDB`'s compaction pointer).
+    /// Round-robin: selects the first SSTable after the end of the last compaction into the next level. This end is
+    /// the largest key of the newest SSTable in the next level (the compaction pointer of `LevelDB`).
     RoundRobin,
-    /// Fewest overlapping bytes of the next level per byte of the table (`kMinOverlappingRatio`).
+    /// Selects the SSTable with the fewest overlapping bytes in the next level, per byte of the SSTable
+    /// (`kMinOverlappingRatio`).
     LeastOverlap,
-    /// The table with the fewest overlapping bytes in the level after the next, per byte of the table. The overlapping
-    /// bytes are the cost of the following compaction.
+    /// Selects the SSTable with the fewest overlapping bytes two levels deeper, per byte of the SSTable. These
+    /// overlapping bytes are the cost of the following compaction.
     LeastOverlapGrandparent,
-    /// The longest time without a compaction into the next level (`kOldestSmallestSeqFirst`).
+    /// Selects the SSTable whose key range was not compacted into the next level for the longest time
+    /// (`kOldestSmallestSeqFirst`).
     Oldest,
-    /// The table with the longest time without new data (`kOldestLargestSeqFirst`), so that frequently written data
-    /// stay above. Tables with consecutive keys and consecutive numbers came from one compaction and count as equally
-    /// cold. Otherwise the smallest keys would be selected every time.
+    /// Selects the SSTable that received no new data for the longest time (`kOldestLargestSeqFirst`), so that
+    /// frequently written data remains in upper levels. SSTables that are neighbours in key order and have
+    /// consecutive numbers came from one compaction, and count as equally cold. Without this rule, the smallest keys
+    /// would be selected every time.
     Coldest,
-    /// Most bytes.
+    /// Selects the SSTable with the most bytes.
     Largest,
-    /// Most tombstones.
+    /// Selects the SSTable with the most tombstones.
     MostTombstones,
-    /// The oldest tombstones; then tables without any.
+    /// Selects the SSTable with the oldest tombstones. SSTables without tombstones come last.
     TombstoneTtl,
 }
 
-/// Ratio of bytes to bytes, compared without rounding.
+/// A ratio of two numbers of bytes. Ratios are compared without rounding.
 #[derive(Clone, Copy)]
 struct Ratio {
     bytes: u64,
@@ -60,7 +65,7 @@ fn plain(bytes: u64) -> Ratio {
 }
 
 impl Picker {
-    /// Returns the index in `run`, the only run of `level`, of the table to compact.
+    /// Returns the index of the SSTable to compact. `run` is the only run of `level`.
     pub(crate) fn pick(self, shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
         let next_in_turn = after_last_merge(shape, level, run);
         let mut made = 0;
@@ -91,14 +96,16 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest table. This number is used as the current time, because a shape has no other clock.
+/// Returns the number of the newest SSTable. Pickers use this number as the current time, because a shape has no
+/// other clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
-/// Returns the time at which the oldest tombstone of a table arrived at its level, approximated by table numbers. The
-/// time is that of the last compaction of the table's range into the next level. If the table was created earlier or
-/// overlaps no table there, it is the creation of the table. `None` for a table without tombstones.
+/// Returns the approximate time at which the oldest tombstone of an SSTable arrived at its level. Times are SSTable
+/// numbers. The result is the last time at which the key range of the SSTable was compacted into the next level. If
+/// the SSTable was created earlier, or overlaps no SSTable of the next level, the result is the creation of the
+/// SSTable. Returns `None` for an SSTable without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -107,8 +114,8 @@ pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) 
     Some(merged_down.unwrap_or(table.id).min(table.id))
 }
 
-/// Returns the time of the last compaction of the table's complete range into the next level; `None` if the next level
-/// has no data in the range.
+/// Returns the time at which the complete key range of the SSTable was last compacted into the next level. Returns
+/// `None` if the next level has no data in this range.
 fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()
 }
@@ -118,7 +125,7 @@ fn overlap(shape: &Shape, level: usize, table: &TableShape) -> Ratio {
     Ratio { bytes, per_bytes: table.bytes }
 }
 
-/// Returns the first table after the largest key of the newest table of the next level.
+/// Returns the index of the first SSTable after the largest key of the newest SSTable in the next level.
 fn after_last_merge(shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
     let below = shape.runs_of(level + 1).iter().flat_map(|run| &run.tables);
     let Some(last_made) = below.max_by_key(|table| table.id) else { return 0 };
@@ -136,7 +143,8 @@ mod tests {
         run.tables[picker.pick(shape, 1, run)].id
     }
 
-    /// Level 1: tables 2, 3, 1, 4 in key order. Level 2: 8, 5, 6, 7. Level 3: 9.
+    /// Returns a shape for the tests. In key order, level 1 has SSTables 2, 3, 1 and 4, and level 2 has SSTables 8,
+    /// 5, 6 and 7. Level 3 has SSTable 9.
     fn shape() -> Shape {
         let mut shape = cut_shape(&[
             (1, 0, &[(0, 9), (10, 19), (20, 29), (30, 39)]),
@@ -155,10 +163,10 @@ mod tests {
     #[test]
     fn each_picker_goes_by_its_rule() {
         let shape = shape();
-        // Table 8 is the newest and ends at 4, inside table 2; table 3 is the next.
+        // SSTable 8 is the newest and ends at key 4, within SSTable 2. The next SSTable is 3.
         assert_eq!(pick(Picker::RoundRobin, &shape), 3);
         assert_eq!(pick(Picker::LeastOverlap, &shape), 4);
-        // Only table 1 overlaps level 3; of the others, table 4 overlaps nothing of level 2.
+        // Only SSTable 1 overlaps level 3. Of the other SSTables, only SSTable 4 overlaps no SSTable of level 2.
         assert_eq!(pick(Picker::LeastOverlapGrandparent, &shape), 4);
         assert_eq!(pick(Picker::Oldest, &shape), 4);
         assert_eq!(pick(Picker::Coldest, &shape), 1);
@@ -170,7 +178,8 @@ mod tests {
         for (table, number) in shape.levels.levels[1].runs[0].tables.iter_mut().zip([2, 3, 4, 9]) {
             table.id = number;
         }
-        // Tables 2, 3 and 4 came from one compaction; table 3 overlaps as little as 4, and less than 2.
+        // SSTables 2, 3 and 4 came from one compaction. SSTable 3 overlaps as little as SSTable 4, and less than
+        // SSTable 2.
         assert_eq!(pick(Picker::Coldest, &shape), 3);
     }
 
@@ -189,7 +198,7 @@ mod tests {
     fn the_oldest_has_gone_longest_without_a_merge_down() {
         let mut shape = shape();
         shape.levels.levels[1].runs[0].tables.pop();
-        // Table 2 overlaps 8 and 5, table 3 overlaps 6, table 1 overlaps 7.
+        // SSTable 2 overlaps SSTables 8 and 5. SSTable 3 overlaps SSTable 6, and SSTable 1 overlaps SSTable 7.
         assert_eq!(pick(Picker::Oldest, &shape), 2);
         shape.levels.levels[2].runs[0].tables[1].id = 77;
         assert_eq!(pick(Picker::Oldest, &shape), 3);
@@ -202,9 +211,9 @@ mod tests {
         tables[2].bytes = 500;
         (tables[0].tombstones, tables[1].tombstones, tables[2].tombstones) = (3, 3, 1);
         assert_eq!(pick(Picker::Largest, &shape), 1);
-        // Tables 2 and 3 have as many tombstones; table 3 overlaps less.
+        // SSTables 2 and 3 have equally many tombstones, and SSTable 3 overlaps less.
         assert_eq!(pick(Picker::MostTombstones, &shape), 3);
-        // Tables 2 and 3 overlap newer tables, and table 1 overlaps table 7.
+        // SSTables 2 and 3 overlap newer SSTables of the next level, and SSTable 1 overlaps SSTable 7.
         assert_eq!(pick(Picker::TombstoneTtl, &shape), 1);
         let since = |index: usize| tombstones_since(&shape, 1, &shape.runs_of(1)[0].tables[index]);
         assert_eq!((0..4).map(since).collect::<Vec<_>>(), [Some(2), Some(3), Some(1), None]);

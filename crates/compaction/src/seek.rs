@@ -1,31 +1,33 @@
-//! Read-triggered compaction: compares the past cost of scanning several sources with the cost of merging these sources
-//! once.
+//! Read-triggered compaction compares the past cost of scans over several sources with the cost of one merge of these
+//! sources. A source is a memtable or a sorted run.
 //!
-//! Filters let a get skip most runs, but a scan opens every run that overlaps it, and compares their entries one by
-//! one. The number of future scans is unknown, so this is a ski-rental problem: rent until the paid rent equals the
-//! price, then buy. As long as the runs do not change, the total cost is at most twice the optimum (Karlin, Manasse,
-//! Rudolph, Sleator, "Competitive Snoopy Caching", Algorithmica 3, 1988). When the runs change, the count starts again.
-//! `LevelDB` has a similar rule, `allowed_seeks`, in which a seek is worth 16 KiB of compaction, based on the disks of
-//! its time.
+//! A get skips most runs with the help of filters. A scan opens every run that overlaps its range, and compares the
+//! entries of all these runs. The number of future scans is unknown. The decision to merge is therefore a ski-rental
+//! problem, where a skier rents skis until the total rent equals the price, and then buys skis. As long as the runs
+//! do not change, the total cost is at most twice the optimum (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy
+//! Caching", Algorithmica 3, 1988). When the runs change, the cost counters start at 0 again. `LevelDB` has a similar
+//! rule, `allowed_seeks`. In this rule, a seek costs as much as 16 KiB of compaction, based on the disks of its time.
 
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// Work of scans while the runs did not change.
+/// The additional work of scans since the runs last changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
-    /// Sum over all scans of the memtables and runs beyond one that the scan had to open.
+    /// The sum of additional sources over all scans. A scan that opens s memtables and runs has s − 1 additional
+    /// sources.
     pub extra_sources: u64,
-    /// Sum over all scans of the returned entries, times the sources beyond one that the scan read.
+    /// The sum over all scans of the number of returned entries times the number of additional sources.
     pub extra_entries: u64,
 }
 
-/// Cost of each additional source for each entry of a scan, in bytes that a compaction writes in equal time. An
-/// additional source costs 13 ns per entry by `docs/dev/lab-notebook.md`, where a compaction takes 1 ns per byte.
+/// The cost of an additional source per returned entry, as a number of bytes that a compaction writes in the same
+/// time. By the measurements in `docs/dev/lab-notebook.md`, an additional source costs 13 ns per entry, and a
+/// compaction takes 1 ns per byte.
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {
-    /// Returns the work since `earlier`.
+    /// Returns the difference between this work and the work at an earlier time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -34,22 +36,23 @@ impl RangeWork {
         }
     }
 
-    /// Returns the additional cost of all scans with more than one source, in bytes of compaction. Opening a source
-    /// costs `seek_price`.
+    /// Returns the cost of all additional sources, as a number of bytes that a compaction writes. Each opened
+    /// additional source costs `seek_price` bytes.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
         self.extra_sources.saturating_mul(seek_price).saturating_add(entries)
     }
 }
 
-/// Returns the largest number of newest sources whose scans have cost as much as merging these sources would. The
-/// number is at least two, or 0 if there is none. `sources` are the bytes of the sources, newest first.
+/// Returns the largest number of newest sources for which past scans have cost at least as much as a merge of these
+/// sources. Returns 0 if there is no such number. A result other than 0 is at least two. `sources` are the sizes of
+/// the sources in bytes, newest first.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);
     for (before, bytes) in sources.iter().enumerate() {
         price += u128::from(*bytes);
-        // Each source beyond the first has cost an equal part of the rent.
+        // Each additional source has caused an equal part of the cost of scans.
         if before > 0 && rent * before as u128 >= price * (sources.len() - 1) as u128 {
             worth = before + 1;
         }
@@ -57,8 +60,8 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     worth
 }
 
-/// Returns the job that merges the newest runs, down to the run with table `oldest`, into the position of that run.
-/// Returns `None` if the table does not exist or its run is the newest.
+/// Returns the job that merges the newest runs, down to the run with the SSTable `oldest`. The output takes the
+/// position of this run. Returns `None` if the SSTable does not exist or its run is the newest run.
 pub fn merge_down_to(shape: &Shape, oldest: u64) -> Option<Job> {
     let runs: Vec<_> = shape.levels.runs().collect();
     let last = runs.iter().position(|(_, run)| run.tables.iter().any(|table| table.id == oldest))?;
@@ -78,10 +81,11 @@ mod tests {
 
     #[test]
     fn a_merge_waits_until_ranges_have_paid_its_price() {
-        // Four sources of 100 bytes, opened by every scan: merging all costs 400, and each scan pays 30.
+        // Every scan opens four sources of 100 bytes. A merge of all sources costs 400 bytes, and each scan adds 30
+        // bytes.
         assert_eq!(worth(&[100; 4], 13, 52, 0), 0);
         assert_eq!(worth(&[100; 4], 14, 56, 0), 4);
-        // Entries cost too.
+        // Returned entries also add to the cost of scans.
         assert_eq!(worth(&[100; 4], 1, 4, 23), 0);
         assert_eq!(worth(&[100; 4], 1, 4, 24), 4);
     }

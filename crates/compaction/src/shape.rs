@@ -1,42 +1,43 @@
-//! The shape of a tree as plain data: levels of runs of tables. The tree and the simulator use different table types in
-//! levels of one type, so both move tables by the same code.
+//! The shape of a tree as plain data. A tree has levels, a level has sorted runs, and a run has SSTables. The tree
+//! and the simulator use different types for SSTables, but the same type for levels. Both therefore share the code
+//! that changes levels.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-/// The number of a table, unique in its tree. The table number is also the number of the file.
+/// The number of an SSTable, which is unique in its tree. The number is also the number of the file.
 pub type TableId = u64;
 
-/// Number of a run, unique in its tree.
+/// The number of a sorted run, which is unique in its tree.
 pub type RunId = u64;
 
-/// A table with a number and a key range. Levels need nothing else to place a table.
+/// An SSTable with a number and a key range. Levels need no other data of an SSTable.
 pub trait Placed {
-    /// Returns the number of the table.
+    /// Returns the number of the SSTable.
     fn id(&self) -> TableId;
-    /// Returns the smallest key of the table.
+    /// Returns the smallest key of the SSTable.
     fn smallest(&self) -> &[u8];
-    /// Returns the largest key of the table.
+    /// Returns the largest key of the SSTable.
     fn largest(&self) -> &[u8];
 }
 
-/// The data of one table that a policy sees.
+/// The data of one SSTable that a policy can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableShape {
-    /// The number of the table.
+    /// The number of the SSTable.
     pub id: TableId,
-    /// Key and value bytes of the entries, with [`types::ENTRY_CHARGE_BYTES`] for each entry, before any encoding.
-    /// Policies use these, so that a change of codec or block format does not change the shape of the tree.
+    /// The size of all keys and values before encoding, plus [`types::ENTRY_CHARGE_BYTES`] for each entry. Policies
+    /// use this size, so that a change of the codec or the block format does not change the shape of the tree.
     pub bytes: u64,
-    /// The number of entries, tombstones included.
+    /// The number of entries, including tombstones.
     pub entries: u64,
     /// The number of tombstones.
     pub tombstones: u64,
-    /// The smallest key of the table.
+    /// The smallest key of the SSTable.
     pub smallest: Arc<[u8]>,
-    /// The largest key of the table.
+    /// The largest key of the SSTable.
     pub largest: Arc<[u8]>,
 }
 
@@ -52,16 +53,16 @@ impl Placed for TableShape {
     }
 }
 
-/// A sorted run: tables that do not overlap, in key order.
+/// A sorted run: a list of SSTables that do not overlap, in key order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run<T> {
     /// The number of the run.
     pub id: RunId,
-    /// The tables of the run in key order, at least one.
+    /// The SSTables of the run in key order. The list is not empty.
     pub tables: Vec<T>,
 }
 
-/// Returns two of `tables` whose key ranges overlap, if any do.
+/// Returns two SSTables of `tables` whose key ranges overlap. Returns `None` if no key ranges overlap.
 pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Option<(&'a T, &'a T)> {
     let mut tables: Vec<&T> = tables.collect();
     tables.sort_by(|a, b| a.smallest().cmp(b.smallest()));
@@ -71,44 +72,47 @@ pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Opt
 /// The runs of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level<T> {
-    /// The runs, the newest first. Every key in a run is newer than the same key in a later run of the list.
+    /// The runs in the order of age, the newest first. Every entry in a run is newer than any entry of an equal key
+    /// in a later run of the list.
     pub runs: Vec<Run<T>>,
 }
 
-/// All levels of a tree. Level 0 takes the flushes. Every key in a level is newer than an equal key in a deeper level.
+/// All levels of a tree. Flushes go to level 0. Every entry in a level is newer than any entry of an equal key in a
+/// deeper level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
-    /// The levels, the newest first. The last level is never empty.
+    /// The levels from level 0 on. The last level is never empty.
     pub levels: Vec<Level<T>>,
 }
 
-/// The sorted run that receives the output tables of a flush or compaction.
+/// The sorted run that receives the output SSTables of a flush or compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputRun {
-    /// The level.
+    /// The level of the output run.
     pub level: usize,
-    /// The run that the tables join, or the number of a new run. A new run takes the position of the newest input run
-    /// of the level. If no input is from this level, it becomes the newest run of the level.
+    /// The number of the existing run that the SSTables join, or the number of a new run. A new run takes the
+    /// position of the newest input run of the level. If no input is from this level, the new run becomes the newest
+    /// run of the level.
     pub run: RunId,
 }
 
-/// The shape of a tree, from which a policy decides.
+/// The shape of a tree, which is the input of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Minimum bytes of one flush of new keys, counted as in [`TableShape::bytes`]. Level capacities are multiples of
-    /// this size.
+    /// The smallest size in bytes of a flush of new keys, counted as in [`TableShape::bytes`]. The capacities of
+    /// levels are multiples of this size.
     pub buffer_bytes: u64,
-    /// The levels.
+    /// The levels of the tree.
     pub levels: Levels<TableShape>,
 }
 
-/// Reason why an edit of the levels is invalid.
+/// The reason why an edit of the levels is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidEdit {
-    /// A table to be removed does not exist.
+    /// An SSTable to be removed does not exist.
     #[error("table {0} is not in the tree")]
     NoSuchTable(TableId),
-    /// Two tables of one run overlap.
+    /// Two SSTables of one run overlap.
     #[error("tables {0} and {1} of run {2} overlap or are out of order")]
     Overlap(TableId, TableId, RunId),
 }
@@ -126,45 +130,46 @@ impl<T> Default for Levels<T> {
 }
 
 impl<T> Run<T> {
-    /// Returns the sum of `measure` over the tables.
+    /// Returns the sum of `measure` over all SSTables of the run.
     pub fn sum(&self, measure: impl Fn(&T) -> u64) -> u64 {
         self.tables.iter().map(measure).sum()
     }
 }
 
 impl Run<TableShape> {
-    /// Returns the bytes of the run, as [`TableShape::bytes`].
+    /// Returns the size of the run in bytes, as the sum of [`TableShape::bytes`].
     pub fn bytes(&self) -> u64 {
         self.sum(|table| table.bytes)
     }
 }
 
 impl Level<TableShape> {
-    /// Returns the bytes of the level, as [`TableShape::bytes`].
+    /// Returns the size of the level in bytes, as the sum of [`TableShape::bytes`].
     pub fn bytes(&self) -> u64 {
         self.runs.iter().map(Run::bytes).sum()
     }
 }
 
 impl Shape {
-    /// Returns the runs of a level, the newest first; an empty slice if the level does not exist.
+    /// Returns the runs of a level, the newest first. Returns an empty slice if the level does not exist.
     pub fn runs_of(&self, level: usize) -> &[Run<TableShape>] {
         self.levels.runs_of(level)
     }
 
-    /// Returns the bytes of a level, as [`TableShape::bytes`].
+    /// Returns the size of a level in bytes, as the sum of [`TableShape::bytes`].
     pub fn bytes_of(&self, level: usize) -> u64 {
         self.levels.levels.get(level).map_or(0, Level::bytes)
     }
 
-    /// Returns the number of the last level with data, or 0 for an empty tree.
+    /// Returns the index of the last level with data, or 0 for an empty tree.
     pub fn last_level(&self) -> usize {
         self.levels.levels.len().saturating_sub(1)
     }
 }
 
 impl<T> Levels<T> {
-    /// Iterates over all tables with their positions, from the newest run to the oldest, in key order inside a run.
+    /// Iterates over all SSTables with their positions, from the newest run to the oldest run, and in key order
+    /// within each run.
     pub fn tables(&self) -> impl Iterator<Item = (OutputRun, &T)> {
         self.levels.iter().enumerate().flat_map(|(level, runs)| {
             runs.runs.iter().flat_map(move |run| {
@@ -173,17 +178,17 @@ impl<T> Levels<T> {
         })
     }
 
-    /// Iterates over all runs with their level, from the newest to the oldest.
+    /// Iterates over all runs with their levels, from the newest run to the oldest run.
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = (usize, &Run<T>)> {
         self.levels.iter().enumerate().flat_map(|(level, runs)| runs.runs.iter().map(move |run| (level, run)))
     }
 
-    /// Returns the runs of a level; an empty slice if the level does not exist.
+    /// Returns the runs of a level. Returns an empty slice if the level does not exist.
     pub fn runs_of(&self, level: usize) -> &[Run<T>] {
         self.levels.get(level).map_or(&[], |level| &level.runs)
     }
 
-    /// Returns these levels and runs with `map` applied to every table.
+    /// Returns a copy of the levels in which `map` is applied to every SSTable.
     pub fn map<U>(&self, map: impl Fn(&T) -> U) -> Levels<U> {
         let run = |run: &Run<T>| Run { id: run.id, tables: run.tables.iter().map(&map).collect() };
         let level = |level: &Level<T>| Level { runs: level.runs.iter().map(run).collect() };
@@ -192,7 +197,7 @@ impl<T> Levels<T> {
 }
 
 impl<T: Placed> Levels<T> {
-    /// Returns the index in its level of a new run that replaces the tables `removed`.
+    /// Returns the index in `level` for a new run that replaces the SSTables `removed`.
     pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)
@@ -200,18 +205,18 @@ impl<T: Placed> Levels<T> {
 }
 
 impl<T: Placed + Clone> Levels<T> {
-    /// Returns these levels without the tables in `removed` and with the tables of `added` at `place`. Both lists may
-    /// be empty.
+    /// Returns a copy of the levels without the SSTables `removed` and with the SSTables `added` at `place`. Both
+    /// lists may be empty.
     ///
     /// # Errors
-    /// If a table to remove does not exist, or `added` does not fit between the tables of its run.
+    /// An SSTable of `removed` does not exist, or `added` does not fit between the SSTables of its run.
     pub fn edit(&self, removed: &[TableId], place: OutputRun, added: &[T]) -> Result<Self, InvalidEdit> {
         let mut next = self.clone();
         next.apply(removed, place, added)?;
         Ok(next)
     }
 
-    /// Applies the edit in place. After an error, the levels must not be used any more.
+    /// Applies the edit in place. The levels must not be used after an error.
     pub(crate) fn apply(
         &mut self,
         removed: &[TableId],

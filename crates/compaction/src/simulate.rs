@@ -1,4 +1,5 @@
-//! The simulator: runs a policy on an initially empty tree with repeated flushes, on plain data.
+//! The simulator, which runs a policy without files. The simulated tree is empty at first and receives repeated
+//! flushes.
 
 mod contents;
 mod exact;
@@ -16,84 +17,86 @@ use crate::job::{Action, InvalidJob, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
 
-/// Limit of jobs between two flushes. A policy with more jobs is treated as one that never rests.
+/// The largest number of jobs between two flushes. If a policy picks more jobs, the simulation fails, because the
+/// policy seems to pick jobs without end.
 const MAX_JOBS_PER_FLUSH: u64 = 10_000;
 
-/// Load of the simulated tree. All numbers are at least 1.
+/// The load of the simulated tree. All numbers are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedLoad {
-    /// Number of writes in one flush.
+    /// The number of writes in one flush.
     pub writes_per_flush: u64,
-    /// Key and value bytes of each write.
+    /// The number of key and value bytes of each write.
     pub entry_bytes: u64,
-    /// Maximum number of entries in a table. Longer runs are cut into tables. With `u64::MAX`, each run is one table.
+    /// The largest number of entries in an SSTable. Longer runs are divided into several SSTables. With `u64::MAX`,
+    /// each run is one SSTable.
     pub entries_per_table: u64,
-    /// Number of keys, each equally likely to be written; `None` if no key is written twice.
+    /// The number of keys. Each key is equally likely to be written. `None` if no key is written twice.
     pub distinct_keys: Option<u64>,
 }
 
-/// Write counts of a simulated tree, and its levels.
+/// The write counters and the levels of a simulated tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedWrites {
-    /// Number of flushes so far.
+    /// The number of flushes so far.
     pub flushes: u64,
-    /// Bytes of all writes.
+    /// The number of bytes that the user wrote.
     pub user_bytes_written: u64,
-    /// Bytes written by flushes, without entries that are overwritten in the same flush.
+    /// The bytes written by flushes, without entries that are overwritten in the same flush.
     pub flush_bytes: u64,
-    /// Tables and entries written by flushes.
+    /// The SSTables and entries that flushes wrote.
     pub flushed: Written,
-    /// Bytes read by compactions.
+    /// The bytes that compactions read.
     pub compaction_bytes_read: u64,
-    /// Bytes written by compactions.
+    /// The bytes that compactions wrote.
     pub compaction_bytes_written: u64,
-    /// Tables and entries read by compactions.
+    /// The SSTables and entries that compactions read.
     pub compaction_read: Written,
-    /// Tables and entries written by compactions.
+    /// The SSTables and entries that compactions wrote.
     pub compaction_written: Written,
-    /// Number of jobs that merged tables.
+    /// The number of jobs that merged SSTables.
     pub merges: u64,
-    /// Number of jobs that moved tables without reading them.
+    /// The number of jobs that moved SSTables without a read.
     pub moves: u64,
-    /// Number of jobs that dropped tables.
+    /// The number of jobs that dropped SSTables.
     pub drops: u64,
-    /// Bytes of the dropped tables.
+    /// The total bytes of the dropped SSTables.
     pub dropped_bytes: u64,
-    /// Bytes read by the largest job that merged tables.
+    /// The largest number of bytes that one merge job read.
     pub largest_merge_bytes: u64,
-    /// Maximum number of runs at any time, right after a flush included.
+    /// The largest number of runs at any time, including the time right after a flush.
     pub worst_runs: usize,
-    /// The current levels.
+    /// The current sizes of the levels.
     pub levels: Vec<LevelReport>,
 }
 
-/// Tables, and the entries in them.
+/// Counters of SSTables and of their entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Number of tables.
+    /// The number of SSTables.
     pub tables: u64,
-    /// Number of entries, tombstones included.
+    /// The number of entries, including tombstones.
     pub entries: u64,
-    /// Number of tombstones.
+    /// The count of tombstones.
     pub tombstones: u64,
 }
 
-/// Size of one level.
+/// The size of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelReport {
-    /// Number of runs of the level.
+    /// The number of sorted runs of the level.
     pub runs: usize,
-    /// Number of tables of all runs.
+    /// The number of SSTables of the level.
     pub tables: usize,
-    /// Bytes of the tables.
+    /// The total bytes of the SSTables of the level.
     pub bytes: u64,
-    /// Number of entries, tombstones included.
+    /// The number of entries, including tombstones.
     pub entries: u64,
-    /// Number of tombstones.
+    /// The count of tombstones.
     pub tombstones: u64,
 }
 
-/// Reason why a simulation cannot continue.
+/// The reason why a simulation cannot continue.
 #[derive(Debug, Error)]
 pub enum SimulationError {
     /// A number in the load is 0.
@@ -102,34 +105,34 @@ pub enum SimulationError {
     /// The policy picked an invalid job.
     #[error("the policy picked an invalid job: {0}")]
     InvalidJob(#[from] InvalidJob),
-    /// The policy can pick no more jobs.
+    /// The policy has failed and can pick no more jobs.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
     /// The output of a job does not fit its position.
     #[error("the output of a job does not fit into the tree: {0}")]
     InvalidEdit(#[from] InvalidEdit),
-    /// The policy always finds another job.
-    #[error("the policy does not come to rest: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
+    /// The policy picks jobs without end.
+    #[error("the policy does not stop: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
     NeverRests(u64),
 }
 
 impl SimulatedWrites {
-    /// Returns the bytes written by flushes and compactions, per byte that the user wrote.
+    /// Returns the write amplification: the bytes that flushes and compactions wrote, per byte that the user wrote.
     pub fn write_amp(&self) -> f64 {
         (self.flush_bytes + self.compaction_bytes_written) as f64 / self.user_bytes_written as f64
     }
 
-    /// Returns the number of runs of all levels.
+    /// Returns the total number of runs in all levels.
     pub fn runs(&self) -> usize {
         self.levels.iter().map(|level| level.runs).sum()
     }
 }
 
-/// A simulated tree with its policy and the entries of its tables.
+/// A simulated tree with its policy and the entries of its SSTables.
 pub struct Simulator<'a, C = Spread> {
     policy: &'a dyn CompactionPolicy,
     contents: C,
-    /// The writes of each flush, where all are alike.
+    /// The writes of each flush. All flushes of a load are equal.
     writes: FlushedWrites,
     shape: Shape,
     next_table: TableId,
@@ -137,10 +140,10 @@ pub struct Simulator<'a, C = Spread> {
     report: SimulatedWrites,
 }
 
-/// Simulates `flushes` flushes into an empty tree. After each flush, the policy comes to rest.
+/// Simulates `flushes` flushes into an empty tree. After each flush, all jobs of the policy run.
 ///
 /// # Errors
-/// If the load has a zero, or the policy violates an invariant of its axis.
+/// A number of the load is 0, or the policy violates an invariant of its axis.
 pub fn simulate(
     policy: &dyn CompactionPolicy,
     load: SimulatedLoad,
@@ -157,7 +160,7 @@ impl<'a> Simulator<'a> {
     /// Creates an empty tree for a load.
     ///
     /// # Errors
-    /// If the load has a zero.
+    /// A number of the load is 0.
     pub fn new(policy: &'a dyn CompactionPolicy, load: SimulatedLoad) -> Result<Self, SimulationError> {
         let SimulatedLoad { writes_per_flush, entry_bytes, entries_per_table, distinct_keys } = load;
         let numbers = [
@@ -179,10 +182,10 @@ impl<'a> Simulator<'a> {
         Ok(simulator)
     }
 
-    /// Flushes the writes of the load once and lets the policy come to rest.
+    /// Flushes the writes of the load once, and runs all jobs of the policy.
     ///
     /// # Errors
-    /// If the policy violates an invariant of its axis.
+    /// The policy violates an invariant of the compaction axis.
     pub fn flush(&mut self) -> Result<(), SimulationError> {
         let (writes, bytes) = (self.writes, self.shape.buffer_bytes);
         self.flush_with(bytes, |contents, first_table| contents.flush(writes, first_table))
@@ -205,11 +208,11 @@ impl<'a, C: Contents> Simulator<'a, C> {
         }
     }
 
-    /// Flushes the tables that `make` makes, whose first number it gets, and lets the policy come to rest.
-    /// `user_bytes` are the bytes of the writes.
+    /// Flushes the SSTables that `make` returns, and runs all jobs of the policy. `make` receives the number of the
+    /// first SSTable. `user_bytes` is the number of bytes that the user wrote.
     ///
     /// # Errors
-    /// If the policy violates an invariant of its axis.
+    /// The policy violates an invariant of the compaction axis.
     pub fn flush_with(
         &mut self,
         user_bytes: u64,
@@ -227,7 +230,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
         self.rest()
     }
 
-    /// Runs the jobs of the policy until it rests.
+    /// Runs the jobs of the policy until the policy picks no job.
     fn rest(&mut self) -> Result<(), SimulationError> {
         for _ in 0..MAX_JOBS_PER_FLUSH {
             let Some(job) = self.policy.pick(&self.shape) else {
@@ -239,10 +242,10 @@ impl<'a, C: Contents> Simulator<'a, C> {
         Err(SimulationError::NeverRests(self.report.flushes))
     }
 
-    /// Compacts everything into one run of the last level, as the step `compact` does with a tree.
+    /// Compacts all data into one run of the last level, like the step `compact` of a workload.
     ///
     /// # Errors
-    /// If the policy violates an invariant of its axis.
+    /// The policy violates an invariant of the compaction axis.
     pub fn compact_all(&mut self) -> Result<(), SimulationError> {
         let tombstones: u64 = self.shape.levels.tables().map(|(_, table)| table.tombstones).sum();
         if self.shape.levels.runs().count() <= 1 && tombstones == 0 {
@@ -253,12 +256,12 @@ impl<'a, C: Contents> Simulator<'a, C> {
         self.compact(&Job { inputs, level, run: None, action: Action::Merge }, &[])
     }
 
-    /// Returns the entries of the tables.
+    /// Returns the entries of all SSTables.
     pub fn contents(&self) -> &C {
         &self.contents
     }
 
-    /// Returns the write counts so far, and the current levels.
+    /// Returns the write counters and the current sizes of the levels.
     pub fn report(&self) -> SimulatedWrites {
         let level = |level: &crate::Level<TableShape>| LevelReport {
             runs: level.runs.len(),
@@ -273,7 +276,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
         }
     }
 
-    /// Returns the shape of the tree that policies see.
+    /// Returns the shape of the tree, which is the input of policies.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -367,7 +370,7 @@ mod tests {
             assert_eq!(report.flushes, 137);
             assert_eq!(report.user_bytes_written, 137 * 100_000);
             assert_eq!(report.flush_bytes, report.user_bytes_written);
-            // If no key is written twice, nothing is lost, and a compaction writes all that it read.
+            // If no key is written twice, compactions drop no data, so a compaction writes all bytes that it read.
             assert_eq!(report.levels.iter().map(|level| level.bytes).sum::<u64>(), report.flush_bytes);
             assert_eq!(report.compaction_bytes_read, report.compaction_bytes_written);
             assert!(report.worst_runs >= report.runs());
@@ -403,7 +406,7 @@ mod tests {
     fn overwritten_keys_go_and_the_rest_stays() {
         let load = SimulatedLoad { distinct_keys: Some(3000), ..NEW_KEYS };
         let report = simulate(&*policy("leveled"), load, 200).unwrap();
-        // All keys are in one run of the last level, and the runs above repeat some of them.
+        // All keys are in one run of the last level, and upper runs have newer versions of some keys.
         let last = report.levels.last().unwrap();
         assert!((299_000..=300_000).contains(&last.bytes), "{last:?}");
         assert!(report.flush_bytes < report.user_bytes_written);
@@ -416,7 +419,7 @@ mod tests {
         assert_eq!(error.to_string(), "entry_bytes is 0; it must be at least 1");
     }
 
-    /// Policy that merges the last run with itself forever.
+    /// A policy that rewrites the last run without end.
     struct Restless;
 
     impl CompactionPolicy for Restless {

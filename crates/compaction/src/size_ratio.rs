@@ -1,9 +1,9 @@
-//! Checks of the size ratio T between levels, as a factor of bytes or as a number of runs. Also checks the number of
-//! runs in level 0.
+//! Checks the parameter for the size ratio T between levels. T is a factor of bytes or a number of runs. The module
+//! also checks the number of runs in level 0.
 
 use serde::{Deserialize, Serialize};
 
-/// The parameters of policies whose only parameter is T, the number of runs that are merged into one.
+/// The parameters of policies whose only parameter is T, the number of runs that are merged into one run.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct RunRatioParams {
@@ -17,24 +17,24 @@ impl Default for RunRatioParams {
 }
 
 impl RunRatioParams {
-    /// Returns the checked number of runs, as [`runs`].
+    /// Returns the number of runs after the check of [`runs`].
     pub(crate) fn runs(&self) -> Result<usize, String> {
         runs(self.size_ratio)
     }
 }
 
-/// Checks the factor `ratio` of the parameter `name`. A level of one run grows until it is `ratio` times as large as
-/// the level above.
+/// Checks the parameter `name`, whose value `ratio` is the size ratio between a level and the level above.
 ///
-/// Below 1.1 the sizes of levels are almost equal and every flush would pass through dozens of levels.
+/// With a ratio below 1.1, levels have almost equal sizes, and the data of every flush would pass through dozens of
+/// levels.
 pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
     if (1.1..=1e6).contains(&ratio) {
         return Ok(ratio);
     }
-    Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000: levels grow by it from one to the next"))
+    Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000, the ratio of level sizes"))
 }
 
-/// Checks the number of runs at which a level of several runs is compacted.
+/// Checks the parameter `size_ratio` as the number of runs that triggers the compaction of a level.
 pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
     if (2..=1_000_000).contains(&ratio) {
         return Ok(ratio as usize);
@@ -42,7 +42,7 @@ pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
     Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000, the number of runs merged into one"))
 }
 
-/// Checks the number of runs at which level 0 is compacted.
+/// Checks the number of runs that triggers the compaction of level 0.
 pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     match runs {
         0 => Err("level0_runs is 0; it must be at least 1, because every flush writes a run".to_owned()),
@@ -50,8 +50,8 @@ pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     }
 }
 
-/// Returns `buffer_bytes` · `ratio`^`exponent`, computed by multiplications only. Unlike `powf`, multiplications give
-/// equal results on every machine.
+/// Returns `buffer_bytes` · `ratio`^`exponent`. The function uses only multiplications. Unlike `powf`,
+/// multiplications give equal results on every machine.
 pub(crate) fn grown_bytes(buffer_bytes: u64, ratio: f64, exponent: usize) -> f64 {
     (0..exponent).fold(buffer_bytes.max(1) as f64, |bytes, _| bytes * ratio)
 }

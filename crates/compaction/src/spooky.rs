@@ -1,25 +1,27 @@
-//! Spooky: complete levels are merged, except that the largest level is merged in groups of exactly overlapping tables.
+//! The compaction policy Spooky merges complete levels, but merges the largest level in groups of SSTables with
+//! aligned boundaries.
 //!
 //! Source: Dayan, Weiss, Dashevsky, Pan, Bortnikov, Twitto, "Spooky: Granulating LSM-Tree Compactions Correctly" (VLDB
-//! 2022). Merging complete levels, as in [`leveled`](crate::leveled), needs as much transient space as the data when
-//! the largest level is merged. Merging table by table, as in [`leveled-partial`](crate::leveled_partial), needs little
-//! space, but writes more, because tables overlap others in part. Here, the level above the largest is cut at the
-//! boundaries of the largest level's tables ([`CompactionPolicy::cuts`]). When the level above the largest is full, it
-//! is drained in key order. The tables within the boundaries of one table of the largest level are merged with that
-//! table, and then those of the next table. A group that is smaller than a table includes the next group, so that
-//! tables stay large.
+//! 2022). A merge of the complete largest level, as in [`leveled`](crate::leveled), needs as much temporary space as
+//! the size of the data. Merges of single SSTables, as in [`leveled-partial`](crate::leveled_partial), need little
+//! space. These merges write more, because SSTables overlap each other only partly. This policy divides the level
+//! above the largest level at the SSTable boundaries of the largest level ([`CompactionPolicy::cuts`]). When the
+//! level above the largest level is full, its SSTables are merged into the largest level in key order. A job merges
+//! one SSTable of the largest level with all SSTables of the upper level within its boundaries. If such a group is
+//! smaller than an SSTable, the job includes the next group, so that SSTables remain large.
 //!
-//! The levels above are merged whole, and their transient space is a small share of the data. Level 0 and the
-//! capacities are those of `leveled`.
+//! The other levels are merged completely, and these merges need little temporary space. Level 0 and the capacities
+//! of levels are as with `leveled`.
 //!
-//! A shape has no memory, so a drain in progress is recognized by the table numbers: the largest level then has a table
-//! that is newer than all tables of the level above. A run that enters the level above the largest is always merged and
-//! never moved, because it must be cut.
+//! A policy has no state, so the policy recognizes such a sequence of jobs (a drain) by the SSTable numbers. During a
+//! drain, the largest level has an SSTable that is newer than all SSTables of the level above. A run that enters the
+//! level above the largest level is always merged and never moved, because the run must be divided.
 //!
-//! # What it costs
-//! Reads and writes are those of `leveled`, plus one write for the first run that enters the level above the largest. A
-//! merge into the largest level takes about as much transient space as one of its tables and the matching part of the
-//! level above. The level above has as many tables as the largest level.
+//! # Costs
+//! Reads and writes cost as much as with `leveled`. In addition, the first run that enters the level above the
+//! largest level is written once. A merge into the largest level needs about as much temporary space as one SSTable
+//! of this level and the matching part of the level above. The level above the largest level has as many SSTables as
+//! the largest level.
 
 use std::sync::Arc;
 
@@ -44,7 +46,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Spooky>
      level0_runs = 1\n",
 );
 
-/// The spooky policy: the capacities of leveled.
+/// The policy `spooky`, with the capacities of `leveled`.
 struct Spooky(Leveled);
 
 #[derive(Serialize, Deserialize)]
@@ -82,7 +84,7 @@ impl CompactionPolicy for Spooky {
             return Some(first_group(shape, level));
         }
         let job = whole::merge_into_next(shape, level);
-        // The run of the level above the largest must be cut, so it is written.
+        // The run of the level above the largest level must be divided, so the job is a merge and not a move.
         let action = if level + 2 == largest { Action::Merge } else { job.action };
         Some(Job { action, ..job })
     }
@@ -96,21 +98,20 @@ impl CompactionPolicy for Spooky {
     }
 }
 
-/// Returns the level above the largest, if some of its tables were merged into the largest level after the level was
-/// last written.
+/// Returns the level above the largest level, if a drain of this level is in progress.
 fn level_being_drained(shape: &Shape) -> Option<usize> {
     let level = shape.last_level().checked_sub(1).filter(|level| *level > 0)?;
     let ([above], [largest]) = (shape.runs_of(level), shape.runs_of(level + 1)) else { return None };
     (newest(above) < newest(largest)).then_some(level)
 }
 
-/// Returns the highest table number of a run.
+/// Returns the highest SSTable number of a run.
 fn newest(run: &Run<TableShape>) -> u64 {
     run.tables.iter().map(|table| table.id).max().unwrap_or(0)
 }
 
-/// Returns the job that merges the first tables of a level of one run with all tables that they overlap in the level
-/// below. Tables of the upper level that overlap these are included as well.
+/// Returns the job that merges the first SSTables of `level` with all SSTables that they overlap in the next level.
+/// The job includes all SSTables of `level` that overlap these SSTables of the next level. Both levels have one run.
 fn first_group(shape: &Shape, level: usize) -> Job {
     let (above, below) = (&shape.runs_of(level)[0].tables, &shape.runs_of(level + 1)[0]);
     let whole = below.tables.iter().map(|table| table.bytes).max().unwrap_or(0);
@@ -123,7 +124,7 @@ fn first_group(shape: &Shape, level: usize) -> Job {
         if overlapped == 0 && bytes >= whole {
             break;
         }
-        // A group that is smaller than a table takes the next one along.
+        // If the group is smaller than an SSTable, the job includes the next group.
         taken += overlapped.max(1);
         end = end.max(&above[taken - 1].largest);
     }
@@ -146,7 +147,7 @@ mod tests {
         let shape = cut_shape(&[(1, 0, &above), (2, 0, &[(0, 9), (10, 19), (20, 29)])]);
         let job = policy().pick(&shape).unwrap();
         assert_eq!((job.inputs.as_slice(), job.level, job.run), (&[1, 2, 5][..], 2, Some(300)));
-        // The rest is drained although the level is not full any more, because the largest level has a newer table.
+        // The drain continues although the level is no longer full, because the largest level has a newer SSTable.
         let mut shape = cut_shape(&[(1, 0, &above[2..]), (2, 0, &[(0, 9), (10, 19), (20, 29)])]);
         assert_eq!(policy().pick(&shape).unwrap().inputs, [1, 4]);
         shape.levels.levels[1].runs[0].tables[0].id = 99;
@@ -173,8 +174,8 @@ mod tests {
         assert!(policy().cuts(&shape, &Job { level: 2, ..job }).is_empty());
     }
 
-    /// The claim of the authors: as many writes as with merges of complete levels, and as little transient space as
-    /// with partial merges.
+    /// Tests the claim of the authors: the policy writes as much as merges of complete levels, and needs as little
+    /// temporary space as partial merges.
     #[test]
     fn it_writes_as_leveled_and_needs_little_space() {
         let load = SimulatedLoad {

@@ -1,25 +1,26 @@
-//! Jobs that take some tables of a level and the tables that they overlap in the next level.
+//! Jobs that take some SSTables of a level, and the SSTables that they overlap in the next level.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// Returns the tables of `run` that have keys from `smallest` to `largest`, by two binary searches.
+/// Returns the SSTables of `run` that overlap the key range from `smallest` to `largest`. The function does two
+/// binary searches.
 pub(crate) fn overlapping<'a>(run: &'a Run<TableShape>, smallest: &[u8], largest: &[u8]) -> &'a [TableShape] {
     let from = run.tables.partition_point(|table| *table.largest < *smallest);
     let to = run.tables.partition_point(|table| *table.smallest <= *largest);
     &run.tables[from..to.max(from)]
 }
 
-/// Returns the tables of a level of at most one run that overlap `table`. Returns no tables if the level does not
-/// exist.
+/// Returns the SSTables of `level` that overlap `table`. The level has at most one run. Returns an empty slice if the
+/// level does not exist.
 pub(crate) fn overlapped_by<'a>(shape: &'a Shape, level: usize, table: &TableShape) -> &'a [TableShape] {
     let run = shape.runs_of(level).first();
     run.map_or(&[], |run| overlapping(run, &table.smallest, &table.largest))
 }
 
-/// Merges `tables` of `level` with the tables between their smallest and largest key in the one run below. The other
-/// tables of that run stay. If there are no such tables and the input comes from one run, it is moved, which costs no
-/// writes.
+/// Merges `tables` of `level` with all SSTables of the next level that overlap the range from their smallest to their
+/// largest key. The next level has one run, and its other SSTables remain unchanged. If there are no overlapping
+/// SSTables and the input comes from one run, the input is moved without any writes.
 pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from_one_run: bool) -> Job {
     let smallest = tables.iter().map(|table| &*table.smallest).min().unwrap_or_default();
     let largest = tables.iter().map(|table| &*table.largest).max().unwrap_or_default();
@@ -30,14 +31,14 @@ pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action }
 }
 
-/// Merges all runs of level 0 with the overlapping tables of the one run of level 1.
+/// Merges all runs of level 0 with the overlapping SSTables of the single run of level 1.
 pub(crate) fn push_level_0(shape: &Shape) -> Job {
     let runs = shape.runs_of(0);
     let tables: Vec<TableShape> = runs.iter().flat_map(|run| &run.tables).cloned().collect();
     push_down(shape, 0, &tables, runs.len() == 1)
 }
 
-/// Rewrites a table in its run. Tombstones are dropped if no older data overlaps them.
+/// Rewrites an SSTable in its run. The job drops all tombstones if no older data overlaps the SSTable.
 pub(crate) fn rewrite(level: usize, run: &Run<TableShape>, table: &TableShape) -> Job {
     Job { inputs: vec![table.id], level, run: Some(run.id), action: Action::Merge }
 }

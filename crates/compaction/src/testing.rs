@@ -1,4 +1,4 @@
-//! Shapes for the unit tests of policies, and measurements of simulated trees.
+//! Helper functions for the tests of policies: shapes, and measurements of simulated trees.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +7,8 @@ use crate::policy::CompactionPolicy;
 use crate::shape::{Levels, OutputRun, Shape, TableId, TableShape};
 use crate::simulate::{SimulatedLoad, simulate};
 
-/// Builds a tree with a buffer of one byte. For each level, `levels` has the bytes of its runs, newest first. Every run
-/// is one table over all keys. Tables are numbered from 1 in this order.
+/// Builds a tree whose memtable has one byte. For each level, `levels` has the sizes of its runs in bytes, newest
+/// first. Every run is one SSTable that covers all keys. SSTables are numbered from 1 in this order.
 pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
     let mut id: TableId = levels.iter().map(|runs| runs.len() as u64).sum();
     let mut built = Levels::default();
@@ -23,11 +23,11 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
     Shape { buffer_bytes: 1, levels: built }
 }
 
-/// A run of a tree: its level, its number above 100, and the smallest and largest key of each of its tables.
+/// A run of a tree: its level, its number minus 100, and the smallest and the largest key of each SSTable.
 pub(crate) type CutRun<'a> = (usize, u64, &'a [(u8, u8)]);
 
-/// Builds a tree with a buffer of 100 bytes from runs, the newest first, cut into tables of 100 bytes and ten entries.
-/// Tables are numbered from 1 in this order.
+/// Builds a tree whose memtable has 100 bytes. `runs` are the runs, newest first. Each SSTable has 100 bytes and ten
+/// entries. SSTables are numbered from 1 in this order.
 pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
     let mut id: TableId = runs.iter().map(|(_, _, tables)| tables.len() as u64).sum();
     let mut built = Levels::default();
@@ -45,7 +45,7 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
     Shape { buffer_bytes: 100, levels: built }
 }
 
-/// A policy that notes the most bytes that a merge reads.
+/// A policy that records the largest number of bytes that a merge reads.
 struct Noting(Box<dyn CompactionPolicy>, Mutex<u64>);
 
 impl CompactionPolicy for Noting {
@@ -65,7 +65,7 @@ impl CompactionPolicy for Noting {
     }
 }
 
-/// Returns the write amplification of a policy, and the largest merge as a share of the flushed data.
+/// Returns the write amplification of a policy, and the size of the largest merge as a share of the flushed data.
 pub(crate) fn largest_merge(label: &str, load: SimulatedLoad, flushes: u64) -> (f64, f64) {
     let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
     let policy = Noting(policy, Mutex::new(0));

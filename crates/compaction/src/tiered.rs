@@ -1,13 +1,14 @@
-//! Tiered compaction: a level collects T runs of one size, which then become one run of the next level.
+//! Tiered compaction collects T runs of similar size in a level. These runs are then merged into one run of the next
+//! level.
 //!
 //! Sources: Jagadish et al., "Incremental Organization for Data Recording and Warehousing" (VLDB 1997); Dayan,
-//! Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, which calls it tiering; size-tiered compaction in
-//! Cassandra. Levels have no capacities: a level is full when it has T runs.
+//! Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, under the name tiering; size-tiered compaction in
+//! Cassandra. Levels have no capacity in bytes, because a level is full when it has T runs.
 //!
-//! # What it writes
-//! After N flushes of distinct keys, level i has taken ⌊N / T^i⌋ runs of T^i buffers and written each run once. Write
-//! amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N: one for the flush, and at most one for each level i with
-//! T^i ≤ N. The textbook's range L·(T−1)/T to L agrees.
+//! # Write amplification
+//! After N flushes of distinct keys, level i has received ⌊N / T^i⌋ runs of T^i full memtables, and has written each
+//! run once. Write amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N. The first term is the flush, and each
+//! level i with T^i ≤ N adds at most 1. The published range for L levels, L·(T−1)/T to L, agrees with this formula.
 
 use catalog::{Build, Variant};
 
@@ -25,9 +26,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>
      size_ratio = 10\n",
 );
 
-/// The tiered policy with T.
+/// The policy `tiered` with T.
 pub(crate) struct Tiered {
-    /// Number of runs that are merged into one run of the next level.
+    /// The number of runs that are merged into one run of the next level.
     pub(crate) runs_per_level: usize,
 }
 
@@ -62,7 +63,8 @@ mod tests {
         assert_eq!(pick(&[&[1, 1], &[3, 3]]), None);
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3]]), Some((vec![1, 2, 3], 1)));
         assert_eq!(pick(&[&[1], &[3, 3, 3]]), Some((vec![2, 3, 4], 2)));
-        // The fullest level is compacted first; of two equally full levels, the deeper one.
+        // The level with the highest fill ratio is compacted first. Of two equally full levels, the deeper level is
+        // compacted first.
         assert_eq!(pick(&[&[1, 1, 1, 1], &[3, 3, 3]]), Some((vec![1, 2, 3, 4], 1)));
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3, 3]]), Some((vec![4, 5, 6], 2)));
     }

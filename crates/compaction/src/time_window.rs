@@ -1,20 +1,23 @@
-//! Time-window compaction: the data of one time window become one run, and runs of different windows are never merged.
+//! Time-window compaction merges the data of one time window into one run, and never merges runs of different
+//! windows.
 //!
-//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that are written in
-//! order of time and read by time. A policy has no clock, so time is measured in written bytes: a window is `window`
-//! buffers of data. Level 0 is the open window. In the open window, `min_runs` neighbours of similar size become one
-//! run, smaller runs first. When level 0 has `window` buffers, the window is closed: all of it becomes one run of level
-//! 1, and is not compacted again. Keys that are overwritten inside a window make the window last longer. Cassandra
-//! drops a window whose time is over. This policy does not, so it changes no answer. The policy `fifo` drops old data.
+//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that is written
+//! and read in the order of time. A policy has no clock, so this policy measures time in written bytes. A window has
+//! `window` full memtables of data. Level 0 is the open window. In the open window, `min_runs` neighbouring runs of
+//! similar size are merged into one run, smaller runs first. When level 0 has `window` full memtables, the policy
+//! closes the window: all runs are merged into one run of level 1. This run is not compacted again. If keys are
+//! overwritten within a window, the window lasts longer. Cassandra drops a window whose time is over. This policy
+//! drops no data, so it changes no lookup results. The policy `fifo` drops old data.
 //!
-//! # What it costs
-//! With m = `min_runs` and W = `window`, N flushes of distinct keys close q = ⌊N / W⌋ windows and leave r = N − q·W
-//! buffers in the open window. Write amplification is exactly
+//! # Costs
+//! Let m be `min_runs` and W be `window`. After N flushes of distinct keys, q = ⌊N / W⌋ windows are closed, and the
+//! open window has r = N − q·W full memtables. Write amplification is exactly
 //!
-//! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,  and no W inside where W = 1:
+//! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,
 //!
-//! it does not grow with the data. Only the number of runs grows: q, plus the runs of the open window. A lookup has to
-//! search every window whose key range contains the key. Stale data of other windows stay forever.
+//! where the first W is left out if W = 1. Write amplification therefore does not grow with the data. The number of
+//! runs grows, because the tree has q runs plus the runs of the open window. A lookup must search every window whose
+//! key range contains the key. Stale data of closed windows is never removed.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -34,10 +37,11 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// Limit of similar size: the largest run is less than this number of times as large as the smallest run.
+/// The limit for similar sizes. Runs are similar if the largest run is smaller than this number times the smallest
+/// run.
 const LIKE: u64 = 2;
 
-/// The time-window policy with its parameters.
+/// The policy `time-window` with its parameters.
 struct TimeWindow {
     window: u64,
     min_runs: usize,
@@ -74,7 +78,7 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
 }
 
 impl TimeWindow {
-    /// Returns the job that closes the open window.
+    /// Returns the job that closes the open window, by a merge of all its runs into a run of level 1.
     fn close(shape: &Shape) -> Job {
         let runs = shape.runs_of(0);
         let inputs = runs.iter().flat_map(|run| &run.tables).map(|table| table.id).collect();
@@ -82,8 +86,8 @@ impl TimeWindow {
         Job { inputs, level: 1, run: None, action }
     }
 
-    /// Merges neighbours of similar size. Of several groups, the group with the fewest bytes is merged, which is as new
-    /// as any.
+    /// Returns the job that merges neighbouring runs of similar size in the open window. If there are several such
+    /// groups, the group with the fewest bytes is merged.
     fn merge_inside(&self, shape: &Shape) -> Option<Job> {
         let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
         let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();

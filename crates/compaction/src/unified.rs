@@ -1,7 +1,7 @@
-//! Unified compaction: one number per level selects tiering, leveling, or a policy in between.
+//! Unified compaction has one parameter per level, which selects tiering, leveling, or a policy between the two.
 //!
-//! Source: the `UnifiedCompactionStrategy` of Apache Cassandra 5 (CEP-26), as its documentation describes it. A level
-//! has a scaling parameter W, which determines its threshold T and its fan factor F:
+//! Source: the `UnifiedCompactionStrategy` of Apache Cassandra 5 (CEP-26), according to its documentation. Each level
+//! has a scaling parameter W, which determines the threshold T and the fan factor F of the level:
 //!
 //! | W | spelling | T | F |
 //! |---|---|---|---|
@@ -9,18 +9,19 @@
 //! | 0 | `N` | 2 | 2 |
 //! | above 0 | `T` and T | 2 + W | 2 + W |
 //!
-//! The size of a run decides its level: level i ends at F(0)·F(1)·…·F(i) buffers. When a level has T runs, all of them
-//! become one run. If this run reaches the end of the level, it goes to the next level; otherwise it stays. T = 2 is
-//! leveling: each arrival is merged at once with the one run of its level. Levels beyond the last parameter use that
-//! parameter.
+//! The size of a run determines its level. Level i has runs of less than F(0)·F(1)·…·F(i) full memtables. When a
+//! level has T runs, all these runs are merged into one run. If this run is too large for the level, the run goes to
+//! the next level. A smaller run remains in the level. T = 2 is leveling, because each arriving run is merged at once
+//! with the single run of its level. The last parameter applies to all deeper levels.
 //!
-//! Two parts of the strategy are left to the tree. The tree cuts runs into SSTables by size, where Cassandra has
-//! shards. The level of a result depends on the size of its inputs, where Cassandra measures the result.
+//! Two parts differ from Cassandra. The tree divides runs into SSTables by size, while Cassandra uses shards. The
+//! level of an output run depends on the size of its inputs, while Cassandra uses the size of the output.
 //!
-//! # What it costs
-//! With equal parameters and distinct keys, the writes and runs are exactly those of [`tiered`](crate::tiered) with T
-//! or of [`leveled`](crate::leveled) with F. Different parameters per level are a K-LSM in the notation that operators
-//! know. `T4, L10` writes little in the small levels and keeps each large level in one run.
+//! # Costs
+//! Assume that all levels have the same parameter and that keys are distinct. The writes and runs then exactly equal
+//! those of [`tiered`](crate::tiered) with T, or of [`leveled`](crate::leveled) with F. Different parameters per
+//! level express a K-LSM in the notation of Cassandra. `T4, L10` writes little in the small levels and keeps one run
+//! in each large level.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Unified
      scaling_parameters = \"T4\"\n",
 );
 
-/// The unified policy with W for each level, at least one.
+/// The policy `unified`, with the parameter W of each level. The list is not empty.
 struct Unified {
     scaling: Vec<i64>,
 }
@@ -68,7 +69,7 @@ impl Build<dyn CompactionPolicy> for Unified {
 /// The largest fan factor.
 const MOST_FAN: i64 = 1_000_000;
 
-/// Returns the scaling parameter W of its spelling.
+/// Returns the scaling parameter W for its text, such as `T4`.
 fn parse(text: &str) -> Result<i64, String> {
     let number = |digits: &str| digits.parse::<i64>().ok();
     let scaling = match text.split_at_checked(1) {
@@ -92,13 +93,13 @@ impl Unified {
         self.scaling[level.min(self.scaling.len() - 1)]
     }
 
-    /// Returns the number of runs at which a level is compacted, T.
+    /// Returns T, the number of runs that triggers the compaction of a level.
     fn threshold(&self, level: usize) -> i64 {
         2 + self.scaling(level).max(0)
     }
 
-    /// Returns the size in bytes from which a run belongs to a deeper level: the buffer times F of each level down to
-    /// this level.
+    /// Returns the size in bytes from which on a run belongs to a deeper level. The result is the memtable size times
+    /// the product of F over all levels down to this level.
     fn end(&self, shape: &Shape, level: usize) -> f64 {
         let fans = (0..=level).map(|level| (2 + self.scaling(level).abs()) as f64);
         fans.fold(shape.buffer_bytes.max(1) as f64, |bytes, fan| bytes * fan)
@@ -146,12 +147,12 @@ mod tests {
     fn each_level_has_its_own_threshold_and_end() {
         assert_eq!(pick("T3, L4", &[&[1, 1]]), None);
         assert_eq!(pick("T3, L4", &[&[1, 1, 1]]), Some((vec![1, 2, 3], 1)));
-        // Level 1 is leveled up to 12 buffers, and so is level 2 up to 48.
+        // Level 1 is leveled with runs of up to 12 buffers, and level 2 is leveled with runs of up to 48 buffers.
         assert_eq!(pick("T3, L4", &[&[1], &[3, 6]]), Some((vec![2, 3], 1)));
         assert_eq!(pick("T3, L4", &[&[1], &[3, 9]]), Some((vec![2, 3], 2)));
         assert_eq!(pick("T3, L4", &[&[], &[], &[12, 30]]), Some((vec![1, 2], 2)));
         assert_eq!(pick("T3, L4", &[&[], &[], &[12, 36]]), Some((vec![1, 2], 3)));
-        // Overwritten keys: three runs that do not reach the end of the level stay in it.
+        // Keys were overwritten, so the merge of three runs is too small for the next level and remains in its level.
         assert_eq!(pick("T3", &[&[], &[2, 2, 2]]), Some((vec![1, 2, 3], 1)));
     }
 

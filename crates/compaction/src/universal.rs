@@ -1,20 +1,24 @@
-//! Universal compaction: the runs are one list in order of age, and three rules select the neighbours to merge.
+//! Universal compaction keeps all runs in one list in order of age. Three rules select the neighbouring runs to
+//! merge.
 //!
-//! Source: `RocksDB`'s universal compaction style, as its options and its wiki describe it. With fewer than `num_runs`
-//! runs, nothing is merged. Otherwise the first of these rules that applies decides:
-//! 1. *Space*: if all runs except the oldest have together at least `max_size_amplification_percent` of its size,
-//!    everything is merged.
-//! 2. *Size ratio*: starting from the newest run, merges the first group of at least `min_merge_width` neighbours. In
-//!    the group, each run is at most `size_ratio_percent` larger than all newer runs of the group together.
-//! 3. *Number*: merges as many of the newest runs as needed to have `num_runs` runs.
+//! Source: the universal compaction style of `RocksDB`, according to its options and its wiki. With fewer than
+//! `num_runs` runs, no runs are merged. With `num_runs` or more runs, the policy uses the first of these rules that
+//! applies:
+//! 1. *Space*: if the total size of all runs except the oldest run is at least `max_size_amplification_percent`
+//!    percent of the oldest run, all runs are merged.
+//! 2. *Size ratio*: the policy merges the first group of at least `min_merge_width` neighbouring runs, starting from
+//!    the newest run. In a group, each run is at most `size_ratio_percent` percent larger than all newer runs of the
+//!    group together.
+//! 3. *Number*: the policy merges as many of the newest runs as needed, so that `num_runs` runs remain.
 //!
 //! All runs stay in level 0. The output of a compaction takes the position of its oldest input.
 //!
-//! # What it costs
-//! There is no closed form. Groups double, so writes are similar to those of [`binary-counter`](crate::binary_counter)
-//! for small `num_runs`. For larger `num_runs`, there are fewer writes, between tiered and leveled. Lookups search up
-//! to `num_runs` runs. The space rule keeps stale data below `max_size_amplification_percent`. A compaction of all data
-//! takes as much transient space as the data.
+//! # Costs
+//! There is no closed formula for the costs. A merged group has about twice the size of its largest run. For small
+//! `num_runs`, the writes are therefore similar to those of [`binary-counter`](crate::binary_counter). For larger
+//! `num_runs`, the policy writes less, between tiered and leveled. Lookups search up to `num_runs` runs. The space
+//! rule keeps stale data below `max_size_amplification_percent` percent. A compaction of all data needs as much
+//! temporary space as the size of the data.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -40,7 +44,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Univers
      max_size_amplification_percent = 200\n",
 );
 
-/// The universal policy with its parameters.
+/// The policy `universal` with its parameters.
 struct Universal {
     num_runs: usize,
     size_ratio_percent: u64,
@@ -72,7 +76,7 @@ impl Build<dyn CompactionPolicy> for Universal {
             false => Err(format!("{name} is {value}; it must be at least {least}, because {why}")),
         };
         let percent = params.max_size_amplification_percent;
-        at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite everything")?;
+        at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite all data")?;
         Ok(Box::new(Self {
             num_runs: at_least("num_runs", params.num_runs, 2, "a single run needs no compaction")?,
             size_ratio_percent: params.size_ratio_percent,
@@ -87,21 +91,21 @@ impl Build<dyn CompactionPolicy> for Universal {
     }
 }
 
-/// Returns `bytes` · `percent` / 100, compared without rounding: the hundredfold of both sides.
+/// Returns `bytes` · `percent`. Callers compare the result with 100 times another size, so that no rounding occurs.
 fn percent_of(bytes: u64, percent: u64) -> u128 {
     u128::from(bytes) * u128::from(percent)
 }
 
 impl Universal {
-    /// Returns whether all runs except the oldest are too large in relation to the oldest run.
+    /// Returns whether all runs except the oldest run are together too large in relation to the oldest run.
     fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
         let Some(((_, oldest), newer)) = runs.split_last() else { return false };
         let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();
         percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
     }
 
-    /// Returns the end of the group that begins at `start`: the position after the last run that is not too large for
-    /// the group.
+    /// Returns the end of the group that begins at `start`. The end is the index after the last run that is not too
+    /// large for the group.
     fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
         let mut together = runs[start].1.bytes();
         for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {
@@ -169,7 +173,7 @@ mod tests {
     fn runs_of_like_size_are_merged() {
         assert_eq!(pick(&POLICY, &[10, 11, 100]), Some(vec![1, 2]));
         assert_eq!(pick(&POLICY, &[10, 12, 100]), None);
-        // 10 and 11 and a run that is at most a tenth larger than both.
+        // The group has runs of 10 and 11 bytes, and a run that is at most 10 % larger than both together.
         assert_eq!(pick(&POLICY, &[10, 11, 23, 100]), Some(vec![1, 2, 3]));
         assert_eq!(pick(&POLICY, &[5, 10, 11, 100]), Some(vec![2, 3]));
         assert_eq!(pick(&Universal { min_merge_width: 3, ..POLICY }, &[10, 11, 100]), None);

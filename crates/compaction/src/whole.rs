@@ -1,10 +1,11 @@
-//! Jobs that take whole levels or whole runs, and the selection of the level that needs a job most.
+//! Jobs that take complete levels or complete runs, and the selection of the level with the highest fill ratio.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// Returns the level with the highest `fullness`, if that is at least 1. Among equally full levels, the deepest is
-/// returned, so that the levels above are then merged into a level with room.
+/// Returns the level with the highest fill ratio `fullness`. Returns `None` if all fill ratios are below 1. Among
+/// equally full levels, the function returns the deepest level, so that later jobs merge upper levels into a level
+/// with space.
 pub(crate) fn fullest(shape: &Shape, fullness: impl Fn(usize) -> f64) -> Option<usize> {
     (0..shape.levels.levels.len())
         .map(|level| (level, fullness(level)))
@@ -13,25 +14,25 @@ pub(crate) fn fullest(shape: &Shape, fullness: impl Fn(usize) -> f64) -> Option<
         .map(|(level, _)| level)
 }
 
-/// Merges all runs of `level` into a new run of the level below, which is placed before the runs of that level.
+/// Returns the job that merges all runs of `level` into a new run, which becomes the newest run of the next level.
 pub(crate) fn merge_down(shape: &Shape, level: usize) -> Job {
     job(shape, &[level], level + 1, Action::Merge)
 }
 
-/// Merges all runs of `level` and of the level below into one run of the level below. If the level below is empty, a
-/// single run is moved, which costs no writes.
+/// Returns the job that merges all runs of `level` and of the next level into one run of the next level. If the next
+/// level is empty, a single run is moved without any writes.
 pub(crate) fn merge_into_next(shape: &Shape, level: usize) -> Job {
     let alone = shape.runs_of(level).len() == 1 && shape.runs_of(level + 1).is_empty();
     job(shape, &[level, level + 1], level + 1, if alone { Action::Move } else { Action::Merge })
 }
 
-/// Merges all runs of `level` into one.
+/// Returns the job that merges all runs of `level` into one run.
 pub(crate) fn merge_within(shape: &Shape, level: usize) -> Job {
     job(shape, &[level], level, Action::Merge)
 }
 
-/// Merges runs that are consecutive in age into one run at the position of the oldest. `runs` gives them with their
-/// levels, from newest to oldest.
+/// Returns the job that merges runs of consecutive age into one run at the position of the oldest run. `runs` has the
+/// runs with their levels, from newest to oldest.
 pub(crate) fn merge_runs(runs: &[(usize, &Run<TableShape>)]) -> Job {
     let level = runs.last().map_or(0, |(level, _)| *level);
     let inputs = runs.iter().flat_map(|(_, run)| &run.tables).map(|table| table.id).collect();

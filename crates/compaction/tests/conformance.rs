@@ -1,4 +1,4 @@
-//! Tests that every policy of the catalog keeps the invariants of the axis.
+//! Checks every policy of the catalog against the invariants of the axis.
 
 use catalog::laws;
 use lsmbench_compaction::{CATALOG, conformance};

@@ -1,7 +1,7 @@
-//! Real size of heap allocations, so that memory estimates count the overhead of small objects.
+//! Computes the real size of heap allocations, so that memory estimates include the overhead of small objects.
 
-/// Number of bytes that glibc's `malloc` uses for `len` bytes: a header of eight, rounded up to sixteen, and at least
-/// 32. Returns 0 for 0.
+/// Returns the number of bytes that the `malloc` of glibc uses for an allocation of `len` bytes. The result includes a
+/// header of 8 bytes, is a multiple of 16, and is at least 32. Returns 0 if `len` is 0.
 pub(crate) fn allocation_bytes(len: usize) -> usize {
     if len == 0 { 0 } else { (len + 8).next_multiple_of(16).max(32) }
 }

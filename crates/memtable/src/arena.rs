@@ -1,42 +1,43 @@
-//! An append-only store of bytes in chunks that never move. A record needs no separate allocation, and growth copies
-//! nothing.
+//! An append-only store of bytes in chunks that never move. A record needs no separate allocation, and a growing
+//! arena copies no bytes.
 //!
-//! The next arena of the same tree reuses the chunks of a dropped arena. Fresh memory costs a page fault every 4 KiB,
-//! which is more than the rest of an append.
+//! The next arena of the same tree reuses the chunks of a dropped arena. New memory costs a page fault per 4 KiB, and
+//! a page fault takes longer than the rest of an append.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use types::PADDING;
 
-/// Minimum and maximum size of chunks for ordinary records, in bytes.
+/// The smallest and the largest size of chunks for ordinary records, in bytes.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// Number of chunks per expected memtable size. At most one chunk is unused memory.
+/// The number of chunks for the expected size of a memtable. At most one chunk of memory is unused.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
-/// Position of a record in the arena: its chunk, and the byte offset in the chunk.
+/// The position of a record in the arena: the index of the chunk, and the byte offset in the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordAddress {
     chunk: u32,
     offset: u32,
 }
 
-/// Idle chunks for the next arena.
+/// A pool of unused chunks for the next arenas of a tree.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkPool {
     idle: Mutex<Vec<Vec<u8>>>,
 }
 
 impl ChunkPool {
-    /// A chunk for `len` bytes and the padding: an idle chunk of the right size, or else a new chunk.
+    /// Returns a chunk for `len` bytes and the padding. The function takes an unused chunk of the right size from the
+    /// pool, or allocates a new chunk.
     fn take(&self, len: usize) -> Vec<u8> {
         let wanted = len + PADDING;
         let idle = self.idle.lock().pop();
         idle.filter(|chunk| chunk.capacity() == wanted).unwrap_or_else(|| Vec::with_capacity(wanted))
     }
 
-    /// Takes chunks back, up to `limit_bytes` in total.
+    /// Puts chunks into the pool, until the pool has `limit_bytes` bytes.
     fn put(&self, chunks: impl Iterator<Item = Vec<u8>>, limit_bytes: usize) {
         let mut idle = self.idle.lock();
         let mut held: usize = idle.iter().map(Vec::capacity).sum();
@@ -51,11 +52,11 @@ impl ChunkPool {
     }
 }
 
-/// Chunks of records. The caller stores the length within each record.
+/// An arena of records. The caller stores the length of a record within the record.
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<Vec<u8>>,
-    /// The chunk that receives the next record.
+    /// The index of the chunk that receives the next record.
     current: usize,
     chunk_bytes: usize,
     allocated_bytes: usize,
@@ -64,7 +65,8 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// An empty arena for about `capacity_bytes`, which is also the maximum that it leaves in `pool`.
+    /// Creates an empty arena for about `capacity_bytes` bytes. When the arena is dropped, it leaves at most this
+    /// number of bytes in `pool`.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         let chunk_bytes =
             (capacity_bytes / CHUNKS_PER_CAPACITY).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
@@ -81,7 +83,7 @@ impl Arena {
     /// Appends a record that is the concatenation of `parts`.
     ///
     /// # Panics
-    /// If the record is longer than 4 GiB, which is impossible with keys and values within the tree's limits.
+    /// The record is longer than 4 GiB. Keys and values within the limits of the tree cannot make such a record.
     #[inline]
     pub(crate) fn append<const PARTS: usize>(&mut self, parts: [&[u8]; PARTS]) -> RecordAddress {
         let len = parts.iter().map(|part| part.len()).sum();
@@ -97,19 +99,19 @@ impl Arena {
         RecordAddress { chunk: index as u32, offset }
     }
 
-    /// Bytes from `place` to the end of its chunk: the record and everything after it.
+    /// Returns the bytes from `place` to the end of its chunk. The record is at the begin of these bytes.
     #[inline]
     pub(crate) fn bytes_from(&self, place: RecordAddress) -> &[u8] {
         &self.chunks[place.chunk as usize][place.offset as usize..]
     }
 
-    /// Number of allocated bytes, used or not.
+    /// Returns the number of allocated bytes, including unused bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.allocated_bytes + self.chunks.capacity() * size_of::<Vec<u8>>()
     }
 
-    /// Adds a chunk for a record of `len` bytes. A record larger than a chunk gets its own chunk, and the current
-    /// chunk stays in use.
+    /// Adds a chunk for a record of `len` bytes and returns its index. A record that is larger than a chunk gets its
+    /// own chunk, and later records continue to use the current chunk.
     #[cold]
     fn make_room(&mut self, len: usize) -> usize {
         let index = self.chunks.len();
@@ -141,7 +143,7 @@ mod tests {
     fn records_of_all_sizes_stay_where_they_were_put() {
         let pool = Arc::default();
         let lengths = [0, 1, 4096, 5000, 4095, 2, 1 << 20, 100, 0, 4096];
-        // The second arena overwrites the content of the first one.
+        // The second arena reuses the chunks of the first arena and overwrites their content.
         for fill in [1, 2] {
             let mut arena = Arena::new(1 << 16, &pool);
             let records: Vec<(RecordAddress, Vec<u8>)> = (0..100)

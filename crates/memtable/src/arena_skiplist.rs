@@ -1,17 +1,18 @@
-//! A lock-free skip list whose nodes are contiguous in an arena: tower, key and value in one piece of memory.
+//! A lock-free skip list in an arena. The tower, the key and the value of a node are contiguous in memory.
 //!
-//! Writers and readers take no lock. A version is linked in from the lowest level up, with one compare-and-swap per
-//! level, and nothing is ever removed. The layout is that of RocksDB's `InlineSkipList` (tower before the header, key
-//! after it) with one addition. Each link has the first four bytes of its target's key, so a search detects most
-//! overshooting steps without a cache miss. The remaining cost is the steps that are taken, each one cache miss if the
-//! list is far larger than the caches. A level costs (1 - p) / p steps, where p is the probability that a node of the
-//! level below reaches this level. On the lowest levels, whose nodes are in no cache, p is 3/4. Above these levels p is
-//! 1/2, because more levels would cost more than steps. Keys with equal first four bytes are compared in place, at
-//! twice the misses.
+//! Writers and readers take no lock. An insert links a version into the list from the lowest level up, with one
+//! compare-and-swap per level. Versions are never removed. As in the `InlineSkipList` of RocksDB, the tower is before
+//! the header, and the key is after the header. In addition, each link has the first four bytes of its target's key.
+//! A search therefore detects most links that lead too far without a cache miss. Each other step costs one cache miss
+//! if the list is far larger than the caches. A level costs (1 - p) / p steps, where p is the probability that a node
+//! of the next lower level reaches this level. On the lowest levels, whose nodes are not in the caches, p is 3/4. On
+//! higher levels, p is 1/2, because more levels would cost more steps than they save. If the first four bytes of two
+//! keys are equal, the search reads the stored key, which doubles the cache misses.
 //!
-//! Bytes per entry: key, value, 16 of header and 29 of links on average, rounded up to 8. Sources: Pugh, "Skip Lists: A
-//! Probabilistic Alternative to Balanced Trees", CACM 1990; the lock-free insert as in Herlihy and Shavit, "The Art of
-//! Multiprocessor Programming", 14.4, without removal; layout: RocksDB, `memtable/inlineskiplist.h`.
+//! An entry takes the bytes of its key and value, 16 bytes of header and 29 bytes of links on average, rounded up to
+//! a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990; Herlihy
+//! and Shavit, "The Art of Multiprocessor Programming", 14.4, for the lock-free insert; RocksDB,
+//! `memtable/inlineskiplist.h`, for the layout.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -31,7 +32,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Creates [`ArenaSkipList`]s that recycle their memory.
+/// Creates [`ArenaSkipList`]s that reuse the memory of earlier lists.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -42,31 +43,33 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The list as a memtable.
+/// The skip list as a memtable.
 struct ArenaSkipList {
     list: List,
 }
 
-/// The skip list, in its own arena or, as `Arc`, in an arena that several lists share.
+/// The skip list. The list has its own arena, or shares an arena with other lists through an `Arc`.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
-    /// The tower at which all searches begin. The key of the front tower precedes all other keys and is never compared.
+    /// The tower at which all searches begin. The front tower precedes all other towers, and its key is never
+    /// compared.
     front: Ref<Version>,
-    /// Height of the tallest tower so far.
+    /// The height of the tallest tower so far.
     height: AtomicUsize,
     /// The maximum height of a tower.
     most_height: usize,
 }
 
-/// Result of a search on each level: the last version before the searched position, and its link to the next version.
+/// The result of a search. For each level, the path has the last version before the searched position, and the link
+/// of this version to the next version.
 struct Path {
     before: [Ref<Version>; MAX_HEIGHT],
     links: [LinkWord; MAX_HEIGHT],
 }
 
 impl<A: Borrow<SharedArena>> List<A> {
-    /// Creates an empty list with towers of up to `most_height` links. The front of the list counts as a version of the
-    /// arena.
+    /// Creates an empty list with towers of up to `most_height` links. The arena counts the front tower of the list
+    /// as a version.
     pub(crate) fn new(arena: A, most_height: usize) -> Self {
         let front = arena.borrow().append(&[], SequenceNumber::MAX, None, most_height);
         Self { arena, front, height: AtomicUsize::new(1), most_height }
@@ -76,7 +79,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena.borrow()
     }
 
-    /// Adds a version.
+    /// Adds a version of a key.
     pub(crate) fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         let height = tower_height(key.hash.0, sequence).min(self.most_height);
         let version = self.arena().append(key.bytes, sequence, value, height);
@@ -100,7 +103,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena().link(version, level)
     }
 
-    /// Whether `link` points to a version before `place`.
+    /// Whether `link` points to a version before the position `place`.
     #[inline]
     fn leads_before(&self, link: LinkWord, place: Probe<'_>, place_hint: u32) -> bool {
         let Some(target) = link.target() else { return false };
@@ -111,7 +114,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         }
     }
 
-    /// Search path to `place`.
+    /// Returns the search path to the position `place`.
     fn path(&self, place: Probe<'_>) -> Path {
         let mut path = Path { before: [self.front; MAX_HEIGHT], links: [LinkWord::END; MAX_HEIGHT] };
         self.search(Some(place), |level, before, link| {
@@ -121,8 +124,8 @@ impl<A: Borrow<SharedArena>> List<A> {
         path
     }
 
-    /// Descends to `place`, or to the end. Calls `passed` on each level with the last version before it and that
-    /// version's link.
+    /// Searches the position `place`, or the end of the list if `place` is `None`. On each level, calls `passed` with
+    /// the last version before the position and the link of this version.
     #[inline]
     fn search(&self, place: Option<Probe<'_>>, mut passed: impl FnMut(usize, Ref<Version>, LinkWord)) {
         let place_hint = place.map_or(0, |place| hint(place.key));
@@ -130,7 +133,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         let mut too_far = LinkWord::END;
         for level in (0..self.height.load(Relaxed)).rev() {
             let mut link = self.link(before, level).load();
-            // A link that was too far on the next higher level is too far here as well.
+            // A link that leads too far on the next higher level also leads too far on this level.
             while link != LinkWord::END
                 && link != too_far
                 && place.is_none_or(|place| self.leads_before(link, place, place_hint))
@@ -144,21 +147,23 @@ impl<A: Borrow<SharedArena>> List<A> {
     }
 }
 
-/// First four bytes of a key.
+/// Returns the first four bytes of a key as an integer.
 #[inline]
 fn hint(key: &[u8]) -> u32 {
     (head(key) >> 32) as u32
 }
 
-/// Number of levels reached by three quarters of the level below; levels above are reached by half.
+/// The number of levels that three quarters of the nodes of the next lower level reach. Half of the nodes reach each
+/// higher level.
 const DENSE_LEVELS: usize = 6;
 
-/// Height of a version's tower: geometrically distributed and a function of the version, so that runs are repeatable.
+/// Returns the height of a version's tower. Heights are geometrically distributed. The result depends only on the
+/// version, so that benchmarks are reproducible.
 #[inline]
 fn tower_height(hash: u64, sequence: SequenceNumber) -> usize {
     let mixed = (hash ^ sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let coins = mixed ^ mixed >> 32;
-    // Of two coins, at least one shows heads in three of four cases.
+    // If two coins are tossed, the probability of at least one head is 3/4.
     let pairs_of_tails = !(coins | coins << 1) & 0xaaaa_aaaa_aaaa_aaaa;
     let dense = pairs_of_tails.leading_zeros() as usize / 2;
     if dense < DENSE_LEVELS {
@@ -218,7 +223,7 @@ impl Memtable for ArenaSkipList {
     read_versions!(unguarded);
 
     fn len(&self) -> usize {
-        // The front tower is a version too.
+        // The arena counts the front tower as a version.
         self.list.arena.versions() - 1
     }
 

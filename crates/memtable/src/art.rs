@@ -1,14 +1,14 @@
-//! An adaptive radix tree (ART) with one lock. The bytes of a key determine the path to it.
+//! An adaptive radix tree (ART) with one lock. The bytes of a key determine the path from the root to the key.
 //!
-//! A node branches on one byte and has capacity for 4, 16, 48 or 256 children, as many as it needs. Bytes without a
-//! branch are stored in the node as its prefix. A leaf is the newest version of a key, which links to older versions in
-//! a chain. A lookup of random keys among 500 k visits three nodes and one record, regardless of key length, and
-//! compares one key, at the leaf. Scans search each next key from the root. Bytes per entry: key, value, 24 of header
-//! and chain, rounded up to 8, and about 40 of nodes.
+//! A node branches on one byte and has space for 4, 16, 48 or 256 children, depending on their number. Bytes without
+//! a branch are stored in the node as its prefix. A leaf is the newest version of a key, and has a link to the next
+//! older version. A lookup among 500,000 random keys visits three nodes and one record for any key length, and
+//! compares one key. A scan searches each next key from the root. The record of an entry takes the bytes of the key
+//! and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes take about 40 bytes per entry.
 //!
 //! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013,
-//! with one lock instead of its synchronized variants. Keys may be prefixes of other keys. A node has a slot for the
-//! key that ends at the node, whereas the paper appends a terminator.
+//! but with one lock instead of the synchronization methods of the paper. A key may be a prefix of another key. A
+//! node has a slot for the key that ends at the node, while the paper appends a terminator to each key.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Creates [`Art`]s that recycle their memory.
+/// Creates [`Art`]s that reuse the memory of earlier trees.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -42,45 +42,46 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree with its lock, and the arena. Versions in the arena never move and need no lock.
+/// The tree with its lock, and the arena of the versions. Versions never move, so reading a version needs no lock.
 struct Art {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
 }
 
-/// Nodes of the tree. The nodes refer to each other by number, so that a deep tree is dropped without recursion.
+/// The nodes of the tree. Nodes refer to each other by number, so that a deep tree is dropped without recursion.
 struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: Option<Child>,
-    /// Heap bytes of all nodes.
+    /// The number of heap bytes of all nodes.
     heap_bytes: usize,
 }
 
-/// Target of a branch.
+/// The target of a branch.
 #[derive(Clone, Copy)]
 enum Child {
-    /// Newest version of the only key in this subtree.
+    /// The newest version of the only key in this subtree.
     Leaf(Ref<Version>),
-    /// Number of a node.
+    /// The number of a node.
     Node(u32),
 }
 
-/// A node at which keys diverge.
+/// A node at which keys differ.
 struct Node {
-    /// Common bytes of all keys in this subtree, after the byte on which the parent branches.
+    /// The common bytes of all keys in this subtree, after the byte on which the parent node branches.
     prefix: Box<[u8]>,
-    /// The key that ends here.
+    /// The newest version of the key that ends at this node.
     end: Option<Ref<Version>>,
     branches: Branches,
 }
 
-/// Children of a node by their byte.
+/// The children of a node by their byte.
 enum Branches {
-    /// Up to 4 or 16 children: the bytes in ascending order, and the children in the order of their bytes.
+    /// Up to 4 children. The bytes are in ascending order, and the children are in the order of their bytes.
     Four(Few<4>),
+    /// Up to 16 children, in the layout of `Four`.
     Sixteen(Box<Few<16>>),
-    /// Up to 48 children: for each byte the number of its child, or 48 if there is none.
+    /// Up to 48 children. For each byte value, the node has the number of the child, or 48 if there is no child.
     FortyEight(Box<Indexed>),
     Full(Box<[Option<Child>; 256]>),
 }
@@ -97,7 +98,7 @@ struct Indexed {
     children: [Option<Child>; 48],
 }
 
-/// No child, in [`Indexed::numbers`].
+/// The value in [`Indexed::numbers`] for a byte without a child.
 const NO_NUMBER: u8 = 48;
 
 impl<const N: usize> Few<N> {
@@ -119,12 +120,12 @@ impl<const N: usize> Few<N> {
         self.len += 1;
     }
 
-    /// All children in byte order.
+    /// Iterates over all children in byte order.
     fn iter(&self) -> impl Iterator<Item = (u8, Child)> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// The neighbour of a branch; see [`Branches::neighbour`].
+    /// Returns the neighbour of a branch. See [`Branches::neighbour`].
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -165,7 +166,7 @@ impl Branches {
         }
     }
 
-    /// Replaces the child of a byte.
+    /// Replaces the child for a byte.
     fn replace(&mut self, byte: u8, child: Child) {
         let slot = match self {
             Self::Four(few) => few.position(byte).map(|at| &mut few.children[at]),
@@ -176,7 +177,7 @@ impl Branches {
         *slot.expect("the byte has a child") = Some(child);
     }
 
-    /// Adds a child for a byte that has none; grows if the node is full.
+    /// Adds a child for a byte without a child. A full node grows to the next larger kind.
     fn insert(&mut self, byte: u8, child: Child) {
         match self {
             Self::Four(few) if few.len == 4 => {
@@ -204,8 +205,8 @@ impl Branches {
         }
     }
 
-    /// The child with the smallest byte above `of`, or with the greatest byte below it. Without `of`, the first or last
-    /// child.
+    /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`. If `of` is `None`,
+    /// returns the first or the last child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -230,7 +231,7 @@ impl Branches {
     }
 }
 
-/// Direction of a walk.
+/// The direction of a search for a neighbour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Up,
@@ -242,7 +243,7 @@ impl Node {
         Self { prefix: prefix.into(), end: None, branches: Branches::Four(Few::new()) }
     }
 
-    /// Adds the key whose remainder after the prefix is `rest`, and which is not in the node yet.
+    /// Adds a key that is not in the node yet. `rest` are the bytes of the key after the prefix.
     fn add(&mut self, rest: &[u8], version: Ref<Version>) {
         match rest.first() {
             None => self.end = Some(version),
@@ -250,7 +251,7 @@ impl Node {
         }
     }
 
-    /// The outermost key or child. The key that ends here precedes all longer keys.
+    /// Returns the first or the last key or child of the node. A key that ends at this node precedes all longer keys.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {
@@ -317,7 +318,7 @@ impl Tree {
         }
     }
 
-    /// Replacement of a leaf at `depth` when `version` is added.
+    /// Adds `version` to a leaf at `depth`. Returns the child that replaces the leaf.
     fn joined(&mut self, newest: Ref<Version>, version: Ref<Version>, depth: usize) -> Child {
         let (old, new) = (&self.key(newest)[depth..], &self.key(version)[depth..]);
         if old == new {
@@ -330,7 +331,8 @@ impl Tree {
         self.add_node(node)
     }
 
-    /// Replaces a node whose prefix differs from `version` after `shared` bytes.
+    /// Splits a node whose prefix differs from the key of `version` after `shared` bytes. Returns the child that
+    /// replaces the node.
     fn part(&mut self, number: u32, shared: usize, rest: &[u8], version: Ref<Version>) -> Child {
         let node = &mut self.nodes[number as usize];
         let mut above = Node::new(&rest[..shared]);
@@ -349,7 +351,8 @@ impl Tree {
         Child::Node(number)
     }
 
-    /// Inserts `version` into the chain of its key, newest first. Returns the newest version.
+    /// Inserts `version` into the chain of its key, which is ordered from newest to oldest. Returns the newest
+    /// version.
     fn chained(&self, newest: Ref<Version>, version: Ref<Version>) -> Ref<Version> {
         if self.sequence(newest) > self.sequence(version) {
             chain::add(&self.arena, newest, version);
@@ -359,7 +362,7 @@ impl Tree {
         version
     }
 
-    /// The newest version of `key`.
+    /// Returns the newest version of `key`.
     #[inline]
     fn find(&self, key: &[u8]) -> Option<Ref<Version>> {
         let mut place = self.root?;
@@ -378,7 +381,7 @@ impl Tree {
         }
     }
 
-    /// Newest version of the outermost key under `child`.
+    /// Returns the newest version of the first or the last key in the subtree `child`.
     fn outermost(&self, mut child: Child, side: Side) -> Ref<Version> {
         loop {
             match child {
@@ -390,10 +393,10 @@ impl Tree {
         }
     }
 
-    /// Newest version of the first key above `key`, or of the last key below it.
+    /// Returns the newest version of the first key above `key`, or of the last key below `key`.
     fn neighbour(&self, key: &[u8], side: Side) -> Option<Ref<Version>> {
         let wanted = if side == Side::Up { Ordering::Greater } else { Ordering::Less };
-        // Branches taken so far, for backtracking.
+        // The branches that the search has taken so far, for backtracking.
         let mut path: Vec<(u32, u8)> = Vec::new();
         let mut place = self.root;
         let mut depth = 0;
@@ -410,7 +413,8 @@ impl Tree {
                         break;
                     };
                     let Some(byte) = rest.first() else {
-                        // The key ends at this node. All branches are above the key, and nothing is below it.
+                        // The key ends at this node. The keys of all branches are above the key, and no key of the
+                        // node is below it.
                         let first = node.branches.neighbour(None, Side::Up).filter(|_| side == Side::Up);
                         if first.is_some() {
                             return first.map(|first| self.outermost(first, side));
@@ -430,7 +434,7 @@ impl Tree {
         })
     }
 
-    /// Last version of a chain.
+    /// Returns the oldest version of a chain.
     fn oldest(&self, newest: Ref<Version>) -> Ref<Version> {
         chain::last_above(&self.arena, newest, 0).expect("every number is above 0")
     }
@@ -521,8 +525,8 @@ mod tests {
         let mut keys = BTreeSet::new();
         for i in 0..20_000u64 {
             let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            // Eight branches at the first byte. One of them has 256 branches, and the others have 37 each. Then up to
-            // three branches follow, and keys end everywhere.
+            // The tree has eight branches at the first byte. One of these branches leads to 256 further branches, and
+            // each of the others leads to 37. Up to three branches follow, and keys end at all depths.
             let ways = if mixed >> 61 == 0 { 256 } else { 37 };
             let bytes = [(mixed >> 61) as u8, ((mixed >> 40) % ways) as u8, 7, 7, (mixed >> 20) as u8 % 3];
             let key = &bytes[..(mixed >> 8) as usize % 6];

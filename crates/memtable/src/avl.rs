@@ -1,13 +1,15 @@
-//! An AVL tree with one lock: a binary search tree in which the heights of sibling subtrees differ by at most one.
+//! An AVL tree with one lock. An AVL tree is a binary search tree in which the heights of sibling subtrees differ by
+//! at most one.
 //!
-//! The memtable of the csc443 paper (section 4.1.2), with byte strings instead of integers and versions instead of
-//! values. Nodes are in one vector and refer to their children by number. Each node has the head of its key, so a
-//! search step touches one node and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record.
-//! In a tree of 500 k keys, about ten of these nodes miss the cache. Bytes per entry: key, value, 16 of header, rounded
-//! up to 8, and 24 to 48 of node (the vector doubles).
+//! This is the memtable of the csc443 report (section 4.1.2), with byte strings instead of integers and versions
+//! instead of values. Nodes are in one vector and refer to their children by number. Each node has the head of its
+//! key, which is the first eight bytes as an integer. A search step therefore reads one node and compares two
+//! integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a tree of 500,000 keys, about ten of these
+//! nodes cause a cache miss. The record of an entry takes the bytes of the key and value and 16 bytes of header,
+//! rounded up to a multiple of 8. A node takes 24 to 48 bytes, because the vector doubles when it grows.
 //!
-//! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; the rebalancing as in
-//! Knuth, TAOCP 3, 6.2.3.
+//! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; Knuth, TAOCP 3,
+//! 6.2.3, for the rebalancing.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -26,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Creates [`Avl`] trees that recycle their memory.
+/// Creates [`Avl`] trees that reuse the memory of earlier trees.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -44,34 +46,35 @@ struct Avl {
     tree: RwLock<Tree>,
 }
 
-/// Number of no node.
+/// The number that stands for "no node".
 const NONE: u32 = u32::MAX;
 
-/// Sides of a node.
+/// The index of the left child in a node.
 const LEFT: usize = 0;
+/// The index of the right child in a node.
 const RIGHT: usize = 1;
 
-/// Maximum path length in a tree of 2^32 nodes: 1.44 times 32.
+/// The largest path length in a tree of 2^32 nodes, which is 1.44 times 32, rounded up.
 const MAX_DEPTH: usize = 48;
 
-/// A version in the tree.
+/// A node of the tree with one version of a key.
 struct Node {
-    /// Head of the key of the node.
+    /// The head of the key, which is its first eight bytes as an integer.
     head: u64,
     version: Ref<Version>,
     children: [u32; 2],
-    /// Height of its subtree, including itself.
+    /// The height of the subtree of this node, including the node.
     height: u8,
 }
 
-/// The tree.
+/// The AVL tree without its lock.
 struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: u32,
 }
 
-/// Nodes from the root to a position. A cursor is at the last node of the path.
+/// The nodes from the root to a position. A cursor is a path whose last node is the current node.
 #[derive(Clone, Copy)]
 struct Path {
     nodes: [u32; MAX_DEPTH],
@@ -97,7 +100,7 @@ impl Path {
         self.len.checked_sub(1).map(|last| self.nodes[last])
     }
 
-    /// Truncates the path to `len` nodes; `None` if `len` is 0.
+    /// Shortens the path to `len` nodes. Returns `None` if `len` is 0.
     fn cut(mut self, len: usize) -> Option<Self> {
         self.len = len;
         (len > 0).then_some(self)
@@ -117,7 +120,7 @@ impl Tree {
         if at == NONE { 0 } else { self.node(at).height }
     }
 
-    /// Order of node `at` relative to `probe`. The head of `probe` is `head`.
+    /// Returns the order of node `at` relative to `probe`. `head` is the head of the key of `probe`.
     #[inline]
     fn order_of(&self, at: u32, probe: Probe<'_>, head: u64) -> Ordering {
         let node = self.node(at);
@@ -145,7 +148,8 @@ impl Tree {
         self.rebalance(path);
     }
 
-    /// Restores heights and balance from the end of `path` up, until nothing changes.
+    /// Restores heights and balance from the end of `path` to the root. The function stops at a node whose height
+    /// does not change.
     fn rebalance(&mut self, mut path: Path) {
         while let Some(at) = path.pop() {
             let before = self.height(at);
@@ -163,7 +167,7 @@ impl Tree {
         }
     }
 
-    /// Root of the subtree under `at` after balancing.
+    /// Balances the subtree of `at`. Returns the new root of this subtree.
     fn balanced(&mut self, at: u32) -> u32 {
         let heights = self.node(at).children.map(|child| self.height(child));
         if heights[LEFT].abs_diff(heights[RIGHT]) < 2 {
@@ -179,7 +183,7 @@ impl Tree {
         self.rotated(at, heavy)
     }
 
-    /// Rotates the child of `at` on `side` above `at`, and returns that child.
+    /// Rotates the child of `at` on `side` above `at`, and returns the child.
     fn rotated(&mut self, at: u32, side: usize) -> u32 {
         let top = self.node(at).children[side];
         self.nodes[at as usize].children[side] = self.node(top).children[1 - side];
@@ -194,7 +198,8 @@ impl Tree {
         self.nodes[at as usize].height = left.max(right) + 1;
     }
 
-    /// Path to the outermost node on `side` under the end of `path`.
+    /// Returns the path to the first or the last node in the subtree `at`. `side` selects which of the two, and
+    /// `path` is the path to the parent of `at`.
     fn outermost(&self, mut path: Path, mut at: u32, side: usize) -> Option<Path> {
         while at != NONE {
             path.push(at);
@@ -203,13 +208,13 @@ impl Tree {
         Some(path).filter(|path| path.len > 0)
     }
 
-    /// Neighbor on `side` of the node at the end of `path`.
+    /// Returns the path to the previous or the next node in key order, depending on `side`.
     fn neighbour(&self, mut path: Path, side: usize) -> Option<Path> {
         let child = self.node(path.last()?).children[side];
         if child != NONE {
             return self.outermost(path, child, 1 - side);
         }
-        // The first ancestor that has the path on its other side.
+        // The neighbour is the first ancestor whose other child is on the path.
         while let Some(at) = path.pop() {
             if path.last().is_some_and(|parent| self.node(parent).children[1 - side] == at) {
                 return Some(path);
@@ -218,8 +223,8 @@ impl Tree {
         None
     }
 
-    /// Paths to the last node before `probe` and to the first node at or after it. Both paths are given as lengths of
-    /// one common path.
+    /// Returns the paths to the last node before `probe` and to the first node at or after `probe`. Both paths are
+    /// prefixes of one common path, so the result has the common path and two lengths.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);
@@ -290,7 +295,7 @@ impl Memtable for Avl {
 mod tests {
     use super::*;
 
-    /// Checks a subtree; returns its height.
+    /// Checks the invariants of a subtree. Returns the height of the subtree.
     fn check(tree: &Tree, at: u32) -> u8 {
         if at == NONE {
             return 0;

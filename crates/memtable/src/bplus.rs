@@ -1,30 +1,34 @@
-//! A B+-tree in an arena, synchronized by optimistic lock coupling: readers take no lock and write nothing.
+//! A B+-tree in an arena with optimistic lock coupling. Readers take no lock and write no shared memory.
 //!
-//! A node has 1 KiB. A node contains up to 62 heads (the eight bytes of each key after the node's common prefix), the
-//! records of the heads, and links to children, or from a leaf to the next leaf. A search bisects the heads of one node
-//! per level, whose cache lines were prefetched together. A search reads a record only if heads are equal. A lookup in
-//! 500 k entries visits three or four nodes and one record. The leaf, and perhaps its parent, miss the cache: 2 to 3
-//! dependent misses. Bytes per entry: key, value, 16 of header, rounded up to 8, and 1 KiB per 43 entries on average.
-//! Leaves are two thirds full for random insertion order, and full for ascending order.
+//! A node takes 1 KiB and has up to 62 entries. The head of an entry is the eight bytes of its key after the common
+//! prefix of the node. A node has the heads of its entries, references to their records, and links to children. A
+//! leaf has a link to the next leaf instead. A search prefetches all cache lines of a node together, and then does a
+//! binary search over the heads. The search reads a record only if heads are equal. A lookup among 500,000 entries
+//! visits three or four nodes and one record. The leaf, the record and sometimes the parent of the leaf are not in
+//! the cache, which causes 2 to 3 dependent cache misses. The record of an entry takes the bytes of the key and value
+//! and 16 bytes of header, rounded up to a multiple of 8. In addition, an entry takes on average 1/43 of a 1 KiB
+//! node. After inserts in random order, leaves are two thirds full. After inserts in ascending order, leaves are
+//! full.
 //!
-//! Synchronization. Each node has a version, which is odd while a writer holds the node. A reader remembers the
-//! version, reads, and reads the version again. If the version changed, the result is discarded and the search
-//! restarts. The reader checks the parent once more after reading the child's version, so that it never follows a link
-//! that a split has made stale. Writers lock only the nodes that they change, by raising a version that they have read.
-//! Full nodes are split on the way down, so no change propagates more than one node up. All fields are atomics, and
-//! nodes and records are never freed, so stored references stay valid. A racing reader may therefore compute a wrong
-//! answer, which it discards, but never touches invalid memory. A scan remembers the version of its leaf between
-//! entries. If the version has changed, the scan checks whether its entry is still at the same position, or searches
-//! for it again.
+//! Synchronization: each node has a version number, which is odd while a writer has locked the node. A reader reads
+//! the version number before and after it reads the node. If the number has changed, the reader discards its result
+//! and restarts the search. After a reader has read the version number of a child, the reader checks the parent
+//! again. A reader therefore never follows a link that a split has made invalid. A writer locks only the nodes that
+//! it changes, by an increment of the version number that it has read. A search for an insert splits full nodes on
+//! its way to the leaf, so a split changes at most one parent. All fields are atomics, and nodes and records are
+//! never freed, so stored references remain valid. During a concurrent change, a reader may compute a wrong result,
+//! which it discards, but a reader never accesses invalid memory. A scan keeps the version number of its leaf between
+//! entries. If this number has changed, the scan checks whether its entry is still at the same position, and
+//! otherwise searches the entry again.
 //!
 //! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient General-Purpose
-//! Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; heads as in Graefe, "B-tree Indexes and CPU
-//! Caches", ICDE 2001 ("poor man's normalized keys"); fences and prefixes as in Graefe, "Modern B-Tree Techniques",
-//! 2011, section 3.5.
+//! Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; Graefe, "B-tree Indexes and CPU Caches", ICDE
+//! 2001, for heads ("poor man's normalized keys"); Graefe, "Modern B-Tree Techniques", 2011, section 3.5, for fence
+//! keys and prefixes.
 
 use std::cmp::Ordering as Order;
 use std::sync::Arc;
-// The loom atomic is not used, because this variable synchronizes nothing.
+// This variable is not a loom atomic, because it does not synchronize threads.
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 use catalog::Variant;
@@ -46,10 +50,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Maximum number of records that a scan prefetches ahead.
+/// The largest number of records that a scan prefetches in advance.
 const RECORDS_AHEAD: usize = 16;
 
-/// Creates [`BPlus`] trees that recycle their memory.
+/// Creates [`BPlus`] trees that reuse the memory of earlier trees.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -60,25 +64,27 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree as a memtable.
+/// The B+-tree as a memtable.
 struct BPlus {
     tree: Tree,
 }
 
-/// The tree.
+/// The B+-tree in its arena.
 struct Tree {
     arena: SharedArena,
     root: AtomicRef<Node>,
-    /// Number of levels of inner nodes; read and written under the root's version.
+    /// The number of levels of inner nodes. The version number of the root protects this field.
     height: AtomicUsize,
-    /// The last leaf, if the previous insert appended to its end, because keys often arrive in order.
+    /// The last leaf, if the previous insert appended an entry to this leaf. Keys are often inserted in order, so the
+    /// next insert may not need a search.
     last: AtomicRef<Node>,
-    /// Number of bytes that a scan prefetches per record: the size of a recent record, up to [`RECORD_BYTES`]. The
-    /// number is only a hint. The number has its own cache line, because each split writes it if values vary in size.
+    /// The number of bytes that a scan prefetches per record. The number is the size of a recent record, up to
+    /// [`RECORD_BYTES`], and is only a hint. The field has its own cache line, because splits write the field often
+    /// if values vary in size.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 
-/// A node on the search path with the version at which it was read.
+/// A node on the search path, with the version number that the node had when it was read.
 #[derive(Clone, Copy)]
 struct Visited<'a> {
     node: &'a Node,
@@ -95,7 +101,7 @@ impl Tree {
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
-    /// Repeats `attempt` until no concurrent change interferes.
+    /// Repeats `attempt` until the attempt is not disturbed by a concurrent change.
     #[inline]
     fn retry<T>(attempt: impl Fn() -> Optimistic<T>) -> T {
         loop {
@@ -105,7 +111,7 @@ impl Tree {
         }
     }
 
-    /// Reads the version of a node.
+    /// Reads the version number of a node.
     #[inline]
     fn visit(&self, at: Ref<Node>) -> Visited<'_> {
         self.arena.prefetch(at, SEARCHED_BYTES);
@@ -113,18 +119,18 @@ impl Tree {
         Visited { node, at, version: node.read() }
     }
 
-    /// The root and the number of levels of inner nodes.
+    /// Returns the root and the number of levels of inner nodes.
     #[inline]
     fn root(&self) -> Optimistic<(Visited<'_>, usize)> {
         let at = self.root.load().expect("there is a root");
         let root = self.visit(at);
         let height = self.height.load(Relaxed);
         root.node.check(root.version)?;
-        // A root that was split has a new root above it.
+        // After a split of the root, the tree has a new root.
         if self.root.load() == Some(at) { Ok((root, height)) } else { Err(Changed) }
     }
 
-    /// The child of `parent` at `at`.
+    /// Returns the child of `parent` with the index `at`.
     #[inline]
     fn child<'a>(&'a self, parent: Visited<'a>, at: usize) -> Optimistic<Visited<'a>> {
         let child = parent.node.links[at].load();
@@ -134,8 +140,8 @@ impl Tree {
         Ok(child)
     }
 
-    /// The leaf of `probe`. Depending on `side`, it has the last entry before `probe` or the first entry after it.
-    /// Without a probe, the last or the first leaf.
+    /// Returns the leaf for the position `probe`. Depending on `side`, the leaf has the last entry before `probe` or
+    /// the first entry after `probe`. Without a probe, returns the last or the first leaf.
     #[inline]
     fn leaf(&self, probe: Option<Probe<'_>>, side: Side) -> Optimistic<Visited<'_>> {
         let (mut visited, height) = self.root()?;
@@ -155,7 +161,7 @@ impl Tree {
         self.place(&[(Probe { key, sequence }, version)]);
     }
 
-    /// Inserts versions with consecutive numbers from `first` on.
+    /// Inserts versions with consecutive sequence numbers from `first` on.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         let mut appender = self.arena.appender();
         let mut group: Vec<New<'_>> = Vec::new();
@@ -163,7 +169,7 @@ impl Tree {
             let version = appender.append(key.bytes, sequence, value);
             group.push((Probe { key: key.bytes, sequence }, version));
             if group.len() == FANOUT {
-                // The node of a split is allocated right after this.
+                // A split may allocate a node right after this call.
                 appender.give_back();
                 self.place(&group);
                 group.clear();
@@ -173,7 +179,7 @@ impl Tree {
         self.place(&group);
     }
 
-    /// Links versions that are in the arena into the tree.
+    /// Inserts versions that are already in the arena into the tree.
     #[inline]
     fn place(&self, mut new: &[New<'_>]) {
         while !new.is_empty() {
@@ -182,7 +188,8 @@ impl Tree {
         }
     }
 
-    /// Links the first of `new`, or as many as can be appended. Returns their number.
+    /// Inserts the first version of `new`, or as many versions as can be appended. Returns the number of inserted
+    /// versions.
     fn place_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let appended = self.append_some(new)?;
         if appended > 0 {
@@ -203,7 +210,7 @@ impl Tree {
                 locked.insert(at, node.head_of(probe.key), version, None);
                 let is_last = at + 1 == node.count() && node.high.load().is_none();
                 let last = is_last.then_some(visited.at);
-                // If keys are unordered, no writer writes this shared cache line.
+                // The condition avoids writes to this shared cache line if keys are inserted in random order.
                 if last != self.last.load() {
                     self.last.store(last);
                 }
@@ -215,8 +222,9 @@ impl Tree {
         unreachable!("level 0 returns")
     }
 
-    /// Appends as many of `new` as possible without a search. This requires that the previous insert was an append,
-    /// that the new keys ascend beyond it, and that its leaf has free slots.
+    /// Appends as many versions of `new` as possible to the last leaf without a search. An append has three
+    /// conditions. The previous insert was an append, the new keys are sorted and above all existing keys, and the
+    /// leaf has free slots.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };
@@ -235,7 +243,7 @@ impl Tree {
         if is_behind { Ok(node.lock(read)?.append(new)) } else { Ok(0) }
     }
 
-    /// Splits a full node in two, for an insert at `probe`.
+    /// Splits a full node into two nodes, for an insert at `probe`.
     #[cold]
     fn split(
         &self,
@@ -251,7 +259,7 @@ impl Tree {
         let locked = full.node.lock(full.version)?;
         let node = locked.0;
         let high = node.high.load();
-        // Keys in ascending order leave full nodes.
+        // If keys are inserted in ascending order, the left node remains full.
         let is_append = high.is_none() && node.rank(&self.arena, probe, Side::Behind) == FANOUT;
         let middle = if is_append { FANOUT - 1 } else { FANOUT / 2 };
         let separator = node.records[middle].load().expect("an entry has a record");
@@ -260,7 +268,8 @@ impl Tree {
             locked.move_entries(middle, &right);
             right.links[0].store(node.links[0].load());
         } else {
-            // The separator moves up. The child after the separator becomes the first child of the right node.
+            // The separator moves to the parent. The child after the separator becomes the first child of the right
+            // node.
             for (to, at) in (middle + 1..=FANOUT).enumerate() {
                 right.links[to].store(node.links[at].load());
             }
@@ -278,7 +287,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Uses the record's size as the prefetch hint. With equal sizes, no writer writes this shared line.
+    /// Stores the size of the record as the prefetch hint. If all records have equal sizes, no writer writes this
+    /// shared cache line.
     fn note_bytes(&self, record: &VersionRecord<'_>) {
         let bytes = (HEADER_BYTES + record.entry().user_bytes()).min(RECORD_BYTES) as u32;
         if self.asked_bytes.load(Relaxed) != bytes {
@@ -286,7 +296,7 @@ impl Tree {
         }
     }
 
-    /// Adds the separator of a split node to its parent, or to a new root.
+    /// Adds the separator of a split node to the parent of the node, or to a new root.
     fn add_separator(
         &self,
         above: Option<&(Locked<'_>, usize)>,
@@ -305,12 +315,14 @@ impl Tree {
         root.heads[0].store(head_under(&root), Relaxed);
         root.records[0].store(Some(separator));
         root.count.store(1, Relaxed);
-        // Both values change while the old root is locked, so a reader that sees only one change restarts.
+        // The root and the height change while the old root is locked, so a reader that sees only one of these
+        // changes restarts.
         self.height.store(self.height.load(Relaxed) + 1, Relaxed);
         self.root.store(Some(self.arena.place(root)));
     }
 
-    /// A cursor at entry `at` of a leaf, or at the first entry of the leaves after it.
+    /// Returns a cursor at entry `at` of a leaf. If the leaf has no such entry, the cursor is at the first entry of
+    /// the following leaves.
     #[inline]
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
@@ -326,7 +338,8 @@ impl Tree {
         }
     }
 
-    /// The cursor after `cursor`, if `cursor` is the last of its leaf or the leaf has changed.
+    /// Returns the cursor after `cursor`. Callers use this function if `cursor` is the last entry of its leaf, or if
+    /// the leaf has changed.
     fn behind(&self, cursor: &Cursor) -> Option<Cursor> {
         Self::retry(|| {
             let node = self.arena.node(cursor.leaf);
@@ -342,20 +355,20 @@ impl Tree {
         })
     }
 
-    /// Prefetches records.
+    /// Prefetches the first bytes of these records.
     #[inline]
     fn ask(&self, records: &[AtomicRef<Version>]) {
         let bytes = self.asked_bytes.load(Relaxed) as usize;
         records.iter().filter_map(AtomicRef::load).for_each(|version| self.arena.prefetch(version, bytes));
     }
 
-    /// Position of the version at a cursor.
+    /// Returns the position in the order of the version at a cursor.
     fn probe(&self, cursor: &Cursor) -> Probe<'_> {
         let VersionRecord { key, sequence, .. } = self.arena.record(cursor.entry);
         Probe { key, sequence }
     }
 
-    /// Last version before `end`, or of all.
+    /// Returns a cursor at the last version before `end`, or at the last version of the tree if `end` is `None`.
     fn last_before(&self, end: Option<Probe<'_>>) -> Optimistic<Option<Cursor>> {
         let mut low: Option<Ref<Version>>;
         let mut end = end;
@@ -369,7 +382,7 @@ impl Tree {
             if let Some(entry) = entry {
                 return Ok(Some(Cursor::new(leaf, at, entry)));
             }
-            // No entry of this leaf precedes the end, so the result is before the leaf's lower fence.
+            // No entry of this leaf precedes `end`, so the result is before the lower fence of this leaf.
             let Some(low) = low else { return Ok(None) };
             let VersionRecord { key, sequence, .. } = self.arena.record(low);
             end = Some(Probe { key, sequence });
@@ -377,17 +390,17 @@ impl Tree {
     }
 }
 
-/// A position in a leaf.
+/// A cursor: a position in a leaf.
 struct Cursor {
     leaf: Ref<Node>,
-    /// Version of the leaf when the entry was read.
+    /// The version number of the leaf when the entry was read.
     version: u64,
     at: usize,
     entry: Ref<Version>,
-    /// Number of versions that the scan will read, including this version.
+    /// The number of versions that the scan will read, including the current version.
     expected: usize,
-    /// Number of prefetched records in scan direction. The prefetched records end before this entry when scanning up,
-    /// and at this entry when scanning down.
+    /// The end of the prefetched records in the leaf. In a forward scan, all entries below this index are prefetched.
+    /// In a backward scan, all entries from this index on are prefetched.
     asked: usize,
 }
 
@@ -396,7 +409,8 @@ impl Cursor {
         Self { leaf: leaf.at, version: leaf.version, at, entry, expected: 0, asked: at }
     }
 
-    /// Moves to entry `at` of the leaf. Returns `false` without moving if there is none or the leaf has changed.
+    /// Moves the cursor to entry `at` of the leaf. Returns `false` and does not move if there is no such entry or the
+    /// leaf has changed.
     #[inline]
     fn step(&mut self, leaf: &Node, at: usize) -> bool {
         match leaf.entry(at) {
@@ -409,8 +423,8 @@ impl Cursor {
         }
     }
 
-    /// Prefetches up to `most` of the next records of the leaf that the scan will read and that are not prefetched
-    /// yet. Records are scattered in memory.
+    /// Prefetches up to `most` of the next records of the leaf, because records are scattered in memory. The function
+    /// skips records that are already prefetched or that the scan will not read.
     #[inline]
     fn ask_up(&mut self, tree: &Tree, most: usize) {
         let leaf = tree.arena.node(self.leaf);
@@ -422,7 +436,7 @@ impl Cursor {
         }
     }
 
-    /// Like [`ask_up`](Self::ask_up), for a backward scan.
+    /// Prefetches records for a backward scan. See [`ask_up`](Self::ask_up).
     #[inline]
     fn ask_down(&mut self, tree: &Tree, most: usize) {
         let leaf = tree.arena.node(self.leaf);
@@ -559,7 +573,7 @@ impl Memtable for BPlus {
 mod tests {
     use super::*;
 
-    /// Checks a subtree between its fences; returns the leaves' depth and the number of entries.
+    /// Checks the invariants of a subtree and its fences. Returns the number of entries.
     fn check(tree: &Tree, node: &Node, height: usize) -> usize {
         let record = |version: Option<Ref<Version>>| version.map(|version| tree.arena.record(version));
         let (low, high) = (record(node.low.load()), record(node.high.load()));

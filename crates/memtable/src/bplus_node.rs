@@ -1,4 +1,5 @@
-//! A node of the B+-tree [`bplus`](crate::bplus): its heads, its entries, and the version that readers check.
+//! A node of the B+-tree [`bplus`](crate::bplus), with its heads, its entries, and the version number that readers
+//! check.
 
 use std::cmp::Ordering as Order;
 use std::hint::select_unpredictable;
@@ -10,33 +11,33 @@ use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU32, AtomicU64, fence, sized, spin_loop, yield_now};
 use crate::versions::Probe;
 
-/// Maximum number of entries of a node; it then fills 1 KiB.
+/// The largest number of entries of a node. A node with this capacity takes 1 KiB.
 pub(crate) const FANOUT: usize = sized(62, 3);
 
-/// Number of bytes of a node that a search may read: everything except the links.
+/// The number of bytes of a node that a search may read, which is the whole node except the links.
 pub(crate) const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
 
-/// Maximum number of bytes prefetched per record.
+/// The largest number of bytes that are prefetched per record.
 pub(crate) const RECORD_BYTES: usize = 192;
 
-/// Number of spins on a locked node before the thread yields.
+/// The number of spins on a locked node before the thread yields its CPU.
 const SPINS: usize = 100;
 
-/// A leaf or an inner node. An inner node of `count` separators has `count + 1` children; entries at or after
-/// separator `i` are under child `i + 1`.
+/// A leaf or an inner node. An inner node with `count` separators has `count + 1` children. Entries at or after
+/// separator `i` are in the subtree of child `i + 1`.
 #[repr(C, align(64))]
 pub(crate) struct Node {
     pub(crate) version: AtomicU64,
     pub(crate) count: AtomicU32,
-    /// Length of the node's common prefix, which its heads omit.
+    /// The length of the common prefix of all keys of the node. Heads do not include this prefix.
     pub(crate) prefix_len: AtomicU32,
-    /// Lower fence: the entries of the node are at or after this version. `None` in the leftmost node.
+    /// The lower fence. All entries of the node are at or after this version. `None` in the leftmost node.
     pub(crate) low: AtomicRef<Version>,
-    /// Upper fence: the entries of the node are before this version. `None` in the rightmost node.
+    /// The upper fence. All entries of the node are before this version. `None` in the rightmost node.
     pub(crate) high: AtomicRef<Version>,
     pub(crate) heads: [AtomicU64; FANOUT],
     pub(crate) records: [AtomicRef<Version>; FANOUT],
-    /// Children; in a leaf, the first is the next leaf.
+    /// The children of an inner node. In a leaf, the first link is the next leaf.
     pub(crate) links: [AtomicRef<Node>; FANOUT + 1],
 }
 
@@ -55,15 +56,15 @@ impl Default for Node {
     }
 }
 
-/// Error of a read that raced with a change. The read must be restarted.
+/// The error of a read during a concurrent change. The caller must restart the read.
 pub(crate) struct Changed;
 
 pub(crate) type Optimistic<T> = Result<T, Changed>;
 
-/// A version in the arena that is not linked yet, with its position in the order.
+/// A version in the arena that is not in the tree yet, with its position in the order.
 pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
 
-/// Whether a search stops before or after an entry that equals the probe.
+/// Whether a search ends before or after an entry that equals the probe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -71,7 +72,7 @@ pub(crate) enum Side {
 }
 
 impl Node {
-    /// Version of the node, once no writer holds it.
+    /// Returns the version number of the node. Waits while a writer has locked the node.
     #[inline]
     pub(crate) fn read(&self) -> u64 {
         for spin in 1.. {
@@ -84,18 +85,18 @@ impl Node {
         unreachable!("the loop has no end")
     }
 
-    /// Checks that nothing changed since [`read`](Self::read) returned `version`.
+    /// Checks that the node has not changed since [`read`](Self::read) returned `version`.
     #[inline]
     pub(crate) fn check(&self, version: u64) -> Optimistic<()> {
         fence(Acquire);
         if self.version.load(Relaxed) == version { Ok(()) } else { Err(Changed) }
     }
 
-    /// Locks the node for writing, if nothing changed since `version`.
+    /// Locks the node for writing, if the node has not changed since `version`.
     #[inline]
     pub(crate) fn lock(&self, version: u64) -> Optimistic<Locked<'_>> {
         self.version.compare_exchange(version, version + 1, Acquire, Relaxed).map_err(|_| Changed)?;
-        // No reader may combine later writes with the earlier version.
+        // The fence prevents that a reader sees later writes together with the earlier version number.
         fence(Release);
         Ok(Locked(self))
     }
@@ -105,31 +106,32 @@ impl Node {
         (self.count.load(Relaxed) as usize).min(FANOUT)
     }
 
-    /// Entry `at`; `None` beyond the count.
+    /// Returns entry `at`. Returns `None` if the node has no such entry.
     #[inline]
     pub(crate) fn entry(&self, at: usize) -> Option<Ref<Version>> {
         if at < self.count() { self.records[at].load() } else { None }
     }
 
-    /// Whether entry `at` and the next entry may have equal keys, judged by their heads.
+    /// Whether entry `at` and the next entry have equal heads and may therefore have equal keys.
     #[inline]
     pub(crate) fn have_equal_heads(&self, at: usize) -> bool {
         let head = |at: usize| self.heads.get(at).map(|head| head.load(Relaxed));
         head(at) == head(at + 1)
     }
 
-    /// Head of a key in this node. If the node was split meanwhile and the key no longer belongs here, the head is
-    /// arbitrary.
+    /// Returns the head of a key in this node. The result is arbitrary if a concurrent split has moved the key to
+    /// another node.
     #[inline]
     pub(crate) fn head_of(&self, key: &[u8]) -> u64 {
         head(key.get(self.prefix_len.load(Relaxed) as usize..).unwrap_or_default())
     }
 
-    /// Number of entries before `probe`. If `side` is after, entries equal to `probe` are included.
+    /// Returns the number of entries before `probe`. With `Side::Behind`, the count includes entries equal to
+    /// `probe`.
     #[inline]
     pub(crate) fn rank(&self, arena: &SharedArena, probe: Probe<'_>, side: Side) -> usize {
         let (sought, count) = (self.head_of(probe.key), self.count());
-        // Branchless, because half of the steps go either way and a branch could not be predicted.
+        // The search has no branches, because each direction is equally likely and a CPU could not predict a branch.
         let mut low = 0;
         let mut len = count;
         while len > 1 {
@@ -139,7 +141,7 @@ impl Node {
             len -= half;
         }
         low += usize::from(low < count && self.heads[low].load(Relaxed) < sought);
-        // If heads are equal, the records must be compared.
+        // Entries with equal heads are compared by their records.
         let is_tied = |at: usize| at < count && self.heads[at].load(Relaxed) == sought;
         let mut high = low;
         while is_tied(high) {
@@ -155,10 +157,11 @@ impl Node {
         low
     }
 
-    /// Whether the record of entry `at` is before `probe`. If `side` is after, an equal record counts as well.
+    /// Whether the record of entry `at` is before `probe`. With `Side::Behind`, the result is also true for an equal
+    /// record.
     pub(crate) fn is_before(&self, arena: &SharedArena, at: usize, probe: Probe<'_>, side: Side) -> bool {
         let Some(version) = self.records[at].load() else { return false };
-        // A successful lookup reads the value next.
+        // If the keys are equal, the lookup reads the value next.
         arena.prefetch(version, RECORD_BYTES);
         match probe.order_of(&arena.record(version)) {
             Order::Less => true,
@@ -168,7 +171,7 @@ impl Node {
     }
 }
 
-/// A node locked by this thread. Dropping this value unlocks the node.
+/// A node that this thread has locked. `Drop` unlocks the node.
 pub(crate) struct Locked<'a>(pub(crate) &'a Node);
 
 impl Drop for Locked<'_> {
@@ -178,7 +181,7 @@ impl Drop for Locked<'_> {
 }
 
 impl Locked<'_> {
-    /// Inserts an entry at `at`, and, in an inner node, the child to its right.
+    /// Inserts an entry at `at`. In an inner node, also inserts the child after this entry.
     pub(crate) fn insert(&self, at: usize, head: u64, version: Ref<Version>, child: Option<Ref<Node>>) {
         let node = self.0;
         let count = node.count();
@@ -197,8 +200,8 @@ impl Locked<'_> {
         node.count.store(count as u32 + 1, Relaxed);
     }
 
-    /// Appends the first of `new`, which follows all entries of this last leaf. Appends further entries while they
-    /// ascend and fit. Returns the number of appended entries.
+    /// Appends the first version of `new` to this last leaf. This version follows all entries of the leaf. Appends
+    /// further versions while they are sorted and the leaf has space. Returns the number of appended versions.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];
@@ -215,7 +218,7 @@ impl Locked<'_> {
         new.len().min(FANOUT - count)
     }
 
-    /// Moves the entries from `from` on to `right`, which no other thread sees yet.
+    /// Moves the entries from index `from` on to the node `right`, which no other thread can access yet.
     pub(crate) fn move_entries(&self, from: usize, right: &Node) {
         let (node, count) = (self.0, self.0.count());
         for (to, at) in (from..count).enumerate() {
@@ -228,7 +231,7 @@ impl Locked<'_> {
     }
 }
 
-/// Sets the fences of a node that no other thread changes. This also sets the prefix and the heads.
+/// Sets the fences of a node, and then its prefix and its heads. No other thread may change the node.
 pub(crate) fn set_fences(
     arena: &SharedArena,
     node: &Node,

@@ -1,7 +1,7 @@
-//! One `BTreeMap` with one reader-writer lock: the plain standard structure, and the baseline.
+//! One `BTreeMap` with one reader-writer lock. This standard structure is the baseline of the axis.
 //!
-//! Readers share the lock, and a writer holds it exclusively, as in the textbook memtable. Beyond the textbook, keys
-//! up to 30 bytes are stored in the tree's nodes and all values in one arena, see [`VersionMap`].
+//! Readers share the lock, and a writer has the lock exclusively, as in a textbook memtable. In addition, the nodes
+//! of the tree store keys of up to 30 bytes, and one arena stores all values (see [`VersionMap`]).
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Creates [`BTree`]s that recycle their memory.
+/// Creates [`BTree`]s that reuse the memory of earlier trees.
 struct Policy {
     pool: Arc<ChunkPool>,
 }
@@ -31,7 +31,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The map and its lock.
+/// The ordered map with its lock.
 struct BTree(RwLock<VersionMap>);
 
 impl Memtable for BTree {
@@ -77,7 +77,7 @@ impl Memtable for BTree {
     }
 }
 
-/// Passes the first `limit` of `slots` that are visible at `snapshot` to `sink`.
+/// Passes the entries of `slots` that are visible at `snapshot` to `sink`, up to `limit` entries.
 fn emit<'m, S: FnMut(Entry<'_>) + ?Sized>(
     map: &VersionMap,
     mut slots: impl Iterator<Item = Slot<'m>>,

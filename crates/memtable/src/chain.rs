@@ -1,4 +1,5 @@
-//! Chain of the versions of one key. The lowest link of each version's tower points to the next older version.
+//! Functions for the chain of all versions of one key. The lowest link of each version's tower points to the next
+//! older version.
 
 use std::iter;
 
@@ -6,13 +7,13 @@ use types::SequenceNumber;
 
 use crate::shared_arena::{LinkWord, Ref, SharedArena, Version};
 
-/// The next older version.
+/// Returns the next older version of the key. Returns `None` for the oldest version.
 #[inline]
 pub(crate) fn older(arena: &SharedArena, version: Ref<Version>) -> Option<Ref<Version>> {
     arena.link(version, 0).load().target()
 }
 
-/// Oldest version from `newest` on with a number above `sequence`.
+/// Returns the oldest version whose sequence number is above `sequence`. The search begins at `newest`.
 pub(crate) fn last_above(
     arena: &SharedArena,
     newest: Ref<Version>,
@@ -22,7 +23,7 @@ pub(crate) fn last_above(
     iter::successors(Some(newest), |version| older(arena, *version)).take_while(is_above).last()
 }
 
-/// Newest version from `newest` on with a number not above `snapshot`.
+/// Returns the newest version whose sequence number is not above `snapshot`. The search begins at `newest`.
 #[inline]
 pub(crate) fn first_within(
     arena: &SharedArena,
@@ -33,7 +34,8 @@ pub(crate) fn first_within(
         .find(|version| arena.record(*version).sequence <= snapshot)
 }
 
-/// Inserts `version` after the newer versions, of which `first` is one. May be called concurrently.
+/// Inserts `version` into the chain after all newer versions. `first` is one of the newer versions. Threads may call
+/// this function concurrently.
 pub(crate) fn add(arena: &SharedArena, first: Ref<Version>, version: Ref<Version>) {
     let sequence = arena.record(version).sequence;
     loop {

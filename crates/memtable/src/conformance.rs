@@ -1,4 +1,4 @@
-//! The invariants of the memtable axis as a check that any crate's tests can call.
+//! Checks a memtable against the invariants of the memtable axis. The tests of any crate can call this check.
 //!
 //! ```
 //! let skiplist = lsmbench_memtable::CATALOG.variant("skiplist")?;
@@ -16,8 +16,8 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, MemtablePolicy};
 
-/// Checks every invariant of the axis for a memtable with its default parameters. For example, it answers like an
-/// ordered map of all versions, threads see complete writes in order, and memory is reported.
+/// Checks every invariant of the axis for a memtable with its default parameters. For example, lookups and scans give
+/// the results of an ordered map of all versions, and other threads see complete writes in order.
 ///
 /// # Errors
 /// One line per broken invariant, in the form `kind: "invariant": failure`.

@@ -1,11 +1,12 @@
-//! A memtable of any kind with a Bloom filter of its keys. With the filter, most lookups of absent keys read only one
-//! word.
+//! A memtable of any kind with a Bloom filter of its keys. With this filter, most lookups of absent keys read only
+//! one 64-bit word.
 //!
-//! A key sets five bits of one 64-bit word, so a lookup is one load and an insert at most one change. With 16 bits per
-//! key, the false-positive rate is 1 in 200. Scans do not use the filter.
+//! A key sets five bits of one 64-bit word. A filter lookup is therefore one load, and an insert changes at most one
+//! word. With 16 bits per key, the false-positive rate is 1 in 200. Scans do not use the filter.
 //!
-//! Source: RocksDB's `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio`; one word per key as in
-//! Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section 3.
+//! Sources: `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio` of RocksDB. The filter uses one
+//! word per key as in Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section
+//! 3.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,15 +16,16 @@ use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, Sequence
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::pass_on::pass_on;
 
-/// Number of bits per key, each chosen by six bits of its hash. The upper half of the hash selects the word.
+/// The number of bits that each key sets in its word. Six bits of the hash select each of these bits. The upper half
+/// of the hash selects the word.
 const BITS_PER_KEY: u32 = 5;
 
-/// Returns a policy that adds a filter of `filter_bytes` to each memtable of `policy`.
+/// Returns a policy that adds a filter of `filter_bytes` bytes to each memtable of `policy`.
 pub fn with_filter(policy: Box<dyn MemtablePolicy>, filter_bytes: usize) -> Box<dyn MemtablePolicy> {
     Box::new(Policy { policy, words: filter_bytes.div_ceil(size_of::<u64>()).max(1) })
 }
 
-/// Creates memtables with filters of a fixed number of words.
+/// Creates memtables with a filter that has a fixed number of words.
 struct Policy {
     policy: Box<dyn MemtablePolicy>,
     words: usize,
@@ -36,14 +38,14 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable and the filter of its keys. The filter contains a key before the memtable does.
+/// A memtable with the filter of its keys. An insert adds the key to the filter first, and then to the memtable.
 struct Filtered {
     words: Box<[AtomicU64]>,
     memtable: Box<dyn Memtable>,
 }
 
 impl Filtered {
-    /// Word of a key, and its bits there.
+    /// Returns the word of a key, and the bits of the key in this word.
     #[inline]
     fn place(&self, hash: KeyHash) -> (&AtomicU64, u64) {
         let word = ((hash.0 >> 32) * self.words.len() as u64) >> 32;
@@ -59,7 +61,7 @@ impl Filtered {
         }
     }
 
-    /// Whether the key may be present.
+    /// Whether the memtable may have the key.
     #[inline]
     fn may_have(&self, hash: KeyHash) -> bool {
         let (word, bits) = self.place(hash);

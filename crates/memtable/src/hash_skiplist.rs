@@ -1,16 +1,16 @@
-//! A hash table of skip lists. Keys with equal first bytes are in one short list.
+//! A hash table of skip lists. All keys with equal first bytes are in one short list.
 //!
-//! A write or a lookup hashes the first `prefix_length` bytes of the key and works on the list of that bucket. A list
-//! of n/buckets keys has a shorter search than a list of n keys, and writers of different buckets never meet. In
-//! exchange, order is expensive: a scan merges all buckets, and the flush does so too. This memtable is for point
-//! lookups, and for keys whose prefix names their group.
+//! The hash of the first `prefix_length` bytes of a key selects a bucket, and each bucket has a skip list. With n
+//! keys, a search in one of these lists has fewer steps than a search in a list of n keys. Writers of different
+//! buckets never write the same list. The disadvantage is that a scan or a flush must merge the lists of all buckets.
+//! This memtable is for point lookups, and for keys whose prefix identifies a group of keys.
 //!
-//! Source: `RocksDB`'s `HashSkipListRep` (`memtable/hash_skiplist_rep.cc`). The version in RocksDB has a million
-//! buckets, towers of at most four links, and scans in total order over a sorted copy. The lists are those of
-//! [`arena-skiplist`](crate::arena_skiplist), all in one arena.
+//! Source: `HashSkipListRep` of `RocksDB` (`memtable/hash_skiplist_rep.cc`). The implementation in RocksDB has a
+//! million buckets and towers of at most four links. A scan in total order sorts a copy of all entries. This memtable
+//! uses the lists of [`arena-skiplist`](crate::arena_skiplist), and all lists share one arena.
 //!
-//! Bytes per entry: as in `arena-skiplist`, with lower towers. In addition, 48 bytes per bucket and 32 bytes of the
-//! table.
+//! An entry takes the memory of an entry in `arena-skiplist` with a lower tower. In addition, each bucket takes 48
+//! bytes for the front tower of its list, and 32 bytes in the hash table.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -40,10 +40,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 /// The largest number of buckets.
 const MAX_BUCKETS: u32 = 1 << 20;
 
-/// The tallest tower of a short list.
+/// The height of the tallest tower in a list.
 const MOST_HEIGHT: usize = 4;
 
-/// Makes [`HashSkipList`]s that hand their memory on.
+/// Creates [`HashSkipList`]s that reuse the memory of earlier memtables.
 struct Policy {
     pool: Arc<MapPool>,
     buckets: u32,
@@ -86,7 +86,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The table.
+/// The hash table with the skip list of each bucket.
 struct HashSkipList {
     arena: Arc<SharedArena>,
     lists: Vec<List<Arc<SharedArena>>>,
@@ -94,7 +94,7 @@ struct HashSkipList {
 }
 
 impl HashSkipList {
-    /// The list of a key.
+    /// Returns the skip list of a key.
     fn list(&self, key: &[u8]) -> &List<Arc<SharedArena>> {
         let hash = xxh3_64(&key[..key.len().min(self.prefix_length)]);
         let bucket = (u128::from(hash) * self.lists.len() as u128) >> 64;
@@ -134,7 +134,7 @@ impl Memtable for HashSkipList {
     }
 
     fn len(&self) -> usize {
-        // The front of each list is a version too.
+        // The arena also counts the front tower of each list as a version.
         self.arena.versions() - self.lists.len()
     }
 

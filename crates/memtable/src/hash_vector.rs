@@ -1,18 +1,21 @@
-//! An append-only log with a hash index for lookups. The log is sorted when the memtable becomes immutable: `vector`
-//! without its slow reads.
+//! An append-only list with a hash index for lookups. The list is sorted when the memtable becomes immutable. The
+//! index avoids the slow lookups of `vector`.
 //!
-//! Versions are in one arena. The hash of a key selects one of 16 shards. A shard has a lock, a hash table with linear
-//! probing and the list of its entries in arrival order. A slot of the table has 32 bits of the hash and the reference
-//! of the key's newest version, which links to older versions in a chain. A lookup costs one cache miss in the table
-//! and one for the version. A snapshot that is older than `n` versions of its key costs `n` more misses. An insert of a
-//! new key misses once, in the table.
+//! All versions are in one arena. The hash of a key selects one of 16 shards. A shard has a lock, a hash table with
+//! linear probing, and the list of its entries in insertion order. A slot of the hash table has 32 bits of the hash
+//! and a reference to the newest version of the key. Each version has a link to the next older version. A lookup
+//! costs one cache miss in the hash table and one cache miss for the version. If `n` versions of the key are newer
+//! than the snapshot, the lookup costs `n` more cache misses. An insert of a new key costs one cache miss in the hash
+//! table.
 //!
-//! Order is computed on demand. Freezing sorts the heads of all keys by radix, on all CPUs. An earlier scan sorts the
-//! entries added since the last scan and merges them. Bytes per entry: key, value, 24 of header and chain, 16 in the
-//! list, 11 to 21 of the table, and 16 once an order exists.
+//! The order of keys is computed on demand. When the memtable becomes immutable, a radix sort on all CPUs sorts all
+//! keys by their heads, the first eight bytes as integers. A scan before that time sorts the entries that were added
+//! since the last scan, and merges these entries into the existing order. The record of an entry takes the bytes of
+//! the key and value, and 24 bytes of header and link. In addition, an entry takes 16 bytes in the list, and 11 to 21
+//! bytes in the hash table. When an order exists, an entry takes 16 more bytes.
 //!
-//! The structure is FASTER's index over a log (Chandramouli et al., SIGMOD 2018), sharded instead of latched. The sort
-//! at flush is that of RocksDB's `VectorRep`.
+//! The structure is the hash index over a log of FASTER (Chandramouli et al., SIGMOD 2018), but with shards instead
+//! of latches. `VectorRep` of RocksDB also sorts before the flush.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -32,13 +35,13 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Number of shards; writers of different shards do not wait for each other.
+/// The number of shards. Writers of different shards do not wait for each other.
 const SHARDS: usize = 16;
 
-/// Number of slots in an empty shard's table.
+/// The number of hash-table slots in an empty shard.
 const FIRST_SLOTS: usize = 16;
 
-/// Creates [`HashVector`]s that recycle their memory.
+/// Creates [`HashVector`]s that reuse the memory of earlier memtables.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -53,37 +56,38 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The log and its index.
+/// The memtable with the lists and hash indexes of all shards.
 struct HashVector {
     arena: SharedArena,
     shards: [Shard; SHARDS],
-    /// Order of the entries that the last scan or the freeze saw.
+    /// The order that the last scan, or making the memtable immutable, has computed.
     order: RwLock<Arc<Order>>,
 }
 
-/// One shard, on separate cache lines.
+/// One shard, which has its own cache lines.
 #[repr(align(128))]
 #[derive(Default)]
 struct Shard(RwLock<Index>);
 
-/// Index of a shard and the list of its versions.
+/// The hash index of a shard, and the list of its versions.
 #[derive(Default)]
 struct Index {
-    /// The slots. The number of slots is a power of two. A slot has the lower half of a hash above the reference of the
-    /// newest version.
+    /// The slots of the hash table, whose number is a power of two. A slot has the lower half of a hash in its upper
+    /// bits, and the reference to the newest version in its lower bits.
     slots: Vec<LinkWord>,
     keys: usize,
-    /// All versions in arrival order, with the heads of their keys.
+    /// All versions in insertion order, with the heads of their keys.
     log: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// Shard of a key.
+/// Returns the index of the shard of a key.
 fn shard_of(hash: KeyHash) -> usize {
     hash.0 as usize >> (usize::BITS - SHARDS.ilog2())
 }
 
 impl Index {
-    /// Slot of `key`: the slot with its newest version, or the free slot for the key.
+    /// Returns the index of the slot with the newest version of `key`. If the shard lacks the key, returns the free
+    /// slot for the key.
     #[inline]
     fn slot(&self, arena: &SharedArena, key: HashedKey<'_>) -> usize {
         let tag = key.hash.0 as u32;
@@ -100,7 +104,8 @@ impl Index {
         }
     }
 
-    /// Start of the search for a tag. The start depends on the upper bits, so that a growing table keeps its order.
+    /// Returns the slot at which the search for a tag begins. A tag is 32 bits of a hash. The slot depends on the
+    /// upper bits of the tag, so that entries keep their order when the table grows.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
@@ -127,7 +132,7 @@ impl Index {
             self.slots[slot] = added;
             return;
         }
-        // Concurrent writers may arrive out of order.
+        // Concurrent writers may insert sequence numbers out of order.
         let mut before = newest.target().expect("a newer version is one");
         while is_newer(arena.link(before, 0).load()) {
             before = arena.link(before, 0).load().target().expect("a newer version is one");
@@ -136,7 +141,7 @@ impl Index {
         arena.link(before, 0).store(added);
     }
 
-    /// Doubles the table.
+    /// Doubles the number of slots.
     #[cold]
     fn grow(&mut self) {
         let slots = (self.slots.len() * 2).max(FIRST_SLOTS);
@@ -150,7 +155,7 @@ impl Index {
         }
     }
 
-    /// The newest version of `key` not above `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`.
     #[inline]
     fn visible<'a>(
         &self,
@@ -177,24 +182,24 @@ impl Index {
     }
 }
 
-/// An order of all versions that existed when the order was computed.
+/// The sorted order of all versions that existed when the order was computed.
 #[derive(Default)]
 struct Order {
-    /// Number of ordered entries per shard's log.
+    /// For each shard, the number of list entries that the order includes.
     taken: [usize; SHARDS],
-    /// Common prefix of all keys. Heads begin after the prefix.
+    /// The common prefix of all keys. Heads begin after this prefix.
     prefix: Vec<u8>,
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// Record of an item; an order and a log contain only versions.
+/// Returns the record of an item. The items of orders and lists always have a version.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }
 
 impl Order {
-    /// Order of the shards' current content.
+    /// Returns the order of all versions that the shards have now.
     fn extended_to(&self, table: &HashVector) -> Self {
         let arena = &table.arena;
         let mut taken = self.taken;
@@ -219,7 +224,7 @@ impl Order {
         };
         radix::sort(&mut new, tie);
         if !known.is_empty() {
-            // The stable sort detects the two runs and merges them.
+            // The stable sort detects the two sorted parts and merges them.
             known.append(&mut new);
             known.sort_by(|a, b| a.head.cmp(&b.head).then_with(|| tie(a.item, b.item)));
             new = known;
@@ -227,7 +232,8 @@ impl Order {
         Self { taken, prefix, sorted: new }
     }
 
-    /// Common prefix of the known keys and the `new` keys. The heads of the new keys still begin at their first byte.
+    /// Returns the common prefix of the ordered keys and the `new` keys. The heads of the new keys begin at the first
+    /// byte of the key.
     fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
         let Some(first) = new.first() else { return self.prefix.clone() };
         let first_key = record(arena, first.item).key;
@@ -236,8 +242,8 @@ impl Order {
         prefix = &prefix[..common_prefix(prefix, first_key)];
         let shared = differing.leading_zeros() as usize / 8;
         if shared < 8 {
-            // A head is padded with zeros after the end of its key, so only the bytes before the first zero surely
-            // belong to the keys.
+            // A head is padded with zeros after the end of a short key. Only the bytes before the first zero byte
+            // certainly belong to the keys.
             let shared = &prefix[..shared.min(prefix.len())];
             return shared.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
         }
@@ -252,14 +258,14 @@ impl Order {
     }
 }
 
-/// An order and the arena of its versions.
+/// A sorted order with the arena of its versions.
 struct Ordered<'a> {
     arena: &'a SharedArena,
     order: &'a Order,
 }
 
 impl Ordered<'_> {
-    /// Number of versions before `probe`.
+    /// Returns the number of versions before `probe`.
     fn rank(&self, probe: Probe<'_>) -> usize {
         let Order { prefix, sorted, .. } = self.order;
         let shared = probe.key.len().min(prefix.len());
@@ -303,7 +309,7 @@ impl Versions for Ordered<'_> {
 }
 
 impl HashVector {
-    /// An order of all versions whose insert has returned.
+    /// Returns an order that includes all versions whose insert has returned.
     fn order(&self) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         let logs = self.shards.iter().map(|shard| shard.0.read().log.len());

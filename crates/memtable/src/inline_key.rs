@@ -1,51 +1,51 @@
-//! A key in 32 bytes: short keys are stored inline, as numbers that are compared without another memory access.
+//! A key in 32 bytes. Short keys are stored inline as integers, so a comparison needs no further memory access.
 //!
 //! Ordered maps of byte strings are slow, because every comparison follows a pointer. A key of up to [`INLINE_BYTES`]
-//! is stored as big-endian words, zero-padded, and its length. Comparing the words and then the length equals comparing
-//! the keys, because zero padding makes only keys equal that differ in trailing zeros.
+//! bytes is stored as big-endian words with zero padding, and its length. A comparison of the words and then of the
+//! lengths gives the order of the keys. Two different keys have equal words only if they differ in trailing zeros.
 
 use std::cmp::Ordering;
 
 use types::head;
 
-/// Length of the longest inline key in bytes.
+/// The length of the longest inline key in bytes.
 pub(crate) const INLINE_BYTES: usize = 30;
 
-/// A key that owns its bytes, or a probe that borrows them. Maps are covariant in their keys, so a map of
-/// `InlineKey<'static>` can be searched with a probe of a shorter lifetime, and no lookup allocates.
+/// A key that owns its bytes, or a probe that borrows its bytes. Maps are covariant in their key type. A lookup in a
+/// map of `InlineKey<'static>` can therefore use a probe with a shorter lifetime, and needs no allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
-    /// The first eight bytes.
+    /// The first eight bytes of the key as a big-endian integer, with zero padding.
     head: u64,
     rest: Rest<'a>,
 }
 
-/// The bytes after the head.
+/// The bytes of a key after its head.
 #[derive(Clone, Debug)]
 enum Rest<'a> {
-    /// Bytes 8 to 24, 24 to 28 and 28 to 30.
+    /// The rest of a short key: bytes 8 to 24 (`middle`), 24 to 28 (`low`) and 28 to 30 (`last`).
     Short { len: u8, last: u16, low: u32, middle: [u64; 2] },
-    /// The complete key, because the head does not provide a byte slice.
+    /// All bytes of a long key, including the head, so that the key is available as a byte slice.
     Owned(Box<[u8]>),
-    /// The complete key of a probe.
+    /// All bytes of a long key that a probe borrows.
     Borrowed(&'a [u8]),
 }
 
 impl<'a> InlineKey<'a> {
-    /// A key to store.
+    /// Creates a key that owns its bytes, for storage in a map.
     #[inline]
     pub(crate) fn owned(key: &[u8]) -> Self {
         let rest = short_rest(key).unwrap_or_else(|| Rest::Owned(key.into()));
         Self { head: head(key), rest }
     }
 
-    /// A key to search with.
+    /// Creates a key that borrows its bytes, for a lookup.
     #[inline]
     pub(crate) fn probe(key: &'a [u8]) -> Self {
         Self { head: head(key), rest: short_rest(key).unwrap_or(Rest::Borrowed(key)) }
     }
 
-    /// A probe for this key.
+    /// Returns a probe that borrows this key.
     #[inline]
     pub(crate) fn to_probe(&self) -> InlineKey<'_> {
         let rest = match &self.rest {
@@ -58,7 +58,7 @@ impl<'a> InlineKey<'a> {
         InlineKey { head: self.head, rest }
     }
 
-    /// Bytes of the key. The bytes of a short key are first written into `buffer`.
+    /// Returns the bytes of the key. The function writes the bytes of a short key into `buffer`.
     #[inline]
     pub(crate) fn bytes<'b>(&'b self, buffer: &'b mut [u8; INLINE_BYTES]) -> &'b [u8] {
         match &self.rest {
@@ -75,7 +75,7 @@ impl<'a> InlineKey<'a> {
         }
     }
 
-    /// Number of heap bytes of this key.
+    /// Returns the number of heap bytes of this key, which is 0 for short keys.
     pub(crate) fn heap_bytes(&self) -> usize {
         match &self.rest {
             Rest::Owned(key) => key.len(),
@@ -83,7 +83,7 @@ impl<'a> InlineKey<'a> {
         }
     }
 
-    /// Compares keys with equal heads. At least one of the keys is long.
+    /// Compares two keys with equal heads. At least one of the keys is too long to be inline.
     #[cold]
     fn cmp_long(&self, other: &InlineKey<'_>) -> Ordering {
         let (mut a, mut b) = ([0; INLINE_BYTES], [0; INLINE_BYTES]);
@@ -91,7 +91,7 @@ impl<'a> InlineKey<'a> {
     }
 }
 
-/// The bytes after the head of a key that is short enough to be inline.
+/// Returns the bytes after the head, if the key is short enough to be inline.
 #[inline]
 fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
     if key.len() > INLINE_BYTES {
@@ -149,7 +149,8 @@ mod tests {
         assert_eq!(size_of::<InlineKey<'_>>(), 32);
     }
 
-    /// Keys that share long prefixes and trailing zeros, around the lengths at which the layout changes.
+    /// Generates keys with long common prefixes and trailing zeros. The lengths are near those at which the layout
+    /// changes.
     fn keys() -> impl Strategy<Value = Vec<u8>> {
         let lengths = prop_oneof![0..=9usize, 14..=18usize, 22..=34usize, Just(100)];
         (lengths, 0..3u8, any::<u8>()).prop_map(|(len, fill, last)| {

@@ -1,11 +1,12 @@
-//! A memtable of any kind with the range of its keys. Lookups of keys outside of the range end at once.
+//! A memtable of any kind with the range of its keys. A lookup of a key outside of this range ends at once.
 //!
-//! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key for pruning. This variant
-//! stores the heads of both keys, the first eight bytes as a number, so that an insert widens the range without a lock.
-//! A key outside of the range of heads is also outside of the range of keys.
+//! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key. This variant stores
+//! only the heads of both keys, which are the first eight bytes as integers. An insert can therefore extend the range
+//! without a lock. A key outside of the range of heads is also outside of the range of keys.
 //!
-//! Cost: 16 bytes, and two loads and two comparisons per call. The range helps if lookups and writes go to different
-//! ends of the key space. Random keys reach both ends within the first few inserts.
+//! The range costs 16 bytes of memory, and two loads and two comparisons per call. The range helps if lookups and
+//! writes use different parts of the key space. With random keys, the first few inserts extend the range to nearly
+//! the whole key space.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,24 +34,25 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable and the range of its keys. In an empty memtable, the smallest head is above the largest head.
+/// A memtable with the range of its keys. In an empty memtable, the smallest head is above the largest head.
 ///
-/// The range is widened before the entry is inserted, and never narrowed. A reader that must find an entry therefore
-/// sees a range that contains it.
+/// An insert first extends the range, and then inserts the entry. The range never shrinks. A reader that must find an
+/// entry therefore sees a range that includes the key of the entry.
 struct Ranged {
-    /// Head of the smallest key.
+    /// The head of the smallest key.
     smallest: AtomicU64,
-    /// Head of the largest key.
+    /// The head of the largest key.
     largest: AtomicU64,
     memtable: Box<dyn Memtable>,
 }
 
 impl Ranged {
-    /// Widens the range to a key.
+    /// Extends the range so that it includes a key.
     #[inline]
     fn widen(&self, key: &[u8]) {
         let head = head(key);
-        // Nearly all keys are inside the range. The cache line then stays shared, and no reader has to fetch it again.
+        // Nearly all keys are within the range. The insert of such a key does not write the shared cache line, so
+        // readers need not load the line again.
         if head < self.smallest.load(Ordering::Relaxed) {
             self.smallest.fetch_min(head, Ordering::Relaxed);
         }
@@ -59,7 +61,7 @@ impl Ranged {
         }
     }
 
-    /// Whether no key in `direction` from a bound on can be inside the range.
+    /// Whether all keys from a bound on in `direction` are outside of the range.
     #[inline]
     fn is_past(&self, from: Bound<&[u8]>, direction: Direction) -> bool {
         let (Bound::Included(key) | Bound::Excluded(key)) = from else { return false };
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
     use crate::CATALOG;
 
-    /// A memtable that counts how often it is searched.
+    /// A memtable that counts its lookups and scans.
     struct Counted(Arc<AtomicUsize>, Box<dyn Memtable>);
 
     impl Memtable for Counted {
@@ -206,7 +208,7 @@ mod tests {
                 look(usize::from((300..=700).contains(&number)), format!("key{number:05}").as_bytes());
             assert_eq!(found == Lookup::Found, [300, 500, 700].contains(&number), "{number}");
         }
-        // Keys with equal heads are inside the range.
+        // A key whose head equals the head of a stored key is within the range.
         assert_eq!(look(1, b"key00300 and more"), Lookup::Absent);
     }
 

@@ -1,55 +1,59 @@
-//! The memtable trait: concurrent inserts, lookups and ordered batches.
+//! The memtable trait, with concurrent inserts, lookups and scans.
 
 use std::ops::Bound;
 
 use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
-/// Creates the memtables of one tree.
+/// A memtable policy, which creates the memtables of one tree.
 pub trait MemtablePolicy: Send + Sync {
-    /// Creates an empty memtable. `capacity_bytes` is the expected size of keys and values before it becomes immutable,
-    /// but it must accept more.
+    /// Creates an empty memtable. `capacity_bytes` is the expected size of all keys and values before the memtable
+    /// becomes immutable. The memtable must accept more bytes.
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable>;
 }
 
-/// A key and its value, or a tombstone for `None`, to be inserted.
+/// An entry to insert: a key with its value, or with `None` for a tombstone.
 pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
 
-/// A buffer of writes until they are flushed.
+/// A memtable, which stores writes until they are flushed.
 ///
-/// Every method takes `&self` and may be called from many threads at once. All versions of a key are kept, each under
-/// its sequence number, because a reader with an older snapshot needs older versions. No two inserts have equal keys
-/// and equal sequence numbers.
+/// Every method takes `&self`, and several threads may call methods concurrently. A memtable keeps all versions of a
+/// key with their sequence numbers, because a reader with an older snapshot needs older versions. No two inserts have
+/// equal keys and equal sequence numbers.
 ///
 /// Invariants:
-/// 1. A reader at `snapshot` sees of each key exactly the version with the highest number not above it.
-/// 2. An insert that returned before a read began is visible to it, and counted by [`len`](Self::len). A concurrent
-///    insert is visible completely or not at all.
-/// 3. Scans are in strict key order, one entry per key, tombstones included.
-/// 4. Freezing changes no answer.
-/// 5. A batched insert has the same effect as single inserts once it returns.
+/// 1. For each key, a reader at `snapshot` sees exactly the version with the highest sequence number that is not
+///    above `snapshot`.
+/// 2. A read sees every insert that returned before the read began, and [`len`](Self::len) counts these inserts. A
+///    concurrent insert is completely visible or not visible.
+/// 3. A scan returns one entry per key in strict key order, including tombstones.
+/// 4. [`freeze`](Self::freeze) changes no result of a lookup or scan.
+/// 5. After a batch of inserts has returned, its effect equals that of single inserts.
 pub trait Memtable: Send + Sync {
-    /// Adds a version of a key: a value, or a tombstone if `value` is `None`. Must not be called after
-    /// [`freeze`](Self::freeze).
+    /// Adds a version of a key. The version is a tombstone if `value` is `None`. Callers must not call this function
+    /// after [`freeze`](Self::freeze).
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>);
 
-    /// Adds versions of keys with consecutive sequence numbers from `first` on. Equivalent to as many
-    /// [inserts](Self::insert).
+    /// Adds versions with consecutive sequence numbers from `first` on. The effect equals that of an
+    /// [`insert`](Self::insert) for each entry.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         for (sequence, (key, value)) in (first..).zip(entries) {
             self.insert(key, sequence, value);
         }
     }
 
-    /// Looks up the newest version of `key` that is not above `snapshot`, and appends its value to `value`.
+    /// Looks up the newest version of `key` whose sequence number is not above `snapshot`. Appends the value of this
+    /// version to `value`.
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup;
 
-    /// Returns the sequence number of the version that [`get`](Self::get) finds; `None` if it finds none.
+    /// Returns the sequence number of the version that [`get`](Self::get) finds. Returns `None` if `get` finds no
+    /// version.
     fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber>;
 
-    /// Copies up to `limit` entries into `batch`, as of `snapshot`, in the order of `direction`, starting at `from`:
-    /// the first key at or above (`Included`) or above (`Excluded`) it going forward, at or below, or below it going
-    /// backward; `Unbounded` starts at the end. Fewer than `limit` entries mean that the scan is complete. To
-    /// continue, call again from `Excluded(last key)`.
+    /// Copies up to `limit` entries, as of `snapshot`, into `batch`. The entries are in the order of `direction`. A
+    /// forward scan starts at the first key at or above `from` (`Included`) or above `from` (`Excluded`). A backward
+    /// scan starts at the last key at or below `from`, or below `from`. `Unbounded` starts at the first or the last
+    /// key. If the call copies fewer than `limit` entries, the scan is complete. To continue a scan, call the
+    /// function again with `Excluded(last key)`.
     fn scan(
         &self,
         from: Bound<&[u8]>,
@@ -59,7 +63,7 @@ pub trait Memtable: Send + Sync {
         batch: &mut EntryBatch,
     );
 
-    /// Like [`scan`](Self::scan), but may return entries borrowed in place.
+    /// Returns the entries of a [`scan`](Self::scan). A memtable may return borrowed entries instead of copies.
     fn entries(
         &self,
         from: Bound<&[u8]>,
@@ -72,12 +76,12 @@ pub trait Memtable: Send + Sync {
         batch.into()
     }
 
-    /// Makes the memtable immutable, so that structures that sort late can sort now. The thread that will flush calls
-    /// this once, while readers continue.
+    /// Makes the memtable immutable. Memtables without a sorted structure sort their entries now. The thread that
+    /// will flush the memtable calls this function once, while other threads continue to read.
     fn freeze(&self) {}
 
-    /// Passes the newest version of every key to `sink` in key order, tombstones included. Called after
-    /// [`freeze`](Self::freeze).
+    /// Passes the newest version of every key to `sink` in key order, including tombstones. Callers call this
+    /// function after [`freeze`](Self::freeze).
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
         const ENTRIES_PER_BATCH: usize = 1024;
         let mut batch = EntryBatch::default();
@@ -94,19 +98,20 @@ pub trait Memtable: Send + Sync {
         }
     }
 
-    /// Number of inserted versions; concurrent inserts may count once or twice.
+    /// Returns the number of inserted versions. A concurrent insert may be counted twice.
     fn len(&self) -> usize;
 
-    /// Whether nothing was inserted.
+    /// Whether no version was inserted.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of versions in each shard; empty without shards. The sum equals [`len`](Self::len).
+    /// Returns the number of versions in each shard. The sum equals [`len`](Self::len). The list is empty if the
+    /// memtable has no shards.
     fn shard_lens(&self) -> Vec<usize> {
         Vec::new()
     }
 
-    /// Memory in bytes, as accurately as the structure can estimate it.
+    /// Returns the memory of the memtable in bytes. The result is an estimate.
     fn memory_bytes(&self) -> usize;
 }

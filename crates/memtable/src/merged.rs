@@ -1,4 +1,4 @@
-//! A scan over several structures, each with its versions in order.
+//! A merging scan over several structures that have their versions in order.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use crate::versions::{Versions, begin, go_on};
 /// The position of the scan in one structure.
 struct Part<'a, V: Versions> {
     versions: &'a V,
-    /// The cursor after `record`.
+    /// The cursor after the version `record`.
     at: Option<V::Cursor>,
     direction: Direction,
     record: VersionRecord<'a>,
@@ -31,14 +31,14 @@ impl<'a, V: Versions> Part<'a, V> {
         Some(Self { versions, at, direction, record })
     }
 
-    /// Goes to the next visible version. Returns `false` if there is none.
+    /// Moves to the next visible version. Returns `false` if there is no further visible version.
     fn advance(&mut self, snapshot: SequenceNumber) -> bool {
         let next = visible(self.versions, &mut self.at, self.direction, snapshot);
         next.map(|record| self.record = record).is_some()
     }
 }
 
-/// The visible version at or after `at`. Moves `at` past this version.
+/// Returns the first visible version at or after `at`. Moves `at` after this version.
 fn visible<'a, V: Versions>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -51,8 +51,8 @@ fn visible<'a, V: Versions>(
 }
 
 impl<V: Versions> Ord for Part<'_, V> {
-    /// The part whose version comes next is the greatest, because the heap is a max-heap. Of equal keys, the newest
-    /// version comes first.
+    /// Orders parts so that the part with the next version is the greatest, because the heap is a max-heap. Of two
+    /// versions with equal keys, the newer version comes first.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_key = match self.direction {
             Direction::Forward => other.record.key.cmp(self.record.key),
@@ -76,8 +76,8 @@ impl<V: Versions> PartialEq for Part<'_, V> {
 
 impl<V: Versions> Eq for Part<'_, V> {}
 
-/// Passes up to `limit` versions of all `parts`, as of `snapshot`, to `sink`. Of each key, only the newest version is
-/// passed.
+/// Passes up to `limit` versions of all `parts`, as of `snapshot`, to `sink`. For each key, the function passes only
+/// the newest visible version.
 pub(crate) fn scan<'a, V: Versions + 'a>(
     parts: impl Iterator<Item = &'a V>,
     from: Bound<&[u8]>,

@@ -1,6 +1,7 @@
-//! Common code of memtables that wrap other memtables.
+//! Common code for memtables that wrap another memtable.
 
-/// Forwards the methods of [`Memtable`](crate::Memtable) that a wrapper leaves unchanged to its field `memtable`.
+/// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper does not change. The methods call the field
+/// `memtable`.
 macro_rules! pass_on {
     () => {
         fn freeze(&self) {

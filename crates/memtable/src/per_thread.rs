@@ -1,16 +1,17 @@
-//! A skip list per thread, so that writers never meet. The lists are merged into one sorted array when the memtable
-//! becomes immutable.
+//! A skip list per thread, so that two writers never write the same list. The lists are merged into one sorted array
+//! when the memtable becomes immutable.
 //!
-//! A thread writes only into the list of its partition. As long as there are no more threads than partitions, no two
-//! writers touch the same tower, and no compare-and-swap fails. In exchange, reads are slower: a lookup searches every
-//! list that has entries, and a scan merges all lists. Freezing sorts the references of all versions by radix, so that
-//! the flush, and readers of the immutable memtable, have one order again.
+//! A thread writes only into the list of its partition. If there are no more threads than partitions, no two writers
+//! change the same tower, and no compare-and-swap fails. The disadvantage is that reads are slower. A lookup searches
+//! every list that has entries, and a scan merges all lists. When the memtable becomes immutable, a radix sort sorts
+//! the references to all versions. The flush and later readers then use this single order.
 //!
-//! Source: a delta per writer that is merged later, as in Krueger et al., "Fast Updates on Read-Optimized Databases
-//! Using Multi-Core CPUs" (VLDB 2011), section 4. The lists are those of [`arena-skiplist`](crate::arena_skiplist), all
-//! in one arena, which already has a block per thread.
+//! Each writer has its own delta, which is merged later, as in Krueger et al., "Fast Updates on Read-Optimized
+//! Databases Using Multi-Core CPUs" (VLDB 2011), section 4. The lists are those of
+//! [`arena-skiplist`](crate::arena_skiplist). All lists share one arena, in which each thread already has its own
+//! block.
 //!
-//! Bytes per entry: as in `arena-skiplist`, and 16 more once the memtable is immutable.
+//! An entry takes the memory of an entry in `arena-skiplist`. In an immutable memtable, an entry takes 16 more bytes.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -36,18 +37,18 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      partitions = 16\n",
 );
 
-/// The largest number of lists: each costs a search per lookup.
+/// The largest number of lists, because a lookup searches each list.
 const MAX_PARTITIONS: u32 = 256;
 
-/// The number of the next thread.
+/// The number for the next thread that writes for the first time.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The number of this thread, in the order in which threads first wrote.
+    /// The number of this thread. Threads are numbered in the order of their first writes.
     static THREAD: usize = NEXT_THREAD.fetch_add(1, Relaxed);
 }
 
-/// Makes [`PerThread`]s that hand their memory on.
+/// Creates [`PerThread`]s that reuse the memory of earlier memtables.
 struct Policy {
     pool: Arc<MapPool>,
     partitions: u32,
@@ -82,11 +83,11 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The lists of all partitions.
+/// The memtable with the skip lists of all partitions.
 struct PerThread {
     arena: Arc<SharedArena>,
     lists: Vec<List<Arc<SharedArena>>>,
-    /// All versions in order, once the memtable is immutable.
+    /// All versions in sorted order, when the memtable is immutable.
     order: OnceLock<Vec<Headed<Option<Ref<Version>>>>>,
 }
 
@@ -97,12 +98,12 @@ impl PerThread {
         Self { arena, lists, order: OnceLock::new() }
     }
 
-    /// The order of the immutable memtable.
+    /// Returns the sorted versions of an immutable memtable. Returns `None` if the memtable is mutable.
     fn frozen(&self) -> Option<Frozen<'_>> {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
     }
 
-    /// Passes the newest version of `key` not above `snapshot` to `look`.
+    /// Passes the newest version of `key` whose sequence number is not above `snapshot` to `look`.
     fn visible<R>(
         &self,
         key: &[u8],
@@ -116,7 +117,7 @@ impl PerThread {
         look(found.max_by_key(|record| record.sequence))
     }
 
-    /// Hands up to `limit` versions, as of `snapshot`, to `sink`.
+    /// Passes up to `limit` versions, as of `snapshot`, to `sink`.
     fn hand_out(
         &self,
         from: Bound<&[u8]>,
@@ -169,7 +170,7 @@ impl Memtable for PerThread {
             let (one, other) = (record(&self.arena, one), record(&self.arena, other));
             Probe { key: other.key, sequence: other.sequence }.order_of(&one)
         });
-        // Freezing happens once.
+        // The memtable becomes immutable only once, so the order is not set yet.
         let _ = self.order.set(all);
     }
 
@@ -179,7 +180,7 @@ impl Memtable for PerThread {
     }
 
     fn len(&self) -> usize {
-        // The front of each list is a version too.
+        // The arena also counts the front tower of each list as a version.
         self.arena.versions() - self.lists.len()
     }
 
@@ -189,19 +190,19 @@ impl Memtable for PerThread {
     }
 }
 
-/// The record of an item; an order has versions only.
+/// Returns the record of an item. The items of an order always have a version.
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }
 
-/// The versions of an immutable memtable, in order.
+/// The versions of an immutable memtable in sorted order.
 struct Frozen<'a> {
     arena: &'a SharedArena,
     order: &'a [Headed<Option<Ref<Version>>>],
 }
 
 impl Frozen<'_> {
-    /// The number of versions before `probe`.
+    /// Returns the number of versions before `probe`.
     fn rank(&self, probe: Probe<'_>) -> usize {
         let head = head(probe.key);
         self.order.partition_point(|entry| match entry.head.cmp(&head) {
@@ -243,7 +244,8 @@ mod tests {
 
     use super::*;
 
-    /// Two threads write versions of the same keys; readers see the newest of both before and after the freeze.
+    /// Tests two threads that write versions of equal keys. Readers see the newest version of both lists, before and
+    /// after the memtable becomes immutable.
     #[test]
     fn the_newest_version_is_found_in_whichever_list_it_is() {
         let table = PerThread::new(1 << 16, &Arc::default(), 8);

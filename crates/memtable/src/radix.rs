@@ -1,17 +1,17 @@
-//! Sorting by 8-byte heads: one radix pass over as many bits as distinguish the heads, and then a separate sort of
-//! every bucket, on all CPUs.
+//! Parallel sort by heads, which are 8-byte key prefixes as integers. One radix pass distributes the items into
+//! buckets by the bits that distinguish the heads. Then several threads sort the buckets.
 //!
-//! The pass costs one read and one scattered write per item. Buckets fit into the first-level cache, where the
-//! following comparison sort is fast. If the heads fall into few buckets, the cost is that of a plain comparison sort,
-//! never more. Sources: Knuth, TAOCP 3, 5.2.5; as the first pass of a most-significant-digit radix sort, Bentley and
-//! `McIlroy`, "Engineering Radix Sort", 1993.
+//! The radix pass costs one read and one scattered write per item. A bucket fits into the first-level CPU cache, so
+//! the following comparison sort of the bucket is fast. If all heads are in few buckets, the sort costs as much as a
+//! comparison sort. Sources: Knuth, TAOCP 3, 5.2.5; for a radix pass with the most significant digit first, Bentley
+//! and `McIlroy`, "Engineering Radix Sort", 1993.
 
 use std::cmp::Ordering;
 use std::thread;
 
 use types::head;
 
-/// An item to sort: a head with its payload.
+/// An item to sort, which is a head with its payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Headed<T> {
     pub(crate) head: u64,
@@ -19,27 +19,27 @@ pub(crate) struct Headed<T> {
 }
 
 impl<T> Headed<T> {
-    /// An item of a key whose bytes after the common prefix are `rest`.
+    /// Creates an item. `rest` are the bytes of the key after the common prefix of all keys.
     #[inline]
     pub(crate) fn new(rest: &[u8], item: T) -> Self {
         Self { head: head(rest), item }
     }
 }
 
-/// Approximate number of items per bucket.
+/// The approximate number of items per bucket.
 const BUCKET_ITEMS: usize = 256;
 
-/// Limit on the number of buckets. The write positions of all buckets are in use and must stay within the second-level
-/// cache.
+/// The largest number of bucket bits. The radix pass writes to all buckets, so the write positions of all buckets
+/// must fit into the second-level CPU cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
-/// Minimum number of items that justifies another thread.
+/// The smallest number of items for which another thread is used.
 const ITEMS_PER_THREAD: usize = 1 << 15;
 
-/// Maximum number of threads, because a flush shares the machine.
+/// The largest number of threads. The limit leaves CPUs for other work during a flush.
 const MAX_THREADS: usize = 8;
 
-/// Sorts `items` by their heads, and items with equal heads by `tie`, which must distinguish all items.
+/// Sorts `items` by their heads. Sorts items with equal heads by `tie`, which must never return `Equal`.
 pub(crate) fn sort<T, F>(items: &mut Vec<Headed<T>>, tie: F)
 where
     T: Copy + Default + Send,
@@ -62,7 +62,7 @@ where
         let mut rest = &mut items[..];
         let mut first = 0;
         while !rest.is_empty() {
-            // A share of complete buckets.
+            // Each thread gets a share of complete buckets.
             let wanted = ends.partition_point(|end| *end < first + share);
             let end = ends.get(wanted).copied().unwrap_or(first + rest.len());
             let taken = ends.drain(..(wanted + 1).min(ends.len())).collect::<Vec<_>>();
@@ -75,7 +75,7 @@ where
     });
 }
 
-/// Distributes items into buckets; returns the buckets' ends.
+/// Distributes items into buckets. Returns the end of each bucket.
 fn scatter<T: Copy + Default>(
     items: &mut Vec<Headed<T>>,
     buckets: usize,
@@ -97,7 +97,7 @@ fn scatter<T: Copy + Default>(
     ends
 }
 
-/// Sorts each bucket of `items`, which begins at `first` of all.
+/// Sorts each bucket of `items`. `first` is the index of the first item of `items` among all items.
 fn sort_buckets<T>(
     items: &mut [Headed<T>],
     first: usize,

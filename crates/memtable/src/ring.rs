@@ -1,24 +1,25 @@
-//! A consistent-hash ring. The ring maps a hash to a shard, so that a change of the number of shards moves as few keys
-//! as possible.
+//! A consistent-hash ring, which maps hashes to shards. If the number of shards changes, as few keys as possible move
+//! to another shard.
 //!
-//! Each shard owns virtual nodes: points on the ring of all 128-bit numbers, placed by the XXH3-128 of the shard number
-//! and the point number. A hash belongs to the first point at or after it. A shard gets keys in proportion to its
-//! points, with a deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees",
-//! STOC 1997; with XXH3-128 as in the cs265 paper, section 2.2.1.
+//! Each shard has virtual nodes, which are points on the ring of all 128-bit numbers. The position of a point is the
+//! XXH3-128 hash of the shard number and the point number. A hash belongs to the first point at or after the hash.
+//! The number of keys of a shard is proportional to its number of points, with a deviation of about `1 /
+//! sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC 1997. The cs265 paper, section
+//! 2.2.1, also uses XXH3-128.
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Points of all shards, in order around the ring.
+/// A ring with the points of all shards, in order.
 #[derive(Debug)]
 pub(crate) struct Ring {
     points: Vec<Point>,
-    /// For each value of the highest `bucket_bits` of a hash, the first point at or after its start. The search for a
-    /// hash therefore needs only one or two steps.
+    /// For each value of the highest `bucket_bits` bits of a hash, the index of the first point at or after the
+    /// smallest hash with these bits. A lookup therefore needs only one or two steps.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }
 
-/// One virtual node.
+/// One virtual node of a shard.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at: u128,
@@ -26,7 +27,7 @@ struct Point {
 }
 
 impl Ring {
-    /// Creates a ring of shards with these numbers of points. Requires at least one shard, and at least one point per
+    /// Creates a ring. Shard i has `points[i]` points. There must be at least one shard, and at least one point per
     /// shard.
     pub(crate) fn new(points: &[u32]) -> Self {
         let mut points: Vec<Point> = (0..)
@@ -44,18 +45,19 @@ impl Ring {
         Self { points, buckets, bucket_bits }
     }
 
-    /// The shard that `hash` belongs to.
+    /// Returns the index of the shard to which `hash` belongs.
     #[inline]
     pub(crate) fn shard(&self, hash: u128) -> usize {
         let bucket = (hash >> (u128::BITS - self.bucket_bits)) as usize;
         let from = self.buckets[bucket] as usize;
         let behind = self.points[from..].iter().find(|point| point.at >= hash);
-        // After the last point the ring wraps around.
+        // A hash after the last point belongs to the first point of the ring.
         behind.unwrap_or(&self.points[0]).shard as usize
     }
 }
 
-/// Position of a virtual node. The leading word prevents small integer keys from having the hash of a point.
+/// Returns the position of a virtual node. The hash input begins with a constant word, so that no small integer key
+/// has the hash of a point.
 fn place(shard: u32, node: u32) -> u128 {
     let mut name = *b"ring........";
     name[4..8].copy_from_slice(&shard.to_le_bytes());
@@ -69,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Hashes close to the borders of points and buckets, and others.
+    /// Returns hashes near the borders of points and buckets, and other hashes.
     fn probes(ring: &Ring) -> Vec<u128> {
         let near = ring.points.iter().flat_map(|point| [point.at - 1, point.at, point.at + 1]);
         near.chain([0, u128::MAX]).chain((0..10_000u64).map(|i| xxh3_128(&i.to_le_bytes()))).collect()
@@ -99,7 +101,8 @@ mod tests {
             assert!(old == new || new == 16, "a key moved between shards that both stay");
             moved += usize::from(old != new);
         }
-        // 1/17 of the keys, plus or minus three times the spread of 128 points, which is 9 %.
+        // The expected share is 1/17 of the keys, with a tolerance of three times the deviation of 128 points, which
+        // is 9 %.
         assert!((4_200..7_600).contains(&moved), "{moved}");
     }
 

@@ -1,13 +1,15 @@
-//! The B+-tree of the `scc` crate: readers without locks, writers that lock a leaf.
+//! The B+-tree of the crate `scc`. Readers take no locks, and a writer locks one leaf.
 //!
-//! `TreeIndex` maps each key to an anchor in an arena. The anchor links to the versions of the key, newest first, which
-//! are joined by compare-and-swap. Keys up to 30 bytes are stored in the leaves of the tree. Leaves have 14 entries: a
-//! lookup among 500 k visits five or six nodes, the anchor and one record. Bytes per entry: key, value, 24 of header
-//! and link, rounded up to 8; as many again, with the key, for the anchor; and 72 of nodes.
+//! `TreeIndex` maps each key to an anchor in an arena. The anchor is the begin of a chain of all versions of the key,
+//! ordered from newest to oldest. Writers add versions to the chain by compare-and-swap. The leaves of the tree store
+//! keys of up to 30 bytes. A leaf has up to 14 entries. A lookup among 500,000 entries visits five or six nodes, the
+//! anchor and one record. An entry takes the bytes of its key and value and 24 bytes of header and link, rounded up
+//! to a multiple of 8. The anchor takes the bytes of the key and 24 more bytes, and the nodes take 72 bytes per key.
 //!
-//! Anchors keep lookups fast. In scc 3.8.8, a range that begins at an absent key reads leaf after leaf (0.7 ms among
-//! 100 k random keys, against 0.5 µs at a present key). The tree must therefore not be searched for (key, snapshot).
-//! Scans from absent keys still have this cost.
+//! Anchors keep lookups fast. In scc 3.8.8, a range query that begins at an absent key reads many leaves. Such a
+//! query takes 0.7 ms among 100,000 random keys, while a query that begins at a present key takes 0.5 µs. For this
+//! reason, lookups do not search the tree for a pair of key and snapshot. Scans that begin at an absent key still
+//! have this cost.
 //!
 //! Source: the documentation of `scc` 3.8, `TreeIndex`.
 
@@ -33,10 +35,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Node bytes per entry: slots of 48, two thirds full.
+/// The number of node bytes per key. Slots take 48 bytes, and two thirds of all slots are used.
 const NODE_BYTES: usize = 72;
 
-/// Creates [`Index`]es that recycle their memory.
+/// Creates [`Index`]es that reuse the memory of earlier memtables.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -48,7 +50,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A borrowed key to search for.
+/// A borrowed key for a search in the tree.
 struct Sought<'a>(InlineKey<'a>);
 
 impl Equivalent<InlineKey<'static>> for Sought<'_> {
@@ -65,12 +67,12 @@ impl Comparable<InlineKey<'static>> for Sought<'_> {
     }
 }
 
-/// The tree and the arena of its versions.
+/// The memtable: the tree and the arena of the versions.
 struct Index {
-    /// The keys and their anchors. An anchor is a version with the highest number and no value.
+    /// The keys with their anchors. An anchor is a version with the highest sequence number and without a value.
     tree: TreeIndex<InlineKey<'static>, Ref<Version>>,
     arena: SharedArena,
-    /// Number of created anchors, in use or not.
+    /// The number of created anchors, including unused anchors.
     anchors: AtomicUsize,
 }
 
@@ -79,7 +81,7 @@ impl Index {
         self.tree.peek(&Sought(InlineKey::probe(key)), guard).copied()
     }
 
-    /// Anchor of `key`, created if it is missing.
+    /// Returns the anchor of `key`. Creates the anchor if it does not exist.
     fn make_anchor(&self, key: &[u8], guard: &Guard) -> Ref<Version> {
         self.anchor(key, guard).unwrap_or_else(|| {
             let own = self.arena.append(key, SequenceNumber::MAX, None, 1);
@@ -92,13 +94,13 @@ impl Index {
     }
 }
 
-/// The tree as seen by one operation.
+/// The tree during one operation, with the guard that keeps removed memory readable.
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,
 }
 
-/// A range of the tree.
+/// An iterator over a key range of the tree.
 type Range<'a> = tree_index::Range<
     'a,
     InlineKey<'static>,
@@ -107,26 +109,26 @@ type Range<'a> = tree_index::Range<
     (Bound<InlineKey<'static>>, Bound<InlineKey<'static>>),
 >;
 
-/// A version, and the following keys in scan direction.
+/// A cursor: the current version, and the following keys in scan direction.
 struct Cursor<'a> {
     version: Ref<Version>,
     rest: Range<'a>,
 }
 
 impl<'t> Open<'t> {
-    /// The keys above `key`, or all.
+    /// Returns the keys above `key`, or all keys if `key` is `None`.
     fn above(&self, key: Option<&[u8]>) -> Range<'t> {
         let from = key.map_or(Bound::Unbounded, |key| Bound::Excluded(InlineKey::owned(key)));
         self.index.tree.range((from, Bound::Unbounded), self.guard)
     }
 
-    /// The keys below `key`, or all.
+    /// Returns the keys below `key`, or all keys if `key` is `None`.
     fn below(&self, key: Option<&[u8]>) -> Range<'t> {
         let to = key.map_or(Bound::Unbounded, |key| Bound::Excluded(InlineKey::owned(key)));
         self.index.tree.range((Bound::Unbounded, to), self.guard)
     }
 
-    /// Newest version of the next key of an ascending range. Skips anchors without a version.
+    /// Returns a cursor at the newest version of the next key in an ascending range. Skips anchors without a version.
     fn up(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         loop {
             let (_, anchor) = rest.next()?;
@@ -136,7 +138,7 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Oldest version of the next key of a descending range.
+    /// Returns a cursor at the oldest version of the next key in a descending range.
     fn down(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         let arena = &self.index.arena;
         loop {
@@ -148,14 +150,14 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Last version of `probe`'s key before it.
+    /// Returns the last version before `probe` that has the key of `probe`.
     fn newer(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
         let newest = chain::older(&self.index.arena, anchor)?;
         chain::last_above(&self.index.arena, newest, probe.sequence)
     }
 
-    /// First version of `probe`'s key at or after it.
+    /// Returns the first version at or after `probe` that has the key of `probe`.
     #[inline]
     fn within(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
@@ -246,7 +248,7 @@ impl Memtable for Index {
     }
 
     fn len(&self) -> usize {
-        // The order matters: an anchor counted here is also counted among the versions.
+        // The anchors are counted first, so that every counted anchor is also counted among the versions.
         let anchors = self.anchors.load(Acquire);
         self.arena.versions() - anchors
     }

@@ -1,4 +1,4 @@
-//! Allocation cursor of the threads of a [shared arena](crate::shared_arena). Each shard fills its own block of the
+//! The allocation cursors of a [shared arena](crate::shared_arena). Each shard of threads fills its own block of the
 //! arena.
 
 use std::ops::Range;
@@ -6,41 +6,42 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// A cursor into the current block of its threads, on separate cache lines. Units are counted from the beginning of the
-/// arena, and no block occurs twice.
+/// A shard, which is a cursor into the current block of its threads. A shard has its own cache lines. Units are
+/// numbered from the begin of the arena, and no block is used twice.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
-    /// End of the block in the upper half, number of used units in the lower half.
+    /// The upper half of the word is the end of the block. The lower half is the index of the first free unit.
     cursor: AtomicU64,
-    /// Number of versions appended by its threads.
+    /// The number of versions that the threads of the shard have appended.
     versions: AtomicUsize,
     refill: Mutex<()>,
 }
 
-/// Value of a cursor with this many units left.
+/// Returns the cursor word for a block with the free units `left`.
 #[inline]
 fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)
 }
 
-/// Units that are left for a cursor value. No units are left if the cursor is beyond its end.
+/// Returns the free units for a cursor word. The range is empty if the cursor is after the end of the block.
 #[inline]
 fn left(cursor: u64) -> Range<u32> {
     cursor as u32..(cursor >> 32) as u32
 }
 
 impl Shard {
-    /// Takes `units` from the block; `None` if the block is full. A cursor beyond its end stays there until the next
-    /// block, so that no smaller request can succeed after a larger request failed.
+    /// Takes `units` units from the block. Returns `None` if the block has too few free units. A failed request
+    /// leaves the cursor after the end of the block, so that no smaller request succeeds until the shard gets the
+    /// next block.
     #[inline]
     pub(crate) fn bump(&self, units: u32) -> Option<u32> {
         let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
         (left.len() >= units as usize).then_some(left.start)
     }
 
-    /// Takes at least `least` and at most `most` units from the block, and returns them with the end of the block.
-    /// `None` if fewer units are left.
+    /// Takes at least `least` and at most `most` units from the block. Returns these units and the end of the block,
+    /// or `None` if the block has too few free units.
     pub(crate) fn bump_some(&self, least: u32, most: u32) -> Option<(Range<u32>, u32)> {
         let mut before = self.cursor.load(Ordering::Relaxed);
         loop {
@@ -57,35 +58,35 @@ impl Shard {
         }
     }
 
-    /// Returns units to the block that ends at `block_end`. The block must still be the current block, and the units
-    /// must be the last units taken from it.
+    /// Gives units back to the block that ends at `block_end`. The units are lost if the block is no longer the
+    /// current block, or if other units were taken after these units.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
         let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// Units left in the block.
+    /// Returns the free units of the block.
     pub(crate) fn left(&self) -> Range<u32> {
         left(self.cursor.load(Ordering::Relaxed))
     }
 
-    /// Lock held by a thread that assigns another block to the shard.
+    /// Locks the shard, for a thread that assigns another block to the shard.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         self.refill.lock()
     }
 
-    /// Continues with another block.
+    /// Sets the current block of the shard.
     pub(crate) fn begin(&self, block: Range<u32>) {
         self.cursor.store(cursor(block), Ordering::Release);
     }
 
-    /// Counts versions.
+    /// Adds to the number of appended versions.
     #[inline]
     pub(crate) fn count(&self, versions: usize) {
         self.versions.fetch_add(versions, Ordering::Relaxed);
     }
 
-    /// Number of counted versions.
+    /// Returns the number of appended versions.
     pub(crate) fn versions(&self) -> usize {
         self.versions.load(Ordering::Relaxed)
     }
@@ -122,7 +123,7 @@ mod tests {
         shard.give_back(taken, end);
         assert_eq!(shard.left(), 114..120, "others were taken behind them");
         let (taken, end) = shard.bump_some(6, 8).unwrap();
-        // The next block may follow directly.
+        // The next block may begin right after the end of the previous block.
         shard.begin(120..140);
         shard.give_back(taken, end);
         assert_eq!(shard.left(), 120..140, "they are of another block");

@@ -1,10 +1,11 @@
-//! Many B-trees, each with its own lock. Writers of different shards do not wait for each other.
+//! Several B-trees (shards), each with its own lock. Writers of different shards do not wait for each other.
 //!
-//! By default, keys are routed by hash. This uses a consistent-hash ring with virtual nodes as in the cs265 paper
-//! (sections 2.2.1 and 2.2.2), or a plain modulo to measure the cost of the ring. Hash routing keeps no order, so every
-//! scan merges all shards. Alternatively, keys are routed by range, and a scan reads one shard after the other. The
-//! borders are the quantiles of the last immutable memtable, so that they follow the keys. For the first memtable, the
-//! borders split the space of first eight bytes into equal parts.
+//! By default, the hash of a key selects its shard. The router is a consistent-hash ring with virtual nodes as in the
+//! cs265 paper (sections 2.2.1 and 2.2.2). The router `modulo` is an alternative without a ring, to measure the cost
+//! of the ring. Hash routing does not keep the order of keys, so every scan merges all shards. With the router
+//! `range`, each shard has a key range, and a scan reads one shard after another. The borders of these ranges are
+//! quantiles of the keys of the last immutable memtable, so that the borders adapt to the keys. For the first
+//! memtable, the borders divide all possible first eight bytes into equal parts.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -40,10 +41,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      weights = []\n",
 );
 
-/// Maximum number of shards, because a scan takes the lock of each.
+/// The largest number of shards. The number is limited, because a scan takes the locks of all shards.
 const MAX_SHARDS: u32 = 256;
 
-/// Maximum number of points per shard.
+/// The largest number of points per shard.
 const MAX_VIRTUAL_NODES: u32 = 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -62,7 +63,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Number of points of each shard on the ring.
+    /// Returns the number of points of each shard on the ring.
     fn points(&self) -> Result<Vec<u32>, String> {
         let (shards, nodes) = (self.shards as usize, self.virtual_nodes);
         if self.weights.is_empty() {
@@ -74,14 +75,14 @@ impl Params {
         let points = |weight: &u32| {
             let points = nodes.checked_mul(*weight).filter(|points| (1..=MAX_VIRTUAL_NODES).contains(points));
             points.ok_or_else(|| {
-                format!("a weight is {weight}; virtual_nodes times it must be 1 to {MAX_VIRTUAL_NODES}")
+                format!("a weight is {weight}; virtual_nodes times a weight must be 1 to {MAX_VIRTUAL_NODES}")
             })
         };
         self.weights.iter().map(points).collect()
     }
 }
 
-/// Mapping from keys to shards.
+/// The rule that maps keys to shards.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RouterKind {
@@ -90,15 +91,15 @@ enum RouterKind {
     Range,
 }
 
-/// Creates [`ShardedBTree`]s. All of them share one router, which may be learned from earlier memtables, and recycle
-/// their memory.
+/// Creates [`ShardedBTree`]s, which reuse the memory of earlier memtables. The router for the next memtable can
+/// depend on the keys of earlier memtables.
 struct Policy {
     shards: u32,
     pool: Arc<ChunkPool>,
     router: SharedRouter,
 }
 
-/// Router of the next memtable.
+/// The router for the next memtable.
 type SharedRouter = Arc<RwLock<Arc<Router>>>;
 
 impl Build<dyn MemtablePolicy> for Policy {
@@ -115,7 +116,7 @@ impl Build<dyn MemtablePolicy> for Policy {
             ));
         }
         if !params.weights.is_empty() && params.router != RouterKind::Ring {
-            return Err("weights are points of the ring; leave them out, or say router = \"ring\"".to_owned());
+            return Err("weights needs router = \"ring\"; set this router, or leave weights out".to_owned());
         }
         let router = match params.router {
             RouterKind::Ring => Router::Ring(Ring::new(&params.points()?)),
@@ -137,17 +138,17 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// Maps a key to its shard.
+/// A router, which maps a key to its shard.
 enum Router {
-    /// Keys are routed by their XXH3-128 on the ring.
+    /// The XXH3-128 hash of a key selects a point on the ring.
     Ring(Ring),
-    /// Keys are routed by their XXH3-128 modulo the number of shards.
+    /// The shard is the XXH3-128 hash of the key modulo the number of shards.
     Modulo(u64),
-    /// Keys are routed by range. The list has the smallest keys of all shards except the first, in order.
+    /// Each shard has a key range. The list has the smallest keys of all shards except the first shard, in order.
     Range(Vec<Vec<u8>>),
 }
 
-/// Borders that split all first eight bytes equally.
+/// Returns borders that divide all possible first eight bytes into equal parts.
 fn equal_parts(shards: u32) -> Vec<Vec<u8>> {
     let border = |shard: u32| ((u128::from(shard) << 64) / u128::from(shards)) as u64;
     (1..shards).map(|shard| border(shard).to_be_bytes().to_vec()).collect()
@@ -163,21 +164,21 @@ impl Router {
         }
     }
 
-    /// Whether all keys of a shard precede all keys of the next.
+    /// Whether all keys of each shard precede all keys of the next shard.
     fn keeps_order(&self) -> bool {
         matches!(self, Self::Range(_))
     }
 }
 
-/// One map and its lock, on separate cache lines.
+/// One shard: a map and its lock. A shard has its own cache lines.
 #[repr(align(128))]
 struct Shard(RwLock<VersionMap>);
 
-/// All shards of one memtable.
+/// The memtable with all its shards.
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
-    /// Receives the borders derived from this memtable's keys.
+    /// The place for the router of the next memtable, whose borders are computed from the keys of this memtable.
     next_router: SharedRouter,
 }
 
@@ -186,14 +187,14 @@ impl ShardedBTree {
         &self.shards[self.router.shard(key.bytes)].0
     }
 
-    /// Locks all shards for reading. Writers hold one lock at a time, so no deadlock is possible.
+    /// Locks all shards for reading. No deadlock is possible, because a writer has only one lock at a time.
     fn read_all(&self) -> Vec<RwLockReadGuard<'_, VersionMap>> {
         self.shards.iter().map(|shard| shard.0.read()).collect()
     }
 }
 
 impl ShardedBTree {
-    /// Passes the first `limit` visible entries to `sink`, in the order of `direction`.
+    /// Passes up to `limit` visible entries to `sink`, in the order of `direction`.
     fn hand_out<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -213,8 +214,8 @@ impl ShardedBTree {
         }
     }
 
-    /// Keys that split all keys into as many equal parts as there are shards. With fewer keys than shards, there are
-    /// fewer parts.
+    /// Returns the borders that divide all keys of the memtable into equal parts, one part per shard. If there are
+    /// fewer keys than shards, there are fewer parts.
     fn quantiles(&self) -> Vec<Vec<u8>> {
         let shards = self.read_all();
         let keys = shards.iter().map(|map| map.keys()).sum::<usize>();
@@ -274,7 +275,7 @@ impl Memtable for ShardedBTree {
     }
 }
 
-/// Position of the merge in one shard.
+/// The position of a merging scan in one shard.
 struct Cursor<'m, I> {
     map: &'m VersionMap,
     slot: Slot<'m>,
@@ -283,7 +284,7 @@ struct Cursor<'m, I> {
 }
 
 impl<I> Ord for Cursor<'_, I> {
-    /// The cursor that comes next is the greatest, because the heap is a max-heap.
+    /// Orders cursors so that the cursor with the next key is the greatest, because the heap is a max-heap.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         match self.direction {
             Direction::Forward => other.slot.0.cmp(self.slot.0),
@@ -306,8 +307,8 @@ impl<I> PartialEq for Cursor<'_, I> {
 
 impl<I> Eq for Cursor<'_, I> {}
 
-/// Passes the first `limit` visible entries of all shards to `sink`, in the order of `direction`. A key is in one
-/// shard, so cursors never compare equal.
+/// Passes up to `limit` visible entries of all shards to `sink`, in the order of `direction`. A key is in only one
+/// shard, so two cursors never have equal keys.
 fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     direction: Direction,
@@ -330,7 +331,7 @@ fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     }
 }
 
-/// Passes the first `limit` visible entries of consecutive shards to `sink`.
+/// Passes up to `limit` visible entries to `sink`. The function reads one shard after another.
 fn chain<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     snapshot: SequenceNumber,
@@ -405,7 +406,8 @@ mod tests {
         }
         let lens = table.shard_lens();
         assert_eq!(lens.iter().sum::<usize>(), table.len());
-        // A share of 256 points has a standard deviation of 6 %; three times that is the limit.
+        // The share of a shard with 256 points has a standard deviation of 6 %. The test allows three times this
+        // deviation.
         for (len, expected) in lens.iter().zip([1000.0, 2000.0, 1000.0, 4000.0]) {
             assert!((*len as f64 / expected - 1.0).abs() < 0.2, "{lens:?}");
         }
@@ -418,7 +420,7 @@ mod tests {
             (RouterKind::Ring, vec![0; 16], "a weight is 0"),
             (RouterKind::Ring, vec![9; 16], "a weight is 9"),
             (RouterKind::Ring, vec![u32::MAX; 16], "must be 1 to 1024"),
-            (RouterKind::Modulo, vec![1; 16], "points of the ring"),
+            (RouterKind::Modulo, vec![1; 16], "weights needs router"),
         ] {
             let params = Params { router, weights, ..Params::default() };
             let error = Policy::build(params).err().unwrap();

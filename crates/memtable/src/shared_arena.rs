@@ -1,15 +1,16 @@
-//! A lock-free arena that many threads fill at the same time. Records and nodes never move, live as long as the arena,
-//! and are identified by 32-bit references.
+//! A lock-free arena that several threads fill at the same time. Records and nodes never move, live as long as the
+//! arena, and have 32-bit references.
 //!
-//! The arena is one address range of 8-byte units, split into chunks. The first chunk has about the capacity of the
-//! memtable, and each further chunk doubles the total. Chunks are memory-mapped, so that unused memory costs nothing.
-//! The chunks request huge pages, because an ordered structure of 64 MiB otherwise spends more on address translation
-//! than on the search. Each thread takes blocks from the range and fills them through the cursor of its shard. Only the
-//! threads of a shard write its cache line.
+//! The arena is one address range of 8-byte units, which is divided into chunks. The first chunk has about the
+//! capacity of the memtable, and each further chunk doubles the total size. Chunks are memory-mapped, so unused
+//! memory costs nothing. The chunks request huge pages. Without huge pages, a search in an ordered structure of 64
+//! MiB spends most of its time on address translation. A thread takes blocks from the address range, and fills a
+//! block through the cursor of its shard. Only the threads of a shard write the cache line of its cursor.
 //!
-//! Reads are safe for three reasons. A reference comes only from this arena ([`Ref`] has no other constructor), its
-//! target was written before the reference was returned, and nothing is freed before the arena. To pass a reference to
-//! another thread, store it in an [`AtomicRef`] or a link word (release, acquire).
+//! Reads are safe for three reasons. First, only the arena creates references, because [`Ref`] has no other
+//! constructor. Second, the arena writes the target of a reference before it returns the reference. Third, the arena
+//! frees no record or node before the arena itself is dropped. To pass a reference to another thread, store the
+//! reference in an [`AtomicRef`] or a link word (release, acquire).
 
 #![allow(unsafe_code)]
 
@@ -30,60 +31,62 @@ use types::SequenceNumber;
 pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Version, VersionRecord};
 use crate::shard::Shard;
 
-/// Size of a unit in bytes. Every record begins at a multiple of this size.
+/// The size of a unit in bytes. Every record begins at a multiple of this size.
 const UNIT_BYTES: usize = 8;
 
-/// Units per cache line, to which nodes are aligned.
+/// The number of units per cache line. Nodes are aligned to cache lines.
 const LINE_UNITS: u32 = 8;
 
-/// Units that a shard takes at a time.
+/// The number of units in a block, which is taken by a shard at once.
 const BLOCK_UNITS: u32 = (16 << 10) / UNIT_BYTES as u32;
 
-/// A record larger than this is allocated outside of blocks.
+/// The largest record in units that is allocated in a block. Larger records are allocated outside of blocks.
 const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
 
-/// Minimum and maximum size of the first chunk, as powers of two of units: 64 KiB and 256 MiB.
+/// The smallest and the largest size of the first chunk, as powers of two of units. The sizes are 64 KiB and 256 MiB.
 const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 
-/// Number of chunks that fill 2^32 units if the first has the minimum size.
+/// The number of chunks that together have 2^32 units, if the first chunk has the smallest size.
 const MAX_CHUNKS: usize = 20;
 
-/// Units of the whole range: 32 GiB, minus a reserve. The reserve keeps a cursor that moved beyond its block from
-/// wrapping around.
+/// The number of units in the whole address range, which is 32 GiB minus a reserve. The reserve prevents the overflow
+/// of a cursor that has moved after the end of its block.
 const LINE_END: u64 = (1 << 32) - (1 << 20);
 
-/// Number of cursors. With more threads than cursors, several threads share a cursor.
+/// The number of shards, each with a cursor. If there are more threads than shards, several threads share a cursor.
 const SHARDS: usize = 16;
 
-/// Length that marks a tombstone; no value is that long.
+/// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Units before the key, which contain the sequence number, the lengths and the height.
+/// The number of units in a header. The header is before the key, and has the sequence number, the lengths and the
+/// height.
 const HEADER_UNITS: usize = 2;
 
-/// Bytes of a version in addition to key and value.
+/// The number of header bytes of a version, in addition to its key and value.
 pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 
-/// Maximum number of idle first chunks. A tree with a flush backlog has a memtable or two waiting, and frees them
-/// shortly after each other.
+/// The largest number of unused first chunks in a pool. A tree that waits for flushes has one or two immutable
+/// memtables, and frees these memtables in quick succession.
 const MOST_IDLE: usize = 2;
 
-/// Idle mapped memory for the next arenas: pages that were used before are not zeroed again.
+/// A pool of unused mapped memory for the next arenas of a tree. The kernel need not zero the pages of reused memory
+/// again.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {
     idle: Mutex<Vec<MmapMut>>,
 }
 
 impl MapPool {
-    /// Mapped memory of `len` bytes, used before or all zero.
+    /// Returns mapped memory of `len` bytes. The memory is reused, or is new and consists of zeros.
     fn take(&self, len: usize) -> MmapMut {
         let mut idle = self.idle.lock();
         let found = idle.iter().position(|map| map.len() == len).map(|at| idle.swap_remove(at));
         drop(idle);
         found.unwrap_or_else(|| {
             let map = MmapOptions::new().len(len).no_reserve_swap().map_anon();
-            let map = map.unwrap_or_else(|error| panic!("no {len} bytes for a memtable: {error}"));
-            // If the kernel ignores the advice, ordinary pages remain.
+            let map = map.unwrap_or_else(|error| panic!("cannot map {len} bytes for a memtable: {error}"));
+            // If the kernel rejects the advice, the memory has ordinary pages.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);
             map
@@ -91,27 +94,27 @@ impl MapPool {
     }
 }
 
-/// The arena.
+/// The lock-free arena. See the documentation of this module.
 pub(crate) struct SharedArena {
-    /// For each chunk, the address that unit 0 would have if the chunk reached back to unit 0.
+    /// For each chunk, the address that unit 0 would have if the chunk began at unit 0.
     bases: [AtomicPtr<u64>; MAX_CHUNKS],
     first_chunk_bits: u32,
-    /// Units in blocks and large records.
+    /// The number of units that blocks and large records have taken.
     taken: AtomicU64,
     shards: [Shard; SHARDS],
     line: Mutex<Line>,
     pool: Arc<MapPool>,
 }
 
-/// State of the address range.
+/// The state of the address range.
 struct Line {
-    /// First free unit.
+    /// The first free unit.
     next: u64,
     chunks: Vec<MmapMut>,
 }
 
 impl SharedArena {
-    /// An empty arena for about `capacity_bytes`.
+    /// Creates an empty arena for about `capacity_bytes` bytes of keys and values.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
         // Headers, nodes and block ends need memory in addition to keys and values.
         let units = (capacity_bytes / UNIT_BYTES).saturating_mul(2).max(1);
@@ -121,16 +124,16 @@ impl SharedArena {
             first_chunk_bits: bits,
             taken: AtomicU64::new(0),
             shards: Default::default(),
-            // Unit 0 is reserved for no reference.
+            // Unit 0 is never allocated, because the number 0 stands for "no reference".
             line: Mutex::new(Line { next: u64::from(BLOCK_UNITS), chunks: Vec::new() }),
             pool: Arc::clone(pool),
         }
     }
 
-    /// Appends a version with a tower of `height` links, all at the end.
+    /// Appends a version with a tower of `height` links. Each link is the end of the list.
     ///
     /// # Panics
-    /// If `height` is above [`MAX_HEIGHT`], or if 32 GiB are full.
+    /// `height` is above [`MAX_HEIGHT`], or the arena has no free unit left (32 GiB).
     #[inline]
     pub(crate) fn append(
         &self,
@@ -143,20 +146,20 @@ impl SharedArena {
         let shard = self.shard();
         shard.count(1);
         let from = self.allocate(shard, record_units(key, value, height), 1);
-        // SAFETY: the units were just allocated and belong only to this call.
+        // SAFETY: the units were just allocated, and only this call uses them.
         unsafe { self.write_record(from, key, sequence, value, height) }
     }
 
-    /// Appender that reduces the cost of many versions.
+    /// Returns an appender, which reduces the cost per version if many versions are appended.
     pub(crate) fn appender(&self) -> Appender<'_> {
         Appender { arena: self, shard: self.shard(), own: 0..0, block_end: 0, appended: 0 }
     }
 
-    /// Writes a version to the units from `from` on.
+    /// Writes a version to the units that begin at `from`.
     ///
     /// # Safety
-    /// The caller must have allocated [`record_units`] units. No other thread may read or write them before the
-    /// reference is passed on.
+    /// The caller must have allocated [`record_units`] units. No other thread may read or write these units before
+    /// this function has returned the reference.
     #[inline]
     unsafe fn write_record(
         &self,
@@ -171,8 +174,8 @@ impl SharedArena {
         let value_len = value.map_or(TOMBSTONE, |value| value.len() as u32);
         let lengths = u64::from(value_len) << 32 | (height as u64) << 24 | key.len() as u64;
         let at = self.pointer(unit);
-        // SAFETY: by the contract there is memory for everything that is written; words are written at multiples of a
-        // unit.
+        // SAFETY: by the contract, all written bytes are within the allocated units. Words are written at multiples
+        // of a unit.
         unsafe {
             at.sub(height).write_bytes(0, height);
             at.write(sequence);
@@ -184,12 +187,12 @@ impl SharedArena {
         Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
     }
 
-    /// Reads a version.
+    /// Returns the record of a version.
     #[inline]
     pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
         let at = self.pointer(version.0.get()).cast_const();
-        // SAFETY: the reference came from `append`, which wrote header, key and value before it returned it, and they
-        // are never written again; other threads got it through a release and an acquire.
+        // SAFETY: `append` wrote the header, the key and the value before it returned the reference, and never writes
+        // them again. Other threads got the reference by a release and an acquire.
         unsafe {
             let sequence = at.read();
             let lengths = at.add(1).read();
@@ -202,15 +205,15 @@ impl SharedArena {
         }
     }
 
-    /// Link of a version's tower at `level`.
+    /// Returns the link of a version's tower at `level`.
     ///
     /// # Panics
-    /// If the tower is lower.
+    /// The tower has no link at `level`.
     #[inline]
     pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {
         let at = self.pointer(version.0.get()).cast_const();
-        // SAFETY: the header as in `record`. Below it are `height` words that are only ever used as links, which are
-        // `u64` with atomic access; the assertion keeps the level among them.
+        // SAFETY: the header is valid for the reasons in `record`. Before the header are `height` words that are used
+        // only as links, which are atomic `u64`s. The assertion ensures that the level is below `height`.
         unsafe {
             let height = (at.add(1).read() >> 24 & 0xff) as usize;
             assert!(level < height, "level {level} of a tower of {height}");
@@ -218,35 +221,35 @@ impl SharedArena {
         }
     }
 
-    /// Stores a node, which is not dropped with the arena.
+    /// Stores a node in the arena. The destructor of the node never runs, because the arena only frees its memory.
     #[inline]
     pub(crate) fn place<T: Send + Sync>(&self, node: T) -> Ref<T> {
         const { assert!(align_of::<T>() <= LINE_UNITS as usize * UNIT_BYTES && !std::mem::needs_drop::<T>()) };
         let unit = self.allocate(self.shard(), size_of::<T>().div_ceil(UNIT_BYTES), LINE_UNITS);
-        // SAFETY: the units were just allocated, are large enough and aligned to a cache line: chunks
-        // begin at pages.
+        // SAFETY: the units were just allocated and are large enough. The units are aligned to a cache line, because
+        // chunks begin at pages.
         unsafe { self.pointer(unit).cast::<T>().write(node) };
         Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
     }
 
-    /// The node at a reference.
+    /// Returns the node of a reference.
     #[inline]
     pub(crate) fn node<T: Send + Sync>(&self, at: Ref<T>) -> &T {
-        // SAFETY: a `Ref<T>` comes from `place::<T>` of this arena, which wrote the node before it returned the
-        // reference; other threads got it through a release and an acquire. The node is never moved, freed or borrowed
-        // mutably while the arena lives.
+        // SAFETY: `place::<T>` of this arena wrote the node before it returned the `Ref<T>`. Other threads got the
+        // reference by a release and an acquire. The node is never moved, freed or mutably borrowed while the arena
+        // lives.
         unsafe { &*self.pointer(at.0.get()).cast::<T>() }
     }
 
-    /// Prefetches the first `bytes` of a reference's target.
+    /// Prefetches the first `bytes` bytes of the target of a reference.
     #[inline]
     pub(crate) fn prefetch<T>(&self, at: Ref<T>, bytes: usize) {
-        // Chunks begin at cache lines.
+        // The offset in the cache line follows from the unit number, because chunks begin at cache lines.
         let before = (at.0.get() % LINE_UNITS) as usize;
         let from = self.pointer(at.0.get()).wrapping_sub(before);
         for line in (0..before + bytes.div_ceil(UNIT_BYTES)).step_by(LINE_UNITS as usize) {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a prefetch reads nothing, whatever the address.
+            // SAFETY: a prefetch is valid for any address, because it reads no memory.
             unsafe {
                 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
                 _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast());
@@ -256,17 +259,17 @@ impl SharedArena {
         }
     }
 
-    /// Number of appended versions.
+    /// Returns the number of appended versions.
     pub(crate) fn versions(&self) -> usize {
         self.shards.iter().map(Shard::versions).sum()
     }
 
-    /// Bytes used in blocks and large records.
+    /// Returns the number of bytes in blocks and large records.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.taken.load(Ordering::Relaxed) as usize * UNIT_BYTES
     }
 
-    /// Shard of the calling thread.
+    /// Returns the shard of the calling thread.
     #[inline]
     fn shard(&self) -> &Shard {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -276,17 +279,17 @@ impl SharedArena {
         &self.shards[THREAD.with(|thread| *thread) % SHARDS]
     }
 
-    /// Address of a unit. The chunk of the unit is mapped, because the unit was allocated.
+    /// Returns the address of a unit. The chunk of the unit is mapped, because the unit was allocated.
     #[inline]
     fn pointer(&self, unit: u32) -> *mut u64 {
         let chunk = u32::BITS - (unit >> self.first_chunk_bits).leading_zeros();
-        // The base was stored before any unit of the chunk was returned. A thread that has the unit also sees
-        // everything before it, so no stronger ordering is needed.
+        // The base address was stored before any unit of the chunk was returned. A thread that has the unit also sees
+        // all earlier writes, so `Relaxed` suffices.
         let base = self.bases[chunk as usize].load(Ordering::Relaxed);
         base.wrapping_add(unit as usize)
     }
 
-    /// Allocates `units` units, beginning at a multiple of `align`.
+    /// Allocates `units` units that begin at a multiple of `align`. Returns the first unit.
     #[inline]
     fn allocate(&self, shard: &Shard, units: usize, align: u32) -> u32 {
         if units > LARGEST_IN_BLOCK_UNITS {
@@ -301,7 +304,8 @@ impl SharedArena {
         }
     }
 
-    /// Assigns a new block with at least `units` units to the shard, unless another thread has done so.
+    /// Assigns a new block with at least `units` free units to the shard, unless another thread has already assigned
+    /// one.
     #[cold]
     fn refill(&self, shard: &Shard, units: u32) {
         let _guard = shard.lock();
@@ -311,7 +315,8 @@ impl SharedArena {
         }
     }
 
-    /// Takes contiguous blocks from the range, all in one chunk.
+    /// Takes contiguous blocks with at least `units` units from the address range. All these blocks are in one chunk.
+    /// Returns the first unit.
     #[cold]
     fn take(&self, units: u64) -> u32 {
         let mut line = self.line.lock();
@@ -339,26 +344,27 @@ impl SharedArena {
     }
 }
 
-/// Units of a version with a tower of `height` links.
+/// Returns the number of units of a version with a tower of `height` links.
 #[inline]
 fn record_units(key: &[u8], value: Option<&[u8]>, height: usize) -> usize {
     height + HEADER_UNITS + (key.len() + value.map_or(0, <[u8]>::len)).div_ceil(UNIT_BYTES)
 }
 
-/// Appends versions one after the other to units that it reserves in advance. Unused units are returned at the end.
+/// An appender, which reserves units in advance and appends versions to these units. At the end, the appender gives
+/// unused units back to the shard.
 pub(crate) struct Appender<'a> {
     arena: &'a SharedArena,
     shard: &'a Shard,
-    /// Reserved units that are still empty.
+    /// The reserved units that are still unused.
     own: Range<u32>,
-    /// End of the block that contains them.
+    /// The end of the block that has the reserved units.
     block_end: u32,
-    /// Number of versions so far, which are counted at the end.
+    /// The number of appended versions, which is added to the counter of the shard at the end.
     appended: usize,
 }
 
 impl Appender<'_> {
-    /// Like [`SharedArena::append`], without a tower.
+    /// Appends a version without a tower. See [`SharedArena::append`].
     #[inline]
     pub(crate) fn append(
         &mut self,
@@ -375,11 +381,12 @@ impl Appender<'_> {
         } else {
             self.allocate(units)
         };
-        // SAFETY: the units were allocated, and are removed from the reserved ones.
+        // SAFETY: the units were allocated, and are no longer among the reserved units.
         unsafe { self.arena.write_record(from, key, sequence, value, 0) }
     }
 
-    /// Reserves units in advance if a version needs few units, and returns the first of them.
+    /// Allocates `units` units and returns the first unit. If a version needs few units, the function reserves
+    /// further units in advance.
     #[cold]
     fn allocate(&mut self, units: usize) -> u32 {
         self.give_back();
@@ -397,7 +404,8 @@ impl Appender<'_> {
         }
     }
 
-    /// Returns reserved units if nothing was allocated after them. Otherwise these units are lost.
+    /// Gives the reserved units back to the shard. The units are lost if another thread has allocated units after
+    /// them.
     pub(crate) fn give_back(&mut self) {
         if !self.own.is_empty() {
             self.shard.give_back(std::mem::take(&mut self.own), self.block_end);
@@ -414,13 +422,13 @@ impl Drop for Appender<'_> {
 
 impl Drop for SharedArena {
     fn drop(&mut self) {
-        // The next memtable of the tree will need a first chunk of this size.
+        // The first chunk goes to the pool, because the next memtable of the tree needs a first chunk of equal size.
         let first =
             self.line.get_mut().chunks.drain(..).find(|map| map.len() == UNIT_BYTES << self.first_chunk_bits);
         let mut idle = self.pool.idle.lock();
         idle.extend(first);
         let unwanted = (idle.len() > MOST_IDLE).then(|| idle.remove(0));
-        // Unmap after unlocking, because it takes long.
+        // The memory is unmapped after the lock is released, because unmapping takes a long time.
         drop(idle);
         drop(unwanted);
     }
@@ -432,10 +440,10 @@ mod tests {
 
     use super::*;
 
-    /// Independent copy of a version, for comparison with its record.
+    /// A version with a copy of its content, for comparison with its record in the arena.
     type Twin = (Ref<Version>, Vec<u8>, SequenceNumber, Option<Vec<u8>>, usize);
 
-    /// Appends versions of all sizes and shapes, one by one or many at a time. Each version is a function of its
+    /// Appends versions of many sizes, one by one or with an appender. The content of a version is a function of its
     /// number.
     fn append(arena: &SharedArena, numbers: impl Iterator<Item = u64>) -> Vec<Twin> {
         let sizes = [0, 1, 7, 8, 9, 100, 4080, 4096, 20_000, 200_000];
@@ -467,10 +475,10 @@ mod tests {
 
     #[test]
     fn what_many_threads_append_stays_as_it_was() {
-        // Some threads share a shard.
+        // There are more threads than shards, so some threads share a shard.
         const THREADS: u64 = SHARDS as u64 + 4;
         let pool = Arc::default();
-        // The second arena overwrites the content of the first one.
+        // The second arena reuses the memory of the first arena and overwrites its content.
         for _ in 0..2 {
             let arena = SharedArena::new(1 << 16, &pool);
             let twins: Vec<Twin> = thread::scope(|scope| {

@@ -1,8 +1,8 @@
-//! A lock-free skip list: readers and writers never wait for each other.
+//! A lock-free skip list of the crate `crossbeam-skiplist`. Readers and writers never wait for each other.
 //!
-//! `crossbeam-skiplist` contains (key, sequence number) pairs in ascending order of keys. Of each key, the newest
-//! version comes first. A lookup is therefore one search for the first pair at or after (key, snapshot). The skip list
-//! is the memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B). Source of the
+//! The list has pairs of key and sequence number in ascending order of keys. The newest version of each key comes
+//! first. A lookup is therefore one search for the first pair at or after the pair of key and snapshot. The memtable
+//! of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B) are skip lists. Source of the
 //! structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
@@ -25,11 +25,11 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy),
 );
 
-/// Bytes of a node in addition to key and value: reference count and height, two tower pointers on average (each level
-/// is half as likely as the level below), and half a rounding step.
+/// The number of bytes of a node in addition to its key and value. A node has a reference count and a height, on
+/// average two tower pointers, and on average 8 bytes of padding.
 const NODE_BYTES: usize = 8 + 16 + 8;
 
-/// Creates [`SkipList`]s.
+/// Creates [`SkipList`] memtables.
 struct Policy;
 
 impl MemtablePolicy for Policy {
@@ -38,23 +38,23 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// Value of one version in the list.
+/// The value of one version in the list, or `None` for a tombstone.
 type Value = Option<Box<[u8]>>;
 
-/// The list, and the bytes of its values and long keys.
+/// The skip list, and the number of heap bytes of its values and long keys.
 struct SkipList {
     map: SkipMap<VersionedKey<'static>, Value>,
     heap_bytes: AtomicUsize,
 }
 
-/// A version of a key, or a position between versions to search for.
+/// The key and sequence number of a version, or a position between versions for a search.
 struct VersionedKey<'a> {
     key: InlineKey<'a>,
     sequence: SequenceNumber,
 }
 
-/// Order of the list through a common reference type of stored keys and borrowing probes. The list is invariant in its
-/// keys, so a probe with a shorter lifetime can be compared only through this trait.
+/// A trait that stored keys and borrowed probes share, with the order of the list. The list is invariant in its key
+/// type, so only this trait makes a comparison with a probe of a shorter lifetime possible.
 trait Versioned {
     fn versioned(&self) -> &VersionedKey<'_>;
 }
@@ -115,35 +115,36 @@ ordered!(dyn Versioned + '_);
 type Node<'m> = map::Entry<'m, VersionedKey<'static>, Value>;
 
 impl<'a> VersionedKey<'a> {
-    /// Position before all versions of `key`.
+    /// Returns the position before all versions of `key`.
     fn newest(key: InlineKey<'a>) -> Self {
         Self { key, sequence: SequenceNumber::MAX }
     }
 
-    /// Position after all versions of `key`: the first write has number 1.
+    /// Returns the position after all versions of `key`. The position has the sequence number 0, because the first
+    /// write has the number 1.
     fn oldest(key: InlineKey<'a>) -> Self {
         Self { key, sequence: 0 }
     }
 }
 
 impl SkipList {
-    /// First node at or after a bound.
+    /// Returns the first node at or after a bound.
     fn lower(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.lower_bound(bound.map(|key| key as &dyn Versioned))
     }
 
-    /// Last node at or before a bound.
+    /// Returns the last node at or before a bound.
     fn upper(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.upper_bound(bound.map(|key| key as &dyn Versioned))
     }
 
-    /// Newest version of `key` not above `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`.
     fn visible(&self, key: InlineKey<'_>, snapshot: SequenceNumber) -> Option<Node<'_>> {
         let sought = VersionedKey { key, sequence: snapshot };
         self.lower(Bound::Included(&sought)).filter(|node| node.key().key == sought.key)
     }
 
-    /// Passes up to `limit` entries from `from` upward to `sink`.
+    /// Passes up to `limit` entries to `sink`, in ascending order from `from` on.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -160,7 +161,8 @@ impl SkipList {
         while left > 0
             && let Some(node) = next
         {
-            // The newest version of each key comes first. A seek skips all older versions, however many there are.
+            // The newest version of each key comes first. One seek skips all older versions of the key, for any
+            // number of versions.
             let key = &node.key().key;
             next = node.next();
             if next.as_ref().is_some_and(|next| next.key().key == *key) {
@@ -176,7 +178,7 @@ impl SkipList {
         }
     }
 
-    /// Passes up to `limit` entries from `from` downward to `sink`.
+    /// Passes up to `limit` entries to `sink`, in descending order from `from` on.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -193,7 +195,7 @@ impl SkipList {
         while left > 0
             && let Some(node) = next
         {
-            // The oldest version of each key comes first.
+            // In descending order, the oldest version of each key comes first.
             let key = &node.key().key;
             next = node.prev();
             let is_alone = next.as_ref().is_none_or(|next| next.key().key != *key);
@@ -214,7 +216,7 @@ impl SkipList {
     }
 }
 
-/// Passes a node's entry to `sink`.
+/// Passes the entry of a node to `sink`.
 #[inline]
 fn emit<S: FnMut(Entry<'_>) + ?Sized>(node: &Node<'_>, sink: &mut S) {
     let mut buffer = [0; INLINE_BYTES];

@@ -1,10 +1,11 @@
-//! Atomics and sizes that the interleaving models (`crates/interleave`) replace.
+//! The atomics and sizes that the interleaving models (`crates/interleave`) replace by their own.
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub(crate) use std::thread::yield_now;
 
-/// Returns `real`. The interleaving models return the smaller `_model`, because they try all interleavings.
+/// Returns `real`. In the interleaving models, this function returns the smaller `_model`, because these models try
+/// all interleavings of threads.
 pub(crate) const fn sized(real: usize, _model: usize) -> usize {
     real
 }

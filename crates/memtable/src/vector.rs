@@ -1,13 +1,13 @@
-//! An append-only log that is sorted once, when it becomes immutable. Inserts are the cheapest of all memtables, but
-//! earlier reads are slow.
+//! An append-only list that is sorted once, when the memtable becomes immutable. Inserts are the cheapest of all
+//! memtables, but reads before the sort are slow.
 //!
-//! The memtable is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the
-//! immutable buffer is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it
-//! from the newest entry to the oldest. An immutable buffer is searched by bisection.
+//! The memtable is the double-buffered vector of byron (section 1.2 B, figure 5). The active buffer receives appends,
+//! while the immutable buffer is sorted and flushed. Then the tree switches the buffers. A lookup in the active
+//! buffer searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
 //!
-//! Scans need order at any time. A scan sorts the entries appended since the last scan and merges them into the known
-//! order. Repeated scans without inserts therefore cost nothing extra. A scan after inserts costs one pass over the
-//! buffer, like a lookup.
+//! A scan needs sorted entries at any time. A scan sorts the entries that were appended since the last scan, and
+//! merges these entries into the existing order. If there were no inserts since the last scan, a scan has no
+//! additional cost. A scan after inserts costs one pass over the buffer, like a lookup.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
@@ -27,13 +27,13 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Length that marks a tombstone; no value is that long.
+/// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Number of hashes compared at once.
+/// The number of hashes that are compared at once.
 const HASHES_PER_STEP: usize = 64;
 
-/// Creates [`Buffer`]s that recycle their memory.
+/// Creates [`Buffer`]s that reuse the memory of earlier buffers.
 struct Policy {
     pool: Arc<ChunkPool>,
 }
@@ -48,17 +48,17 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// One of the two buffers.
+/// The memtable, which is one of the two buffers.
 struct Buffer {
     log: RwLock<Log>,
-    /// Order of the entries that the last scan saw.
+    /// The order of the entries that existed at the last scan.
     order: RwLock<Arc<Order>>,
-    /// Order of all entries, once the buffer is immutable.
+    /// The order of all entries, when the buffer is immutable.
     frozen: OnceLock<Arc<Order>>,
 }
 
 impl Buffer {
-    /// Order of all entries of `log`, which the caller keeps locked.
+    /// Returns the order of all entries of `log`. The caller has the lock of `log`.
     fn order_of(&self, log: &Log) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         if known.sorted.len() == log.len() {
@@ -69,7 +69,7 @@ impl Buffer {
         order
     }
 
-    /// Position of the newest version of `key` not above `snapshot`.
+    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`.
     fn position(&self, log: &Log, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         match self.frozen.get() {
             Some(order) => order.visible(log, key.bytes, snapshot),
@@ -136,18 +136,18 @@ impl Memtable for Buffer {
     }
 }
 
-/// Entries in arrival order.
+/// The entries in insertion order.
 struct Log {
-    /// Hash of each entry's key, in a separate array, so that a search runs at memory bandwidth.
+    /// The hash of each entry's key. The hashes are in a separate array, so that a search runs at memory bandwidth.
     hashes: Vec<KeyHash>,
     slots: Vec<Slot>,
     records: Arena,
-    /// Whether every sequence number was above the previous sequence number. Concurrent writers may arrive out of
-    /// order.
+    /// Whether every sequence number was above the previous sequence number. Concurrent writers may append sequence
+    /// numbers out of order.
     is_ascending: bool,
 }
 
-/// One entry: its sequence number, and the positions of its key and value.
+/// One entry: its sequence number, and the position of its key and value in the arena.
 #[derive(Clone, Copy)]
 struct Slot {
     sequence: SequenceNumber,
@@ -177,7 +177,7 @@ impl Log {
         self.slots.push(Slot { sequence, place });
     }
 
-    /// Entry number `position`.
+    /// Returns the entry at index `position`.
     #[inline]
     fn entry(&self, position: usize) -> Entry<'_> {
         let record = self.records.bytes_from(self.slots[position].place);
@@ -193,7 +193,8 @@ impl Log {
         self.entry(position).key
     }
 
-    /// Position of the newest version of `key` not above `snapshot`, by a scan from the newest entry.
+    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. The
+    /// function searches from the newest entry to the oldest.
     fn visible(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         let mut best: Option<usize> = None;
         let mut end = self.len();
@@ -224,25 +225,27 @@ impl Log {
     }
 }
 
-/// The first entries of a log in order: keys ascending, of each key the newest version first.
+/// The sorted order of the first entries of a log. Keys are ascending, and the newest version of each key comes
+/// first.
 #[derive(Default)]
 struct Order {
-    /// Common prefix of all keys. Heads begin after it, so that they distinguish keys.
+    /// The common prefix of all keys. Heads begin after this prefix, so that heads distinguish keys.
     prefix: Vec<u8>,
     sorted: Vec<Sorted>,
 }
 
-/// One entry in order, by its position.
+/// One entry of an order: the head of its key, and its position in the log.
 type Sorted = Headed<u32>;
 
-/// Position of an entry in the log.
+/// Returns the position of an entry in the log.
 fn position(entry: &Sorted) -> usize {
     entry.item as usize
 }
 
 impl Order {
-    /// Extends the order to all entries of `log`. Without a known order, the radix sort is used. Otherwise the stable
-    /// sort is used, which detects the ordered part and merges the other entries into it.
+    /// Returns the order of all entries of `log`. If there is no earlier order, the function uses the radix sort.
+    /// Otherwise the function uses the stable sort, which detects the sorted part and merges the other entries into
+    /// this part.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };
@@ -276,7 +279,7 @@ impl Order {
         Self { prefix: prefix.to_vec(), sorted }
     }
 
-    /// Number of entries before (`key`, `sequence`).
+    /// Returns the number of entries before the version of `key` with the number `sequence`.
     fn rank(&self, log: &Log, key: &[u8], sequence: SequenceNumber) -> usize {
         let shared = key.len().min(self.prefix.len());
         match key[..shared].cmp(&self.prefix) {
@@ -295,13 +298,13 @@ impl Order {
         })
     }
 
-    /// Position in the log of the newest version of `key` not above `snapshot`.
+    /// Returns the log position of the newest version of `key` whose sequence number is not above `snapshot`.
     fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
         let found = position(self.sorted.get(self.rank(log, key, snapshot))?);
         (log.key(found) == key).then_some(found)
     }
 
-    /// Passes up to `limit` entries from `from` upward to `sink`.
+    /// Passes up to `limit` entries to `sink`, in ascending order from `from` on.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -327,7 +330,7 @@ impl Order {
         }
     }
 
-    /// Passes up to `limit` entries from `from` downward to `sink`.
+    /// Passes up to `limit` entries to `sink`, in descending order from `from` on.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -354,7 +357,8 @@ impl Order {
         }
     }
 
-    /// Whether entries number `a` and `b` in order are versions of one key. Returns `false` if `b` does not exist.
+    /// Whether the entries with the indices `a` and `b` in the order are versions of one key. Returns `false` if
+    /// entry `b` does not exist.
     fn same_key(&self, log: &Log, a: usize, b: usize) -> bool {
         self.sorted.get(b).is_some_and(|b| {
             let a = &self.sorted[a];
@@ -362,7 +366,8 @@ impl Order {
         })
     }
 
-    /// Passes one version of a key to `sink`: the first version that is not above `snapshot`, if there is one.
+    /// Passes one version of a key to `sink`. This is the first version whose sequence number is not above
+    /// `snapshot`. Passes nothing if there is no such version.
     fn emit<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

@@ -1,8 +1,8 @@
-//! A `BTreeMap` from keys to their versions. The map is the single-threaded core of the B-tree memtables.
+//! A `BTreeMap` from keys to their versions. The B-tree memtables use this single-threaded map under a lock.
 //!
-//! The map stores the keys inline. For each key, it stores the address of its only version in an arena. If a key is
-//! written again, its versions move into a list in order of sequence numbers. Any snapshot is then found by bisection,
-//! however often a key is written.
+//! The map stores short keys inline. If a key was written once, the map stores the address of its only version in an
+//! arena. If a key was written several times, its versions are in a list in the order of sequence numbers. A binary
+//! search finds the version for a snapshot, for any number of versions.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map;
@@ -15,22 +15,22 @@ use crate::allocation::allocation_bytes;
 use crate::arena::{Arena, ChunkPool, RecordAddress};
 use crate::inline_key::{INLINE_BYTES, InlineKey};
 
-/// Length that marks a tombstone; no value is that long.
+/// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Sequence number and length, before the value.
+/// The number of bytes of a record before the value. These bytes are the sequence number and the value length.
 const HEADER_BYTES: usize = 12;
 
-/// Bytes of tree nodes per key of a map filled in random order, as a multiple of key and value. Nodes of eleven slots
-/// are two thirds full, and inner nodes add their edges.
+/// The size of tree nodes per entry, as a multiple of the size of a map key and map value. After inserts in random
+/// order, nodes of eleven slots are two thirds full. The factor includes the edges of inner nodes.
 const NODE_FILL: f64 = 1.6;
 
-/// Location of the versions of one key.
+/// The location of the versions of one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
-    /// The key was written once.
+    /// The key was written once. The address is that of its only version.
     One(RecordAddress),
-    /// Number of its list.
+    /// The key was written several times. The number is the index of its list of versions.
     Many(u32),
 }
 
@@ -41,15 +41,15 @@ struct Version {
     place: RecordAddress,
 }
 
-/// Keys in order, each with all its versions.
+/// An ordered map from keys to all their versions.
 #[derive(Debug)]
 pub(crate) struct VersionMap {
     keys: BTreeMap<InlineKey<'static>, Versions>,
-    /// Versions of the keys that have several, each list in ascending order of sequence numbers.
+    /// The versions of the keys that were written several times. Each list is in ascending order of sequence numbers.
     lists: Vec<Vec<Version>>,
     records: Arena,
     len: usize,
-    /// Bytes of keys that are not inline.
+    /// The number of heap bytes of keys that are too long to be inline.
     key_heap_bytes: usize,
 }
 
@@ -57,7 +57,8 @@ pub(crate) struct VersionMap {
 pub(crate) type Slot<'m> = (&'m InlineKey<'m>, &'m Versions);
 
 impl VersionMap {
-    /// Creates an empty map for about `capacity_bytes` of keys and values. The memory of the map comes from `pool`.
+    /// Creates an empty map for about `capacity_bytes` bytes of keys and values. The map takes its memory from
+    /// `pool`.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         Self {
             keys: BTreeMap::new(),
@@ -68,7 +69,7 @@ impl VersionMap {
         }
     }
 
-    /// Adds a version.
+    /// Adds a version of a key.
     pub(crate) fn insert(&mut self, key: &[u8], sequence: SequenceNumber, value: Option<&[u8]>) {
         let len = value.map_or(TOMBSTONE, |value| value.len() as u32);
         let header = (u128::from(len) << 64 | u128::from(sequence)).to_le_bytes();
@@ -99,7 +100,8 @@ impl VersionMap {
         }
     }
 
-    /// Result of a lookup of `key` at `snapshot`; a value is appended to `value`.
+    /// Returns the result of a lookup of `key` at `snapshot`. If the lookup finds a value, the function appends this
+    /// value to `value`.
     pub(crate) fn get(&self, key: &[u8], snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let Some(versions) = find(&self.keys, key) else { return Lookup::Absent };
         match self.visible(versions, snapshot).map(|record| record.value) {
@@ -112,26 +114,27 @@ impl VersionMap {
         }
     }
 
-    /// Sequence number of the version that a lookup of `key` at `snapshot` finds.
+    /// Returns the sequence number of the version that a lookup of `key` at `snapshot` finds. Returns `None` if the
+    /// lookup finds no version.
     pub(crate) fn sequence_of(&self, key: &[u8], snapshot: SequenceNumber) -> Option<SequenceNumber> {
         self.visible(find(&self.keys, key)?, snapshot).map(|record| record.sequence)
     }
 
-    /// The keys from `from` upward.
+    /// Iterates over the keys in ascending order from `from` on.
     pub(crate) fn ascending<'m>(&'m self, from: Bound<&'m [u8]>) -> impl Iterator<Item = Slot<'m>> {
         let keys: &BTreeMap<InlineKey<'m>, Versions> = &self.keys;
         let from = from.map(InlineKey::probe);
         keys.range::<InlineKey<'m>, _>((from.as_ref(), Bound::Unbounded))
     }
 
-    /// The keys from `from` downward.
+    /// Iterates over the keys in descending order from `from` on.
     pub(crate) fn descending<'m>(&'m self, from: Bound<&'m [u8]>) -> impl Iterator<Item = Slot<'m>> {
         let keys: &BTreeMap<InlineKey<'m>, Versions> = &self.keys;
         let from = from.map(InlineKey::probe);
         keys.range::<InlineKey<'m>, _>((Bound::Unbounded, from.as_ref())).rev()
     }
 
-    /// Passes the entry at `slot`, as of `snapshot`, to `sink`. Returns whether there is an entry.
+    /// Passes the entry of `slot` that is visible at `snapshot` to `sink`. Returns whether there is such an entry.
     #[inline]
     pub(crate) fn emit<S>(&self, slot: Slot<'_>, snapshot: SequenceNumber, sink: &mut S) -> bool
     where
@@ -143,35 +146,36 @@ impl VersionMap {
         true
     }
 
-    /// The number of keys.
+    /// Returns the number of keys in the map.
     pub(crate) fn keys(&self) -> usize {
         self.keys.len()
     }
 
-    /// The number of versions.
+    /// Returns the number of versions in the map.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Memory in bytes: records and lists as allocated, and tree nodes by their average fill.
+    /// Returns the memory of the map in bytes. Records and lists count as allocated, and the size of tree nodes is
+    /// estimated from their average fill.
     pub(crate) fn memory_bytes(&self) -> usize {
         let slots = self.keys.len() * (size_of::<InlineKey<'_>>() + size_of::<Versions>());
         let listed = self.len - (self.keys.len() - self.lists.len());
-        // A list doubles when it grows, so a quarter of it is free on average.
+        // A list doubles its capacity when it grows, so on average a quarter of its capacity is unused.
         let lists = self.lists.capacity() * size_of::<Vec<Version>>()
             + self.lists.len() * allocation_bytes(1)
             + listed * size_of::<Version>() * 4 / 3;
         (slots as f64 * NODE_FILL) as usize + lists + self.key_heap_bytes + self.records.memory_bytes()
     }
 
-    /// The newest version not above `snapshot`.
+    /// Returns the newest version whose sequence number is not above `snapshot`.
     #[inline]
     fn visible(&self, versions: Versions, snapshot: SequenceNumber) -> Option<StoredVersion<'_>> {
         let place = match versions {
             Versions::One(place) => place,
             Versions::Many(list) => {
                 let list = &self.lists[list as usize];
-                // Most readers have the newest snapshot.
+                // The newest version is tested first, because most readers have the newest snapshot.
                 let newest = list.last().expect("a list has versions");
                 if newest.sequence <= snapshot {
                     newest.place
@@ -185,12 +189,14 @@ impl VersionMap {
     }
 }
 
-/// Versions of `key`. A free function, so that the lifetime of the map's keys can shrink to that of the probe.
+/// Returns the versions of `key`. This is a free function, so that the lifetime of the keys in the map can shrink to
+/// the lifetime of the probe.
 fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<Versions> {
     keys.get(&InlineKey::probe(key)).copied()
 }
 
-/// Adds to a list, almost always at its end. Concurrent writers may arrive out of order.
+/// Adds a version to a list. The position is nearly always the end of the list, but concurrent writers may insert
+/// sequence numbers out of order.
 fn add_version(list: &mut Vec<Version>, added: Version) {
     match list.last() {
         Some(newest) if newest.sequence > added.sequence => {
@@ -204,11 +210,11 @@ fn add_version(list: &mut Vec<Version>, added: Version) {
 /// One version of a key, as the arena stores it.
 struct StoredVersion<'m> {
     sequence: SequenceNumber,
-    /// `None` for a tombstone.
+    /// The value of the version, or `None` for a tombstone.
     value: Option<&'m [u8]>,
 }
 
-/// The record at `place`.
+/// Reads the version at the address `place`.
 #[inline]
 fn read(records: &Arena, place: RecordAddress) -> StoredVersion<'_> {
     let record = records.bytes_from(place);

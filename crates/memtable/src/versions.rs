@@ -1,8 +1,9 @@
-//! Total order of all versions, and the operations shared by all memtables with such an order.
+//! The total order of all versions, and the operations that all memtables with this order share.
 //!
-//! Keys ascend, and the newest version of each key comes first, so a lookup is one search for the first version at or
-//! after (key, snapshot). No version has number 0 or the highest number. (key, highest) therefore precedes all versions
-//! of a key, and (key, 0) follows them.
+//! Keys are in ascending order, and the newest version of each key comes first. A lookup is therefore one search for
+//! the first version at or after the pair of key and snapshot. No version has the sequence number 0 or the highest
+//! possible number. The pair of a key and the highest number therefore precedes all versions of the key. The pair of
+//! the key and 0 follows all versions.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -11,7 +12,7 @@ use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
 use crate::shared_arena::{SharedArena, VersionRecord};
 
-/// A position in the order.
+/// A position in the order of versions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe<'a> {
     pub(crate) key: &'a [u8],
@@ -19,63 +20,64 @@ pub(crate) struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Position before all versions of `key`.
+    /// Returns the position before all versions of `key`.
     pub(crate) fn newest(key: &'a [u8]) -> Self {
         Self { key, sequence: SequenceNumber::MAX }
     }
 
-    /// Position after all versions of `key`.
+    /// Returns the position after all versions of `key`.
     pub(crate) fn oldest(key: &'a [u8]) -> Self {
         Self { key, sequence: 0 }
     }
 
-    /// Whether this position precedes `other`.
+    /// Whether this position is before the position `other`.
     #[inline]
     pub(crate) fn is_before(&self, other: &Self) -> bool {
         self.key.cmp(other.key).then_with(|| other.sequence.cmp(&self.sequence)).is_lt()
     }
 
-    /// Order of `record` relative to this position.
+    /// Returns the order of `record` relative to this position.
     #[inline]
     pub(crate) fn order_of(&self, record: &VersionRecord<'_>) -> Ordering {
         record.key.cmp(self.key).then_with(|| self.sequence.cmp(&record.sequence))
     }
 }
 
-/// All versions in order. A cursor is at a version; concurrently inserted versions may be seen or not.
+/// A structure with all versions in order. A cursor is at a version. A cursor may see or miss versions that are
+/// inserted concurrently.
 pub(crate) trait Versions {
     type Cursor;
 
-    /// Cursor at the first version, or at the first version at or after `from`.
+    /// Returns a cursor at the first version at or after `from`, or at the first version of all if `from` is `None`.
     fn seek(&self, from: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// Cursor at the last version, or at the last version before `end`.
+    /// Returns a cursor at the last version before `end`, or at the last version of all if `end` is `None`.
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// Moves a cursor to the next version, or to `None` after the last version.
+    /// Moves a cursor to the next version. After the last version, the cursor becomes `None`.
     fn next(&self, cursor: &mut Option<Self::Cursor>);
 
-    /// Like [`next`](Self::next). Returns `false` if the next version certainly has another key, which saves a
-    /// comparison.
+    /// Moves a cursor as [`next`](Self::next) does. Returns `false` if the next version certainly has another key, so
+    /// that the caller need not compare the keys.
     #[inline]
     fn next_may_share_key(&self, cursor: &mut Option<Self::Cursor>) -> bool {
         self.next(cursor);
         true
     }
 
-    /// Like [`next`](Self::next), to the previous version.
+    /// Moves a cursor to the previous version. Before the first version, the cursor becomes `None`.
     fn previous(&self, cursor: &mut Option<Self::Cursor>);
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a>;
 
-    /// Announces that a scan in `direction` will read this number of versions from the cursor on, so that they can be
-    /// prefetched.
+    /// Announces that a scan in `direction` will read `versions` versions from the cursor on. The structure may
+    /// prefetch these versions.
     #[inline]
     fn expect(&self, cursor: &mut Self::Cursor, direction: Direction, versions: usize) {
         let _ = (cursor, direction, versions);
     }
 
-    /// The newest version of `key` not above `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`.
     #[inline]
     fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<VersionRecord<'_>> {
         let cursor = self.seek(Some(Probe { key, sequence: snapshot }))?;
@@ -83,7 +85,8 @@ pub(crate) trait Versions {
     }
 }
 
-/// Result of a lookup that may have found a version; a value is appended to `value`.
+/// Converts the version that a lookup has found to the result of the lookup. If the version has a value, the function
+/// appends this value to `value`.
 #[inline]
 pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) -> Lookup {
     match version.map(|record| record.value) {
@@ -96,7 +99,7 @@ pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) ->
     }
 }
 
-/// Passes up to `limit` versions, as of `snapshot`, to `sink`.
+/// Passes up to `limit` versions that are visible at `snapshot` to `sink`.
 pub(crate) fn scan<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
@@ -109,13 +112,13 @@ pub(crate) fn scan<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(
     go_on(versions, &mut at, direction, snapshot, limit, sink);
 }
 
-/// The newest version of every key, in order.
+/// Passes the newest version of every key to `sink`, in key order.
 pub(crate) fn drain<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(versions: &V, sink: &mut S) {
     let mut at = versions.seek(None);
     go_on(versions, &mut at, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
 }
 
-/// Start of a scan.
+/// Returns the cursor at the start of a scan.
 pub(crate) fn begin<V: Versions>(
     versions: &V,
     from: Bound<&[u8]>,
@@ -131,7 +134,8 @@ pub(crate) fn begin<V: Versions>(
     }
 }
 
-/// Passes up to `limit` versions from `at` on, as of `snapshot`, to `sink`. Moves `at` past these versions.
+/// Passes up to `limit` versions from `at` on that are visible at `snapshot` to `sink`. Moves `at` after these
+/// versions.
 pub(crate) fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -160,7 +164,8 @@ fn ascend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     while left > 0
         && let Some(cursor) = at
     {
-        // The newest version of each key comes first. A seek skips all older versions, however many there are.
+        // The newest version of each key comes first. One seek skips all older versions of the key, for any number of
+        // versions.
         let record = versions.record(cursor);
         if versions.next_may_share_key(at)
             && at.as_ref().is_some_and(|next| versions.record(next).key == record.key)
@@ -191,7 +196,7 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     while left > 0
         && let Some(cursor) = at
     {
-        // The oldest version of each key comes first.
+        // In descending order, the oldest version of each key comes first.
         let record = versions.record(cursor);
         versions.previous(at);
         let is_alone = at.as_ref().is_none_or(|next| versions.record(next).key != record.key);
@@ -214,7 +219,7 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Passes a version to `sink`. Returns whether there is a version.
+/// Passes a version to `sink` if there is one. Returns whether there is a version.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
@@ -225,7 +230,7 @@ pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,
     snapshot: SequenceNumber,
-    /// Position after the last returned version.
+    /// The position after the last returned version.
     at: Option<V::Cursor>,
 }
 
@@ -249,7 +254,8 @@ impl<'a, V: Versions<Cursor: Send + Sync> + Sync> Rest<'a> for Scan<'a, V> {
     }
 }
 
-/// Up to `limit` versions, as of `snapshot`, found under a lock and borrowed from `arena`, which needs no lock.
+/// Returns up to `limit` versions that are visible at `snapshot`. The function searches the versions under a lock.
+/// The result borrows from `arena`, so the result needs no lock.
 pub(crate) fn found_in<'a, V: Versions>(
     arena: &'a SharedArena,
     versions: &V,
@@ -264,8 +270,9 @@ pub(crate) fn found_in<'a, V: Versions>(
     Entries::in_place(found)
 }
 
-/// Implements the methods of [`Memtable`](crate::Memtable) that follow from an order of versions. The method `versions`
-/// returns the order, with its lock guard and an `arena`, or `unguarded`, so that a scan can continue later.
+/// Implements the methods of [`Memtable`](crate::Memtable) that need only an order of versions. The method `versions`
+/// returns the order. The order comes with a lock guard and an `arena`, or without a guard (`unguarded`), so that a
+/// scan can continue later.
 macro_rules! read_versions {
     (guarded) => {
         $crate::versions::read_versions!();

@@ -1,4 +1,4 @@
-//! Every memtable of the catalog keeps the invariants of the axis.
+//! Checks every memtable of the catalog against the invariants of the axis.
 
 use catalog::laws;
 use lsmbench_memtable::{CATALOG, conformance};

@@ -194,7 +194,7 @@ mod tests {
         let error = growth(100_000)
             .grow(&Restless, &mut Measurements::default(), &mut Answers::default())
             .unwrap_err();
-        assert!(error.to_string().contains("does not come to rest"), "{error}");
+        assert!(error.to_string().contains("does not stop"), "{error}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Allocations: the distribution of filter memory over the levels of a tree, for any filter.
+//! Allocations. An allocation distributes filter memory over the levels of a tree, and works with any filter.
 
 pub mod logarithmic;
 mod monkey;
@@ -25,8 +25,8 @@ mod tests {
 
     use super::*;
 
-    /// A leveled tree of size ratio `ratio`: one run per level, and each run is `ratio` times as large as the run
-    /// above.
+    /// Returns the levels of a leveled tree with size ratio `ratio`. Each level has one run, which is `ratio` times
+    /// as large as the run in the level above.
     pub(super) fn leveled(ratio: f64, levels: i32) -> Vec<LevelLoad> {
         (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()
     }

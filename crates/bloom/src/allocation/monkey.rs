@@ -1,9 +1,11 @@
-//! The optimal allocation: the false-positive rate of a run's filter is proportional to the size of the run.
+//! The optimal allocation of filter memory. The false-positive rate of a sorted run's filter is proportional to the
+//! size of the run.
 //!
 //! A lookup of an absent key searches every run, so its cost depends on the sum of the false-positive rates. It costs
-//! little memory to give every key of a small run one more bit. The lowest sum is the rate of one filter over all
-//! entries times the perplexity of the run sizes. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable
-//! key-value store" (SIGMOD 2017), sections 4.1 and 4.2, here for runs of any size instead of a geometric series.
+//! little memory to give every key of a small run one more bit. The lowest possible sum is the product of two
+//! factors: the rate of one filter over all entries, and the perplexity of the run sizes. Source: Dayan,
+//! Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD 2017), sections 4.1 and 4.2. This
+//! implementation accepts runs of any size, while the paper assumes a geometric series of sizes.
 
 use catalog::Variant;
 
@@ -16,7 +18,7 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::plain(
     || Box::new(Monkey),
 );
 
-/// The allocation, without state.
+/// The allocation `monkey`, which has no parameters.
 struct Monkey;
 
 impl Allocation for Monkey {
@@ -41,8 +43,9 @@ mod tests {
         (0..levels.len()).map(rate).sum()
     }
 
-    /// Monkey, section 4.1, equation 17 for leveling: the rate of the last level is R · (T − 1) / T. The rate of
-    /// each other level is 1/T of that of the level below. R is the sum over infinitely many levels.
+    /// Tests equation 17 of Monkey, section 4.1, for leveling. The false-positive rate of the last level is
+    /// R·(T−1)/T. The rate of each other level is 1/T of the rate of the level below. R is the sum of the rates over
+    /// infinitely many levels, and T is the size ratio.
     #[test]
     fn rates_fall_by_the_size_ratio_towards_the_top() {
         for ratio in [2.0, 4.0, 10.0] {
@@ -55,7 +58,8 @@ mod tests {
         }
     }
 
-    /// With runs of equal size per level, the sum is the rate of one filter times the perplexity of the run sizes.
+    /// Tests levels whose runs have equal sizes. The sum of the rates is the rate of one filter times the perplexity
+    /// of the run sizes.
     #[test]
     fn the_sum_is_one_rate_times_the_perplexity_of_runs() {
         let tiered: Vec<LevelLoad> =
@@ -72,11 +76,13 @@ mod tests {
             let expected = rate(10.0) * entropy.exp();
             assert!((sum_of_rates(10.0, &levels) / expected - 1.0).abs() < 1e-9);
         }
-        // With levels ten times as large: 1.435 times one rate instead of five.
+        // Each level is ten times as large as the level above. The sum of five rates is then 1.435 times one rate,
+        // and not five times.
         assert!((sum_of_rates(10.0, &leveled(10.0, 5)) / rate(10.0) - 1.435).abs() < 1e-3);
     }
 
-    /// The memory saved at equal sums of rates. The model is from the audit of cs265's claim of 50 %.
+    /// Computes the memory that Monkey saves at equal sums of rates. The model is from the audit of the claim of 50 %
+    /// by cs265.
     #[test]
     fn memory_saved_at_equal_sums() {
         for (ratio, count, saved) in [(4.0, 3, 0.09), (4.0, 5, 0.18), (10.0, 5, 0.26), (10.0, 7, 0.33)] {
@@ -91,8 +97,8 @@ mod tests {
         }
     }
 
-    /// Monkey, section 4.1: with little memory, the largest levels have no filter, and the other levels share the
-    /// memory.
+    /// Tests a statement of Monkey, section 4.1. With little memory, the largest levels have no filter, and the other
+    /// levels share the memory.
     #[test]
     fn with_little_memory_the_largest_level_has_none() {
         let levels = leveled(10.0, 4);

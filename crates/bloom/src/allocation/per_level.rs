@@ -1,7 +1,7 @@
-//! Bits per key from a list with one number for each level.
+//! An allocation that takes the bits per key from a list with one number for each level.
 //!
-//! fjall, Pebble and others let their users configure bits per level. Unlike other allocations, this allocation ignores
-//! the filter's own parameter.
+//! fjall, Pebble and others let their users configure bits per level. Unlike other allocations, this allocation
+//! ignores the parameter `bits_per_key` of the filter.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerLevel>(
      bits_per_key = [16, 14, 12, 10, 8]\n",
 );
 
-/// The list.
+/// The allocation `per-level`, with the list of bits per key.
 struct PerLevel {
     bits_per_key: Vec<f64>,
 }

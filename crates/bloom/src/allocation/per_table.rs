@@ -1,8 +1,8 @@
-//! A fixed number of bits for the filter of every SSTable, for any number of keys.
+//! An allocation that gives the filter of every SSTable a fixed number of bits, for any number of keys.
 //!
-//! The filters of csc443 4.3.2 have "fixed size". A size that fits an SSTable from a memtable is too small for one
-//! that many compactions have made. A filter spends at most 64 bits per key, so the filter of a few keys is
-//! smaller.
+//! The filters of csc443 4.3.2 have "fixed size". A size that suits the SSTable of one flush is too small for the
+//! SSTable that results from many compactions. A filter takes at most 64 bits per key, so a filter of few keys is
+//! smaller than the fixed size.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerTable>(
      bits = 1048576\n",
 );
 
-/// The bits of each filter.
+/// The allocation `per-table`, with the bits of each filter.
 struct PerTable {
     bits: f64,
 }
@@ -42,7 +42,7 @@ impl Build<dyn Allocation> for PerTable {
 }
 
 impl Allocation for PerTable {
-    /// Assumes runs of one SSTable each.
+    /// Returns the bits per key on the assumption that each run consists of one SSTable.
     fn bits_per_key(&self, _: f64, levels: &[LevelLoad], level: usize) -> f64 {
         self.bits / levels[level].run_entries().max(1.0)
     }

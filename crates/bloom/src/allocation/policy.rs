@@ -1,26 +1,26 @@
 //! The interface of allocations, and the parts that several allocations share.
 
-/// The bits per key that the filters of a level may spend.
+/// A rule for the bits per key that the filters of each level may take.
 ///
 /// Invariants:
-/// 1. An allocation is a pure function: equal trees have equal answers.
-/// 2. If [`keeps_budget`](Self::keeps_budget), all levels together spend as much as `base` bits for every key. No level
-///    spends less than 0.
+/// 1. An allocation is a pure function, so equal trees give equal results.
+/// 2. If [`keeps_budget`](Self::keeps_budget) is true, all levels together take `base` bits per key. No level takes
+///    less than 0 bits.
 pub trait Allocation: Send + Sync {
-    /// The bits per key for the filters of `levels[level]`, with `base` bits on average over all keys. 0 means no
-    /// filter, but a variant may build its smallest filter instead.
+    /// Returns the bits per key for the filters of `levels[level]`. The average over all keys of the tree is `base`
+    /// bits. With the result 0, the level has no filter, or the filter variant builds its smallest filter.
     ///
     /// # Panics
     /// `level` is out of range.
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
 
-    /// The bits of every SSTable's filter, if they do not depend on the number of keys. These filter bits replace
-    /// [`bits_per_key`](Self::bits_per_key).
+    /// Returns the filter size of every SSTable in bits, if the size does not depend on the number of keys. The
+    /// result then replaces the result of [`bits_per_key`](Self::bits_per_key).
     fn table_bits(&self) -> Option<f64> {
         None
     }
 
-    /// Whether it only moves memory between levels, without changing the sum.
+    /// Whether the allocation only moves memory between levels, without a change of the total.
     fn keeps_budget(&self) -> bool {
         true
     }
@@ -31,21 +31,21 @@ pub trait Allocation: Send + Sync {
 pub struct LevelLoad {
     /// The number of entries in all runs of the level.
     pub entries: f64,
-    /// The number of its sorted runs. A lookup may probe each of them.
+    /// The number of sorted runs of the level. A lookup may probe each run.
     pub runs: f64,
 }
 
 impl LevelLoad {
-    /// The average number of entries of its runs.
+    /// Returns the average number of entries of a sorted run of the level.
     pub(super) fn run_entries(self) -> f64 {
         self.entries / self.runs.max(1.0)
     }
 }
 
-/// The largest number of bits of a filter: 128 GiB.
+/// The largest size of a filter in bits, which is 128 GiB.
 const MAX_BITS: u64 = 1 << 40;
 
-/// Checks a parameter that is a number of bits.
+/// Checks a parameter that is a number of bits, from 1 to `MAX_BITS`.
 pub(super) fn bits_param(bits: u64) -> Result<f64, String> {
     match (1..=MAX_BITS).contains(&bits) {
         true => Ok(bits as f64),

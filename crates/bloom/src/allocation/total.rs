@@ -1,4 +1,4 @@
-//! A fixed number of bits for all filters together, for any number of keys.
+//! An allocation that gives all filters together a fixed number of bits, for any number of keys.
 //!
 //! byron 3.2 gives its filters budgets of 100 thousand, 1 million and 10 million bits. Each filter gets bits in
 //! proportion to its keys, so all filters have equal bits per key. A filter that was written when the tree was smaller
@@ -16,7 +16,7 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Total>(
      bits = 10000000\n",
 );
 
-/// The bits of all filters.
+/// The allocation `total`, with the bits of all filters together.
 struct Total {
     bits: f64,
 }

@@ -1,4 +1,4 @@
-//! The same bits per key in every level. Most engines do this.
+//! An allocation that gives every level the same bits per key, as most engines do.
 
 use catalog::Variant;
 
@@ -7,7 +7,7 @@ use super::policy::{Allocation, LevelLoad};
 pub(crate) const VARIANT: Variant<dyn Allocation> =
     Variant::plain("uniform", "the same number of bits per key in every level", || Box::new(Uniform));
 
-/// The allocation, without state.
+/// The allocation `uniform`, which has no parameters.
 struct Uniform;
 
 impl Allocation for Uniform {

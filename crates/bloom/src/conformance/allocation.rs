@@ -1,4 +1,4 @@
-//! The invariants of allocations, each a function of one allocation.
+//! The invariants of allocations. Each invariant is a function that checks one allocation.
 
 use catalog::laws::{Invariant, ensure};
 
@@ -7,17 +7,17 @@ use crate::allocation::{Allocation, LevelLoad};
 /// The allocation under test.
 pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 
-/// All invariants, by name.
+/// All invariants of allocations, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("a budget that is promised is kept", budgets_are_kept),
     ("no level spends less than nothing", no_level_spends_less_than_nothing),
     ("equal levels give equal bits", equal_levels_give_equal_bits),
 ];
 
-/// The bits per key of a design, from few to many.
+/// The average bits per key with which each invariant is checked.
 const BASES: [f64; 4] = [0.1, 1.0, 5.0, 10.0];
 
-/// Leveled trees, a tree with many runs, and a tree with empty levels.
+/// Returns the trees for the checks: leveled trees, a tree with many runs, and a tree with empty levels.
 fn trees() -> Vec<Vec<LevelLoad>> {
     let leveled = |ratio: f64, levels: i32| -> Vec<LevelLoad> {
         (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()
@@ -31,7 +31,7 @@ fn trees() -> Vec<Vec<LevelLoad>> {
     ]
 }
 
-/// Calls `check` with every base and tree.
+/// Calls `check` with each combination of `BASES` and `trees`.
 fn each(mut check: impl FnMut(f64, &[LevelLoad]) -> Result<(), String>) -> Result<(), String> {
     for levels in trees() {
         BASES.iter().try_for_each(|base| check(*base, &levels))?;

@@ -1,4 +1,4 @@
-//! The invariants of the filter axis, each a function of one policy.
+//! The invariants of the filter axis. Each invariant is a function that checks one filter policy.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -9,15 +9,15 @@ use types::{Bytes, HashedKey, KeyHash, KeyList, SplitMix64};
 
 use crate::{Filter, FilterInput, FilterPolicy};
 
-/// A policy under test, with its description in the catalog.
+/// The filter policy under test, with its description in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FilterPolicy>,
-    /// Whether the filter has a parameter `bits_per_key`, so that an allocation may change it.
+    /// Whether the filter has a parameter `bits_per_key`, which an allocation may change.
     pub(crate) spends_bits: bool,
     pub(crate) oracle: bool,
 }
 
-/// All invariants, by name.
+/// All invariants of the filter axis, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("no key is lost", no_key_is_lost),
     ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
@@ -34,7 +34,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
 ];
 
-/// The bits per key at which rates are compared with theory.
+/// The bits per key at which measured false-positive rates are compared with theory.
 const BITS_PER_KEY: [f64; 5] = [4.0, 8.0, 10.0, 12.0, 16.0];
 
 fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
@@ -42,7 +42,7 @@ fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
-/// The key of a hash: unique, and in another order than the hashes.
+/// Returns the key for a hash. Each hash has its own key, and the keys have another order than the hashes.
 fn key_of(hash: KeyHash) -> [u8; 8] {
     hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
 }
@@ -54,7 +54,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// The keys of these hashes, in the order of keys.
+    /// Creates the keys for these hashes, sorted by key.
     pub(crate) fn of(hashes: &[KeyHash]) -> Self {
         let mut hashes = hashes.to_vec();
         hashes.sort_unstable_by_key(|hash| key_of(*hash));
@@ -67,12 +67,12 @@ impl Keys {
     }
 }
 
-/// The answer of a filter for the key of a hash.
+/// Returns the answer of a filter for the key of a hash.
 pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
     filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
 }
 
-/// The answers of a filter for many hashes.
+/// Writes the answers of a filter for many hashes to `answers`.
 fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
     let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
     let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });
@@ -97,7 +97,9 @@ fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
             let filter = build(subject, hashes, bits_per_key);
             let kept = |hash: KeyHash| filter.may_contain(hash) && may_contain(&*filter, hash);
             let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
-            ensure(lost == 0, || format!("{lost} of {} lost at {bits_per_key:?} bits", hashes.len()))?;
+            ensure(lost == 0, || {
+                format!("{lost} of {} keys are lost at {bits_per_key:?} bits", hashes.len())
+            })?;
         }
     }
     Ok(())
@@ -125,7 +127,7 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// If keys can be added one by one, their order, batches and threads make no difference.
+/// Checks an incremental filter. The order of the keys, batches and threads make no difference to the stored bytes.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -136,8 +138,10 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         if grown.finish() != built {
             return Err(format!("{count} keys that are added one by one give another filter"));
         }
-        let together =
-            subject.policy.grow(&input).ok_or("it creates one incremental filter, but not a second one")?;
+        let together = subject
+            .policy
+            .grow(&input)
+            .ok_or("the policy creates one incremental filter, but no second one")?;
         std::thread::scope(|scope| {
             for share in hashes.chunks(count.div_ceil(4).max(1)) {
                 let together = &together;
@@ -161,18 +165,19 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
             let mut answers = vec![false; count];
             filter.may_contain_batch(probes, &mut answers);
             let same = probes.iter().zip(&answers).all(|(hash, answer)| filter.may_contain(*hash) == *answer);
-            ensure(same, || format!("a batch of {count} differs"))?;
+            ensure(same, || format!("a batch of {count} hashes differs from single probes"))?;
             may_contain_all(&*filter, probes, &mut answers);
             let same =
                 probes.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
-            ensure(same, || format!("a batch of {count} keys differs"))?;
+            ensure(same, || format!("a batch of {count} keys differs from single lookups"))?;
         }
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
     ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
 }
 
-/// False positives are reported as a tree reports them. All keys stay, and single answers and batches agree.
+/// Checks a filter to which false positives were reported, as a tree does. No key is lost, and a batch gives the
+/// answers of single lookups.
 fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String> {
     let (hashes, absent) = (random_hashes(2000, 18), random_hashes(20_000, 19));
     let filter = build(subject, &hashes, Some(8.0));
@@ -189,7 +194,7 @@ fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String>
     ensure(same, || "a batch of keys differs after reports".to_owned())
 }
 
-/// Within 3 % of theory, plus the sampling error.
+/// Checks that the measured false-positive rate is within 3 % of theory, plus the sampling error.
 fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300_000, 6);
     let probes = random_hashes(1_000_000, 7);
@@ -201,7 +206,8 @@ fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Within 25 % of theory over many filters of a few keys, for which theory is an approximation.
+/// Checks that the average rate of many filters of a few keys is within 25 % of theory. Theory is only an
+/// approximation for few keys.
 fn small_filters_are_near_their_rate(subject: &Subject) -> Result<(), String> {
     const FILTERS: u64 = 100;
     let probes = random_hashes(10_000, 8);
@@ -223,8 +229,8 @@ fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
     answers.iter().filter(|answer| **answer).count() as f64 / probes.len() as f64
 }
 
-/// Whether `measured`, a share of `probes`, is `expected` within a relative `tolerance` and four standard
-/// deviations of sampling.
+/// Checks that the rate `measured`, a share of `probes` probes, is close to `expected`. The allowed difference is the
+/// relative `tolerance` plus four standard deviations of sampling.
 fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result<(), String> {
     let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
     ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
@@ -237,13 +243,17 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
         let filter = build(subject, &[], bits_per_key);
         let positives = share_of_positives(&*filter, &random_hashes(1000, 9));
         within(0.0, filter.expected_fpr(), positives, 1000)?;
-        // Only a filter that always answers "maybe" may do so here. The memory of such a filter is 0.
-        ensure(positives == 0.0 || filter.memory_bytes() == 0, || "an empty table has keys".to_owned())?;
+        // Only a filter that always answers "maybe" may give this answer for an empty SSTable. The memory of such a
+        // filter is 0.
+        ensure(positives == 0.0 || filter.memory_bytes() == 0, || {
+            "the filter of no keys reports keys".to_owned()
+        })?;
     }
     Ok(())
 }
 
-/// Keys of every kind: dense and sparse numbers, padded or not, strings with common prefixes, and edge cases.
+/// Returns sets of keys of every kind: dense and sparse numbers with or without padding, strings with common
+/// prefixes, and edge cases.
 fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     let numbers = || random_hashes(2000, 14).into_iter().map(|hash| hash.0);
     let odd: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b"ab", &[0xff; 8], &[0xff; 9], &[0xff; 30]];
@@ -258,8 +268,8 @@ fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     ]
 }
 
-/// Checks that no range with a key is reported empty. Ranges have bounds of every kind at each key, next to it and
-/// further away.
+/// Checks that no range with a key is reported empty. The ranges have bounds of every kind at each key, next to the
+/// key and further away.
 fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     for keys in kinds_of_keys() {
         let list: KeyList = keys.iter().collect();
@@ -291,7 +301,8 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that some ranges after an absent key are empty if the filter answers ranges, and none if it does not.
+/// Checks a filter that answers ranges: the filter reports some ranges after an absent key empty. A filter that does
+/// not answer ranges reports no range empty.
 fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
     let filter = build(subject, &random_hashes(1000, 16), None);
     let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
@@ -304,33 +315,34 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     })
 }
 
-/// Checks that memory matches the allocation for an SSTable of many keys. The tolerance is 1 % if bits per key are a
-/// parameter, and one bit per key for fingerprints. Without an allocation, memory matches the policy's own bits per
-/// key.
+/// Checks that the memory of a filter matches the allocation for an SSTable of many keys. The tolerance is 1 % if
+/// bits per key are a parameter, and one bit per key if the filter has fingerprints. Without an allocation, the
+/// memory matches the policy's own bits per key.
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {
-            "it has the parameter bits_per_key, but its function returns none".to_owned()
+            "the policy has the parameter bits_per_key, but its function returns None".to_owned()
         });
     };
     let hashes = random_hashes(100_000, 10);
     let bits = |given| build(subject, &hashes, given).memory_bytes() as f64 * 8.0 / hashes.len() as f64;
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
-        format!("{spent} bits per key, {asked} with an allocation of {own}, which are its own")
+        format!("the filter takes {spent} bits per key, and {asked} with an allocation of {own}")
     })?;
     let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
     let slack = if subject.spends_bits { 0.0 } else { 1.5 };
     for given in given {
         let bits = bits(Some(*given));
         ensure(bits >= given - slack && bits <= given * 1.01 + slack + 0.02, || {
-            format!("{bits} bits per key, allocated {given}")
+            format!("the filter takes {bits} bits per key, but {given} are allocated")
         })?;
     }
     Ok(())
 }
 
-/// Memory is reported: 0 for an ideal bound by convention, otherwise about the stored size.
+/// Checks the reported memory. An ideal bound reports 0 by convention, and any other filter reports about its stored
+/// size.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
@@ -339,11 +351,12 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
         return ensure(memory == 0, || format!("an ideal bound reports {memory} bytes"));
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
-        format!("{memory} bytes of memory for {} stored", stored.len())
+        format!("the filter reports {memory} bytes of memory for {} stored bytes", stored.len())
     })
 }
 
-/// Shorter or longer bytes are rejected. Flipped bits are rejected or change answers. Nothing panics.
+/// Checks that corrupt bytes never cause a panic. Stored bytes that are too short or too long are rejected. Flipped
+/// bits are rejected or change answers.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);
@@ -360,7 +373,7 @@ fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), Str
                 probes.iter().filter(|hash| filter.may_contain(**hash)).count() + ranges.count()
             })
         }))
-        .map_err(|_| "corrupt bytes make it panic".to_owned())
+        .map_err(|_| "corrupt bytes make the policy panic".to_owned())
     };
     for len in 0..stored.len() {
         ensure(open(&stored[..len])?.is_err(), || format!("{len} of {} bytes are accepted", stored.len()))?;

@@ -1,4 +1,5 @@
-//! Further forms of filters pass the invariants of the axis too, and a filter that breaks one is detected.
+//! Checks filters with non-default parameters against the invariants of the axis. Also checks that each invariant
+//! detects a filter that breaks it.
 
 mod c;
 mod canary;
@@ -34,7 +35,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// An allocation with one fault for each of its invariants.
+/// An allocation that breaks the invariant with this name.
 struct BadAllocation(&'static str, std::sync::atomic::AtomicU32);
 
 impl Allocation for BadAllocation {
@@ -135,7 +136,7 @@ proptest! {
     }
 }
 
-/// Forms of a variant with their own construction or stored form, in addition to its default.
+/// Parameters with which a variant has another construction or stored format than with its defaults.
 const FORMS: &[&str] = &[
     "double-probe(form=blocks)",
     "ribbon(form=homogeneous)",

@@ -1,4 +1,4 @@
-//! The filter `standard` through the C ABI: a library whose only extra cost is the interface.
+//! The filter `standard`, called through the C ABI. The only cost in addition to `standard` is the interface.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -11,7 +11,7 @@ use super::table::{ABI, FilterApi};
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::standard::{Standard, StandardFilter};
 
-/// The table of these functions.
+/// The function table of the C ABI with the functions of this module.
 pub(super) const API: FilterApi = FilterApi {
     abi: ABI,
     name: c"standard".as_ptr(),
@@ -37,15 +37,15 @@ unsafe extern "C" fn build(
     capacity: usize,
     written: *mut usize,
 ) -> i32 {
-    // SAFETY: by the ABI `hashes` points to `keys` numbers, and a `KeyHash` is one.
+    // SAFETY: by the ABI `hashes` points to `keys` numbers, and a `KeyHash` is a `u64`.
     let hashes: &[KeyHash] = unsafe { from_raw_parts(hashes.cast(), keys) };
     let Ok(policy) = Standard::with_bits(bits_per_key) else { return DAMAGED };
     let stored = policy.build(&FilterInput { hashes, bits_per_key: None, keys: None });
     if stored.len() > capacity {
         return NO_SPACE;
     }
-    // SAFETY: by the ABI `out` points to `capacity` bytes that we may write during the call, and `written` to a
-    // number.
+    // SAFETY: by the ABI `out` points to `capacity` bytes that this function may write during the call. `written`
+    // points to a number.
     unsafe {
         from_raw_parts_mut(out, stored.len()).copy_from_slice(&stored);
         written.write(stored.len());
@@ -62,12 +62,12 @@ unsafe extern "C" fn open(bytes: *const u8, length: usize, filter: *mut *mut c_v
     OK
 }
 
-/// The filter of a handle.
+/// Returns the filter that a handle points to.
 ///
 /// # Safety
-/// [`open`] created the handle, and it is not closed while the reference lives.
+/// [`open`] created the handle, and no caller closes the handle while the reference lives.
 unsafe fn behind<'a>(filter: *const c_void) -> &'a StandardFilter {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the handle is open.
     unsafe { &*filter.cast() }
 }
 
@@ -82,8 +82,8 @@ unsafe extern "C" fn may_contain_batch(
     count: usize,
     answers: *mut u8,
 ) {
-    // SAFETY: by the ABI the handle is open, `hashes` points to `count` numbers, and `answers` to space for `count`
-    // bytes. A `KeyHash` is a number. The bytes are set to 0 first, which is a valid `bool`.
+    // SAFETY: by the ABI the handle is open, `hashes` points to `count` numbers, and `answers` points to space for
+    // `count` bytes. A `KeyHash` is a `u64`. The bytes are first set to 0, which is a valid `bool`.
     let (filter, hashes, answers): (_, &[KeyHash], &mut [bool]) = unsafe {
         answers.write_bytes(0, count);
         (behind(filter), from_raw_parts(hashes.cast(), count), from_raw_parts_mut(answers.cast(), count))
@@ -102,6 +102,6 @@ unsafe extern "C" fn memory_bytes(filter: *const c_void) -> usize {
 }
 
 unsafe extern "C" fn close(filter: *mut c_void) {
-    // SAFETY: `open` created the handle from a box, and by the ABI it is closed once.
+    // SAFETY: `open` created the handle from a box, and by the ABI the caller closes each handle once.
     drop(unsafe { Box::from_raw(filter.cast::<StandardFilter>()) });
 }

@@ -1,4 +1,4 @@
-//! The table of functions of `lsmbench_filter.h`, and the calls through it.
+//! The table of function pointers of `lsmbench_filter.h`, and safe wrappers of these functions.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -9,12 +9,13 @@ use std::sync::Arc;
 use catalog::library::{DAMAGED, FunctionTable, NO_SPACE, OK, Provider};
 use types::KeyHash;
 
-/// The version of the ABI.
+/// The version of the filter ABI.
 pub(super) const ABI: u32 = 1;
 
-/// The largest size of a filter, in bytes per key plus a constant of the same number. More is an error of the
-/// library.
+/// The largest size of a filter in bytes per key, without the constant `MAX_MORE_BYTES`. A library that asks for more
+/// memory has an error.
 const MAX_BYTES_PER_KEY: usize = 1024;
+/// The number of bytes that a filter may take in addition to `MAX_BYTES_PER_KEY` bytes per key.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxBytes = unsafe extern "C" fn(usize, f64) -> usize;
@@ -42,13 +43,13 @@ pub(super) struct FilterApi {
     pub(super) close: Option<Close>,
 }
 
-// SAFETY: it is `repr(C)`, begins with the ABI version, and accepts any bit pattern, because functions are
-// `Option`s.
+// SAFETY: the struct is `repr(C)` and begins with the ABI version. Any bit pattern is valid, because the functions
+// are `Option`s.
 unsafe impl FunctionTable for FilterApi {}
 
-/// The functions of a library. No function is missing.
+/// The functions of a shared library. Each required function is present.
 pub(super) struct Functions {
-    /// The name of its stored format.
+    /// The name of the library, which identifies its stored format.
     pub(super) name: String,
     max_bytes: MaxBytes,
     build: BuildFilter,
@@ -58,18 +59,18 @@ pub(super) struct Functions {
     expected_fpr: ExpectedFpr,
     memory_bytes: MemoryBytes,
     close: Close,
-    /// Held so that the functions stay mapped.
+    /// Keeps the library loaded, so that the function pointers stay valid.
     _provider: Provider,
 }
 
 impl Functions {
-    /// Checks a table of `lsmbench_filter.h`.
+    /// Checks the function table that a library returned.
     ///
     /// # Errors
     /// The name is not printable, or a function is missing.
     pub(super) fn checked(api: FilterApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
-            // SAFETY: the header demands a zero-terminated text that lives as long as the library.
+            // SAFETY: the C header requires a zero-terminated text that lives as long as the library.
             name: unsafe { provider.name(api.name) }?,
             max_bytes: provider.require(api.max_bytes, "max_bytes")?,
             build: provider.require(api.build, "build")?,
@@ -83,10 +84,10 @@ impl Functions {
         })
     }
 
-    /// Builds a filter from these hashes and returns its bytes.
+    /// Builds a filter from these hashes and returns the bytes of the filter.
     ///
     /// # Errors
-    /// The number that the library returned.
+    /// The error number that the library returned.
     pub(super) fn build(&self, hashes: &[KeyHash], bits_per_key: f64) -> Result<Vec<u8>, i32> {
         // SAFETY: the function takes two numbers.
         let most = unsafe { (self.max_bytes)(hashes.len(), bits_per_key) };
@@ -95,7 +96,7 @@ impl Functions {
             return Err(NO_SPACE);
         }
         let (mut body, mut written) = (vec![0; most], 0);
-        // SAFETY: both buffers live during the call and have the passed lengths; a `KeyHash` is a `u64`.
+        // SAFETY: both buffers live during the call and have the passed lengths. A `KeyHash` is a `u64`.
         let code = unsafe {
             (self.build)(
                 hashes.as_ptr().cast(),
@@ -117,22 +118,22 @@ impl Functions {
     }
 }
 
-/// A filter that a library opened. Dropping closes it.
+/// A filter that a library opened. `Drop` closes the filter.
 pub(super) struct OpenFilter {
     functions: Arc<Functions>,
     handle: NonNull<c_void>,
 }
 
-// SAFETY: the header demands that any thread may call any function on an open filter.
+// SAFETY: the C header requires that any thread may call any function on an open filter.
 unsafe impl Send for OpenFilter {}
-// SAFETY: as above, also concurrently.
+// SAFETY: the C header requires that threads may call functions on an open filter concurrently.
 unsafe impl Sync for OpenFilter {}
 
 impl OpenFilter {
-    /// Opens the bytes of a filter.
+    /// Opens a filter from its stored bytes.
     ///
     /// # Errors
-    /// The number that the library returned.
+    /// The error number that the library returned.
     pub(super) fn open(functions: Arc<Functions>, bytes: &[u8]) -> Result<Self, i32> {
         let mut handle = null_mut();
         // SAFETY: the buffer lives during the call and has the passed length.
@@ -146,15 +147,15 @@ impl OpenFilter {
 
     #[inline]
     pub(super) fn may_contain(&self, hash: u64) -> bool {
-        // SAFETY: the library opened the handle, and only drop closes it.
+        // SAFETY: the library opened the handle, and only `drop` closes the handle.
         unsafe { (self.functions.may_contain)(self.handle.as_ptr(), hash) != 0 }
     }
 
-    /// Answers the first hashes, as many as `answers` has bytes.
+    /// Answers the first `answers.len()` hashes.
     #[inline]
     pub(super) fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [u8]) {
         let count = hashes.len().min(answers.len());
-        // SAFETY: the handle is open, and both buffers have `count` items.
+        // SAFETY: the handle is open, and both buffers have at least `count` items.
         unsafe {
             (self.functions.may_contain_batch)(
                 self.handle.as_ptr(),
@@ -178,7 +179,7 @@ impl OpenFilter {
 
 impl Drop for OpenFilter {
     fn drop(&mut self) {
-        // SAFETY: the library opened the handle, and it has no other users.
+        // SAFETY: the library opened the handle, and no other code uses the handle.
         unsafe { (self.functions.close)(self.handle.as_ptr()) }
     }
 }

@@ -1,8 +1,9 @@
-//! The lengths of prefixes: the expected rate of each pair of lengths over sampled ranges, and the best pair.
+//! Chooses the lengths of both kinds of prefixes. The best pair of lengths has the lowest expected false-positive
+//! rate over sampled ranges.
 //!
-//! The model is that of the paper ("contextual prefix false-positive rate"). A range is empty, so it can be confused
-//! only with the keys next to it. If it shares the longer prefix of such a key, it is a false positive. Otherwise each
-//! longer prefix of the range under a prefix of the exact set is one probe of the Bloom filter.
+//! The model is the "contextual prefix false-positive rate" of the paper. An empty range can be confused only with
+//! the keys next to the range. If the range has the longer prefix of such a key, the range is a false positive.
+//! Otherwise the filter probes the Bloom filter for each longer prefix of the range under a prefix of the exact set.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::codes::smallest;
 use crate::position::{mix, reduce};
 use crate::theory;
 
-/// The largest number of probes of the Bloom filter on each side of a range.
+/// The largest number of probes of the Bloom filter at each end of a range.
 pub(super) const MOST_PROBES: u64 = 256;
 
 /// The number of sampled ranges.
@@ -19,7 +20,7 @@ const SAMPLES: usize = 64;
 /// The seed of the sampled ranges.
 const SEED: u64 = 0x72_616e_6765_7321;
 
-/// The place of the ranges that a filter is designed for.
+/// The kind of range positions for which a filter is designed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Ranges {
@@ -29,7 +30,7 @@ pub(super) enum Ranges {
     AfterKeys,
 }
 
-/// A range without keys, and the keys next to it.
+/// A range without keys, and the two keys next to the range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     first: u64,
@@ -39,7 +40,8 @@ pub(super) struct Sample {
 }
 
 impl Ranges {
-    /// Draws empty ranges of 2^`range_bits` numbers from 0 to `largest`. There may be none between dense keys.
+    /// Draws empty ranges of 2^`range_bits` numbers from 0 to `largest`. If the keys are dense, there may be no empty
+    /// range.
     pub(super) fn sample(self, numbers: &[u64], largest: u64, range_bits: u32) -> Vec<Sample> {
         let draw = |index: u64| {
             let random = mix(index, SEED);
@@ -58,7 +60,8 @@ impl Ranges {
 }
 
 impl Sample {
-    /// The number of probes of the Bloom filter. Infinite if the answer is wrong in any case.
+    /// Returns the number of probes of the Bloom filter for this range. The result is infinite if the filter always
+    /// reports the range as not empty.
     fn probes(&self, set_bits: u32, filter_bits: u32) -> f64 {
         let Self { first, last, before, after } = *self;
         let prefix = |number: u64, bits: u32| number.checked_shr(bits).unwrap_or(0);
@@ -87,15 +90,17 @@ impl Sample {
     }
 }
 
-/// The number of prefixes of the numbers up to `largest` without their last `bits` bits.
+/// Returns the number of possible prefixes. A prefix is a number up to `largest` without its last `bits` bits.
 pub(super) fn prefixes_of(largest: u64, bits: u32) -> u64 {
     (largest.checked_shr(bits).unwrap_or(0)).saturating_add(1)
 }
 
-/// The number of different prefixes of sorted, different numbers, by the number of bits that the prefixes lack.
+/// Returns the numbers of distinct prefixes of `numbers`, which are sorted and distinct. Element i of the result
+/// counts the prefixes without the last i bits.
 pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
     let mut counts = [0; 65];
-    // Two neighbours differ in all prefixes that contain their highest different bit.
+    // Two neighbouring numbers have different prefixes if the prefixes include the highest bit in which the numbers
+    // differ.
     for pair in numbers.windows(2) {
         counts[(pair[0] ^ pair[1]).ilog2() as usize] += 1;
     }
@@ -105,23 +110,25 @@ pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
     counts.map(|count| count + 1)
 }
 
-/// The lengths of prefixes, and the memory of the exact set.
+/// The chosen lengths of prefixes, and the memory of the exact set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Design {
-    /// The bits that prefixes of the exact set lack, and the form and the words of the set. The set has no words if its
-    /// only prefix is empty.
+    /// The number of last bits that prefixes of the exact set lack.
     pub(super) set_bits: u32,
+    /// The encoding number of the exact set.
     pub(super) form: u32,
+    /// The size of the exact set in words. The size is 0 if the only prefix of the set is empty.
     pub(super) set_words: u64,
-    /// The bits that prefixes of the Bloom filter lack.
+    /// The number of last bits that prefixes of the Bloom filter lack.
     pub(super) filter_bits: u32,
-    /// The expected rate of the sampled ranges.
+    /// The expected false-positive rate of the sampled ranges.
     pub(super) rate: f64,
 }
 
 impl Design {
-    /// The design with the lowest rate for ranges such as `samples`, in `words` words. `counts` are the numbers of
-    /// prefixes. Among equally good designs, the smaller set and the longer prefixes of the Bloom filter are taken.
+    /// Returns the design with the lowest false-positive rate for ranges such as `samples`, in `words` words of
+    /// memory. `counts` are the numbers of distinct prefixes. Among designs with equal rates, the function takes the
+    /// smallest set, and then the longest prefixes of the Bloom filter.
     pub(super) fn best(counts: &[u64; 65], largest: u64, words: u64, samples: &[Sample]) -> Self {
         let width = u64::BITS - largest.leading_zeros();
         let mut best =
@@ -182,10 +189,10 @@ mod tests {
     #[test]
     fn a_sample_needs_the_probes_under_its_prefixes() {
         let sample = Sample { first: 0b1010_0100, last: 0b1010_1011, before: Some(0b1010_0001), after: None };
-        // All prefixes of two bits fewer under the one prefix of four bits.
+        // The Bloom filter has prefixes without one bit, so four of them are under the prefix of the exact set.
         assert!((sample.probes(4, 1) - 4.0).abs() < f64::EPSILON);
         assert!((sample.probes(4, 0) - 8.0).abs() < f64::EPSILON);
-        // The shared prefix ends at 0b1010_0111, and nothing is known of the other one.
+        // The shared prefix ends at 0b1010_0111. The exact set does not have the other prefix.
         assert!((sample.probes(3, 1) - 2.0).abs() < f64::EPSILON);
         assert!(sample.probes(4, 3).is_infinite() && sample.probes(2, 0) < f64::EPSILON);
     }

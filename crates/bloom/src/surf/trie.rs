@@ -1,38 +1,38 @@
-//! Builds a `SuRF`: the trie of the shortest distinguishing prefixes of the keys, in level order.
+//! Builds the trie of a `SuRF` filter in level order, from the shortest prefixes that distinguish the keys.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use types::{KeyHash, KeyList, common_prefix};
 
-/// The most bits stored after a prefix.
+/// The largest number of suffix bits that are stored after a prefix.
 pub(super) const MOST_SUFFIX_BITS: u32 = 16;
 
 /// The label at the end of a key. The label of a byte is its value plus one.
 pub(super) const END: u64 = 0;
 
-/// The kind of the bits stored after a prefix.
+/// The source of the suffix bits that are stored after a prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Suffix {
-    /// The next bits of the key.
+    /// The suffix is the next bits of the key.
     Real,
-    /// Bits of the hash of the key.
+    /// The suffix is bits of the hash of the key.
     Hash,
 }
 
-/// The label of a key at a depth.
+/// Returns the label of a key at a depth, which is a number of bytes.
 pub(super) fn label(key: &[u8], depth: usize) -> u64 {
     key.get(depth).map_or(END, |byte| u64::from(*byte) + 1)
 }
 
-/// The first bits of a key from a depth on, as if it continued with zeros.
+/// Returns the first bits of a key after its first `depth` bytes. A shorter key continues with zeros.
 pub(super) fn real_bits(key: &[u8], depth: usize, bits: u32) -> u64 {
     let byte = |at: usize| u64::from(key.get(at).copied().unwrap_or(0));
     (byte(depth) << 8 | byte(depth + 1)) >> (MOST_SUFFIX_BITS - bits)
 }
 
-/// The first bits of a hash.
+/// Returns the first bits of a hash.
 pub(super) fn hash_bits(hash: KeyHash, bits: u32) -> u64 {
     if bits == 0 { 0 } else { hash.0 >> (u64::BITS - bits) }
 }
@@ -43,21 +43,22 @@ pub(super) struct Trie<'a> {
     /// The bytes that all keys share.
     pub(super) prefix: &'a [u8],
     pub(super) labels: Vec<u64>,
-    /// Which labels have a child.
+    /// For each label, whether the label has a child node.
     pub(super) children: Vec<bool>,
-    /// Which labels begin a node.
+    /// For each label, whether the label is the first label of a node.
     pub(super) begins: Vec<bool>,
     /// The suffix of each label without a child.
     pub(super) suffixes: Vec<u64>,
-    /// The probability that a key of random bytes after the prefix is reported as present.
+    /// The probability that the filter reports a random key present. The key has the shared prefix and random bytes
+    /// after it.
     pub(super) rate: f64,
 }
 
 impl<'a> Trie<'a> {
-    /// Creates the trie of keys in order, at least one.
+    /// Creates the trie of `keys`, which are sorted and not empty.
     pub(super) fn of(keys: &'a KeyList, hashes: &[KeyHash], suffix: Suffix, suffix_bits: u32) -> Self {
         let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
-        // A single key shares no prefix, because otherwise nothing would be left of it.
+        // A single key has no shared prefix, because otherwise no byte of the key would remain for the trie.
         let shared = if first == last { 0 } else { common_prefix(first, last) };
         let mut trie = Self { prefix: &first[..shared], ..Self::default() };
         let mut nodes = VecDeque::from([(0, keys.len(), shared)]);
@@ -66,7 +67,7 @@ impl<'a> Trie<'a> {
             while at < end {
                 let label = label(keys.key(at), depth);
                 let same = (at..end).take_while(|key| self::label(keys.key(*key), depth) == label).count();
-                // Equal keys end together.
+                // Equal keys share one leaf.
                 let is_leaf = label == END || keys.key(at) == keys.key(at + same - 1);
                 trie.begins.push(at == begin);
                 trie.labels.push(label);

@@ -1,4 +1,5 @@
-//! The invariants of the compaction axis. Each invariant is a function of one policy and one history of a store.
+//! The invariants of the compaction axis. Each invariant is a function that checks one policy with one history of a
+//! store.
 
 use catalog::Limit;
 use catalog::laws::ensure;
@@ -7,17 +8,17 @@ use types::SplitMix64;
 use super::store::{KEYS, RunPlan, Store};
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 
-/// Limit of jobs between two flushes. More jobs are too many for a store of this size.
+/// The largest allowed number of jobs between two flushes, for a store of this size.
 const MAX_JOBS: usize = 1000;
 
-/// A policy under test.
+/// The compaction policy under test.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// Limits that the policy declares.
+    /// The limits that the variant of the policy declares.
     pub(crate) limits: &'static [Limit],
 }
 
-/// The initial levels of a store, and the runs that are flushed to the store.
+/// A store history: the initial levels of a store, and the runs that are flushed to the store.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) levels: Vec<Vec<RunPlan>>,
@@ -39,10 +40,10 @@ impl History {
     }
 }
 
-/// Check of one invariant. The error describes the violation.
+/// A check of one invariant. The error describes the violation.
 type Check = fn(&Subject, &History) -> Result<(), String>;
 
-/// All invariants, by name.
+/// All invariants of the compaction axis, each with its name.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("jobs are valid and change no answer", jobs_change_no_answer),
     ("only the oldest data is dropped", only_the_oldest_goes),
@@ -51,8 +52,8 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("the policy comes to rest", the_policy_comes_to_rest),
 ];
 
-/// Replays a history. Calls `each` with every job before it is applied, and `at_rest` with the shapes at which the
-/// policy rests. A job that cannot be applied ends the replay.
+/// Replays a history. Calls `each` with every job before the job is applied. Calls `at_rest` with every shape for
+/// which the policy has no job. The replay ends at a job that cannot be applied.
 pub(crate) fn play(
     subject: &Subject,
     history: &History,
@@ -85,7 +86,7 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
         let mut after = store.clone();
         after.apply(job, &subject.policy.cuts(&store.shape(), job))?;
         let kept = |(before, after): (Option<u64>, Option<u64>)| match job.action {
-            // A policy that drops data may make a key absent, but never return an older value.
+            // A policy that drops data may make a key absent, but a lookup must never return an older value.
             Action::Drop if subject.drops_data() => after.is_none() || after == before,
             _ => after == before,
         };
@@ -96,7 +97,8 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
     play(subject, history, check, |_| Ok(()))
 }
 
-/// Checks that a drop takes complete runs, that these are the oldest runs, and that the newest run stays.
+/// Checks that a drop job removes complete runs, that these runs are the oldest runs, and that the newest run
+/// remains.
 fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         if job.action != Action::Drop {
@@ -106,10 +108,10 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
         let runs: Vec<&Run<TableShape>> = shape.levels.runs().map(|(_, run)| run).collect();
         let goes = |run: &Run<TableShape>| run.tables.iter().all(|table| job.inputs.contains(&table.id));
         let stays = runs.iter().take_while(|run| !goes(run)).count();
-        ensure(stays > 0, || format!("{job:?} takes the newest run"))?;
+        ensure(stays > 0, || format!("{job:?} drops the newest run"))?;
         let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
         ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
-            format!("{job:?} leaves older data")
+            format!("{job:?} drops data, but older data remains")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -118,7 +120,7 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
 fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         let levels = store.shape().levels;
-        // Moved tables keep their tombstones at any level, and an invalid job has no output position.
+        // A moved SSTable keeps its tombstones at any level. An invalid job has no output position.
         if job.action == Action::Move || job.validate(&levels).is_err() {
             return Ok(());
         }
@@ -147,7 +149,7 @@ fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), 
             Ok(())
         },
     )?;
-    ensure(rests == history.flushes.len() + 1, || format!("it rested {rests} times"))
+    ensure(rests == history.flushes.len() + 1, || format!("the policy stopped after {rests} of the flushes"))
 }
 
 impl Subject {

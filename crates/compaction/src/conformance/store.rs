@@ -1,22 +1,22 @@
-//! A store that is small enough to be checked key by key. The tables of the store contain their entries, and
-//! compactions really merge them.
+//! A store that is small enough to be checked key by key. The SSTables of the store contain entries, and compactions
+//! merge these entries.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
 
-/// Bytes of an entry; a buffer has room for ten.
+/// The size of an entry in bytes. A memtable has space for ten entries.
 const ENTRY_BYTES: u64 = 10;
 const BUFFER_BYTES: u64 = 10 * ENTRY_BYTES;
 
-/// Exclusive upper bound of the keys that may be written.
+/// The exclusive upper bound of the keys that may be written.
 pub(crate) const KEYS: u16 = 64;
 
-/// Content of a run: keys, each written (`true`) or deleted.
+/// The content of a sorted run. For each key, the value `true` is a write, and `false` is a tombstone.
 pub(crate) type RunPlan = BTreeMap<u16, bool>;
 
-/// The newest version of a key in a table.
+/// The newest version of a key in an SSTable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     sequence: u64,
@@ -26,7 +26,7 @@ struct Version {
 #[derive(Clone, Debug)]
 struct Table {
     id: TableId,
-    /// Entries by key as bytes; never empty.
+    /// The entries by key bytes. The map is never empty.
     entries: BTreeMap<[u8; 2], Version>,
 }
 
@@ -44,16 +44,16 @@ impl Placed for Table {
     }
 }
 
-/// A tree of tables that contain their entries.
+/// A tree whose SSTables contain their entries.
 #[derive(Clone, Default)]
 pub(crate) struct Store {
     levels: Levels<Table>,
-    /// The next number. One counter serves sequence numbers, table numbers and run numbers.
+    /// The next unused number. The store has one counter for sequence numbers, SSTable numbers and run numbers.
     next: u64,
 }
 
 impl Store {
-    /// Builds a store whose levels contain the planned runs, the newest first.
+    /// Builds a store whose levels contain the given runs. The newest run of a level is first.
     pub(crate) fn planned(levels: &[Vec<RunPlan>]) -> Self {
         let mut store = Self::default();
         for (level, runs) in levels.iter().enumerate().rev() {
@@ -64,7 +64,7 @@ impl Store {
         store
     }
 
-    /// Flushes `run` into level 0.
+    /// Flushes the sorted run `run` into level 0.
     pub(crate) fn flush(&mut self, run: &RunPlan) {
         self.add_run(0, run);
     }
@@ -80,7 +80,7 @@ impl Store {
         self.levels = self.levels.edit(&[], place, &tables).expect("a new run fits");
     }
 
-    /// Cuts entries into tables of one to four entries, and at the keys `cuts`.
+    /// Divides entries into SSTables of one to four entries. A new SSTable also begins at each key of `cuts`.
     fn cut(&mut self, entries: BTreeMap<[u8; 2], Version>, cuts: &[Arc<[u8]>]) -> Vec<Table> {
         let entries: Vec<_> = entries.into_iter().collect();
         let part = |key: &[u8; 2]| cuts.partition_point(|cut| **cut <= key[..]);
@@ -97,7 +97,7 @@ impl Store {
         self.next
     }
 
-    /// Returns the shape that a policy gets.
+    /// Returns the shape of the tree, which is the input of a policy.
     pub(crate) fn shape(&self) -> Shape {
         let table = |table: &Table| TableShape {
             id: table.id,
@@ -110,7 +110,8 @@ impl Store {
         Shape { buffer_bytes: BUFFER_BYTES, levels: self.levels.map(table) }
     }
 
-    /// Returns the sequence number of the newest write of every key; `None` for a key that is absent or deleted.
+    /// Returns the sequence number of the newest write of every key. The element is `None` for a key that is absent
+    /// or deleted.
     pub(crate) fn answers(&self) -> Vec<Option<u64>> {
         let newest = |key: u16| {
             let versions =
@@ -120,14 +121,14 @@ impl Store {
         (0..KEYS).map(newest).collect()
     }
 
-    /// Applies a valid job, whose output is cut at the keys `cuts`.
+    /// Applies a valid job. A new output SSTable begins at each key of `cuts`.
     pub(crate) fn apply(&mut self, job: &Job, cuts: &[Arc<[u8]>]) -> Result<(), String> {
         let inputs: Vec<Table> = self.inputs(job);
         let outputs = match job.action {
             Action::Move => inputs,
             Action::Drop => Vec::new(),
             Action::Merge => {
-                // The newest run comes first, so an entry that is already present is newer.
+                // The newest run comes first, so an entry that is already in the map is newer.
                 let mut merged = BTreeMap::new();
                 for (key, version) in inputs.iter().flat_map(|table| &table.entries) {
                     merged.entry(*key).or_insert(*version);
@@ -143,8 +144,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether tables that stay are older than the output and overlap its keys. Puts a table of all these keys
-    /// at the position of the output to find out.
+    /// Returns whether any remaining SSTable is older than the output and overlaps the keys of the output. To find
+    /// this out, the function puts an SSTable with the key range of the output at the position of the output.
     pub(crate) fn has_older_than(&self, job: &Job) -> bool {
         let inputs = self.inputs(job);
         let marker =

@@ -1,5 +1,5 @@
-//! Tests that policies with small parameters keep the invariants of the axis and their own promises. Also tests that a
-//! policy that breaks an invariant is detected.
+//! Checks policies with small parameters against the invariants of the axis and against published bounds of each
+//! policy. Also checks that each invariant detects a policy that breaks it.
 
 mod canary;
 mod promise;
@@ -19,14 +19,14 @@ use super::invariants::{History, INVARIANTS, Subject};
 use super::store::KEYS;
 use crate::{CATALOG, CompactionPolicy, SimulatedLoad, simulate};
 
-/// A policy under test, and its promise for a tree at rest.
+/// A policy under test, and its published bounds for a tree without due compactions.
 struct Case {
     subject: Subject,
     promise: Promise,
 }
 
 impl Case {
-    /// Returns all violations in a history, with the names of the invariants.
+    /// Returns all violations in a history, each with the name of its invariant.
     fn broken(&self, history: &History) -> Vec<(&'static str, String)> {
         let promise = self.promise.check(&self.subject, history).err().map(|broken| (PROMISE, broken));
         let checks =
@@ -84,7 +84,8 @@ const FORMS: [&str; 45] = [
     "external(identity=\"leveled-partial(size_ratio=2, level0_runs=2, picker=least-overlap)\")",
 ];
 
-/// Labels of all policies under test: each of the catalog by default, then [`FORMS`].
+/// Returns the labels of all policies under test: every policy of the catalog with its default parameters, and then
+/// [`FORMS`].
 fn labels() -> impl Iterator<Item = &'static str> {
     CATALOG.kinds().chain(FORMS)
 }
@@ -166,8 +167,8 @@ proptest! {
     }
 }
 
-/// Returns the label of the policy of `examples/policy-python`, which merges three runs; `None` if Python is
-/// missing.
+/// Returns the label of the policy of `examples/policy-python`, which merges three runs. Returns `None` if Python is
+/// not installed.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn policy_in_python() -> Option<String> {
     if Command::new("python3").arg("--version").output().is_err() {
@@ -190,7 +191,7 @@ fn the_policy_in_python_keeps_every_invariant() {
     assert_eq!(case.subject.policy.failure(), None);
 }
 
-/// Tests that the simulator reports the same for the Python policy and for the built-in policy that it repeats.
+/// Tests that the simulator reports equal numbers for the Python policy and for the equivalent built-in policy.
 #[test]
 fn the_policy_in_python_is_tiered_to_the_simulator() {
     let Some(label) = policy_in_python() else { return };
@@ -220,7 +221,7 @@ fn the_simulator_stops_with_the_failure_of_a_policy() {
     );
 }
 
-/// Generates stores of up to four levels with up to twelve runs each, and up to forty flushes.
+/// Generates random histories: stores of up to four levels with up to twelve runs each, and up to forty flushes.
 fn histories() -> impl Strategy<Value = History> {
     let run = || proptest::collection::btree_map(0..KEYS, any::<bool>(), 1..14);
     let level = proptest::collection::vec(run(), 0..12);
@@ -242,7 +243,8 @@ fn case(label: &str) -> Case {
     Case { subject: Subject { policy: policy(label), limits }, promise: promise(label) }
 }
 
-/// Derives the promise of a policy for a tree at rest from the parameters of the policy.
+/// Returns the published bounds of a policy for a tree without due compactions. The bounds depend on the parameters
+/// of the policy.
 fn promise(label: &str) -> Promise {
     let choice = chosen(label);
     if choice.kind() == "external" {
@@ -274,7 +276,8 @@ fn promise(label: &str) -> Promise {
             upper_runs: whole("upper_runs"),
             largest_runs: whole("largest_runs"),
         },
-        // Two levels with ratios of 6 and two runs each. The ratios of other structures differ by level.
+        // This structure has two levels with a ratio of 6 and two runs each. In other structures, the ratios differ
+        // by level.
         "moose" if whole("flushes") == 36 => Promise::Fluid { size_ratio: 6, upper_runs: 2, largest_runs: 2 },
         "unified" => match choice.params()["scaling_parameters"].as_str().unwrap() {
             "T4" => Promise::Tiered { size_ratio: 4 },

@@ -1,4 +1,5 @@
-//! The process of an external policy: start, requests line by line, and end.
+//! The process of an external policy. The module starts the process, sends requests line by line, and ends the
+//! process.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,39 +14,39 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-/// Version of the protocol.
+/// The version of the protocol.
 const PROTOCOL: u64 = 1;
 
-/// First line that is sent to a process.
+/// The first line that is sent to a process.
 const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
 
-/// Limit of the length of an answer line, in bytes.
+/// The largest length of an answer line, in bytes.
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
-/// Bytes of an answer, and of standard error, that an error message repeats.
+/// The largest number of bytes of an answer, and of standard error, that an error message quotes.
 const SHOWN_BYTES: usize = 400;
 
-/// Time that a process may take to end once its input has ended, in steps of [`END_STEP`].
+/// The time that a process may take to end after its input has ended, as a number of steps of [`END_STEP`].
 const END_STEPS: u32 = 200;
 
-/// Interval between two checks whether a process has ended.
+/// The time between two checks whether a process has ended.
 const END_STEP: Duration = Duration::from_millis(1);
 
-/// The answer to the greeting.
+/// The answer of the process to the greeting.
 #[derive(Deserialize)]
 struct Greeted {
     protocol: u64,
 }
 
-/// Failure of a process.
+/// The failure of a process.
 pub(super) struct Failure {
-    /// The line that the process printed; `None` if it printed no line.
+    /// The line that the process printed. `None` if the process printed no line.
     answer: Option<String>,
     what: String,
 }
 
 impl Failure {
-    /// Failure of a process that printed `answer`, for the reason `what`.
+    /// Creates the failure of a process that printed `answer`. `what` is the reason.
     pub(super) fn answer(answer: &str, what: String) -> Self {
         Self { answer: Some(answer.to_owned()), what }
     }
@@ -55,7 +56,7 @@ impl Failure {
     }
 }
 
-/// A command that runs as a process from the first request on.
+/// A command that is started as a process at the first request.
 pub(super) struct PolicyProcess {
     command: Vec<String>,
     timeout: Duration,
@@ -65,23 +66,23 @@ pub(super) struct PolicyProcess {
 /// A running process.
 struct Running {
     child: Child,
-    /// Sender of lines to the thread that communicates with the process.
+    /// The channel for lines to the thread that communicates with the process.
     questions: Option<SyncSender<String>>,
-    /// Receiver of the answers of the process.
+    /// The channel for the answers of the process.
     answers: Receiver<Result<String, Failure>>,
     /// The last bytes of the standard error of the process.
     errors: Arc<Mutex<Vec<u8>>>,
-    /// Disconnected once the standard error of the process has been read to the end.
+    /// A channel that is disconnected when the standard error of the process has been read to the end.
     errors_end: Receiver<()>,
-    /// Whether the process was waited for, so that its process ID may have been reused.
+    /// Whether the exit status of the process was collected. The kernel may have reused the process ID after that.
     has_ended: bool,
 }
 
 impl PolicyProcess {
-    /// Creates a process that is not yet started.
+    /// Creates a process that is not started yet.
     ///
     /// # Errors
-    /// If the program does not exist.
+    /// The program does not exist.
     pub(super) fn new(command: Vec<String>, timeout: Duration) -> Result<Self, String> {
         let program = command.first().map_or("", String::as_str);
         if !is_there(program) {
@@ -96,7 +97,7 @@ impl PolicyProcess {
     /// Sends one line and returns the answer. The first call starts the process.
     ///
     /// # Errors
-    /// If the process cannot be started, ends, takes too long or prints no line of text.
+    /// The process cannot be started, ends, exceeds the timeout, or prints no line of UTF-8 text.
     pub(super) fn ask(&mut self, line: &str) -> Result<String, Failure> {
         if self.running.is_none() {
             let running = Running::start(&self.command)
@@ -104,7 +105,8 @@ impl PolicyProcess {
             let greeted = self.running.insert(running).ask(GREETING, self.timeout)?;
             let protocol = serde_json::from_str::<Greeted>(&greeted).map(|greeted| greeted.protocol);
             if protocol.ok() != Some(PROTOCOL) {
-                let what = format!("the answer to the greeting {GREETING} is {{\"protocol\": {PROTOCOL}}}");
+                let what =
+                    format!("the answer to the greeting {GREETING} must be {{\"protocol\": {PROTOCOL}}}");
                 return Err(Failure::answer(&greeted, what));
             }
         }
@@ -114,7 +116,8 @@ impl PolicyProcess {
         }
     }
 
-    /// Ends the process. Describes its failure with its answer, exit status and standard error.
+    /// Ends the process. Returns a description of the failure with the answer, the exit status and the standard error
+    /// of the process.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
@@ -127,7 +130,8 @@ impl PolicyProcess {
             {
                 let _ = write!(message, " ({status})");
             }
-            // The thread that reads standard error may lag; a process that left the group can keep the pipe open.
+            // The thread that reads standard error may need more time. The wait is limited, because a process that
+            // left the process group can keep the pipe open.
             let _ = running.errors_end.recv_timeout(END_STEP * END_STEPS);
             let errors = String::from_utf8_lossy(&running.errors.lock()).trim().to_owned();
             if !errors.is_empty() {
@@ -138,11 +142,12 @@ impl PolicyProcess {
     }
 }
 
-/// Runs as the process of a policy that has no jobs. The process answers the greeting, and every shape with `null`,
-/// until `shapes` ends. This process does no other work, so a call to it measures the cost of the communication.
+/// Runs as the process of a policy that has no jobs. The function answers the greeting, and then every shape with
+/// `null`, until `shapes` ends. The function does no other work, so a call of this policy measures the cost of the
+/// communication.
 ///
 /// # Errors
-/// If a line cannot be read or written.
+/// A line cannot be read or written.
 pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std::io::Result<()> {
     let mut answer = format!("{{\"protocol\": {PROTOCOL}}}\n");
     for line in shapes.lines() {
@@ -154,7 +159,7 @@ pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std
     Ok(())
 }
 
-/// Returns whether a program exists, at its path or in a folder of PATH.
+/// Returns whether a program exists at its path or in a folder of PATH.
 fn is_there(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
@@ -163,7 +168,7 @@ fn is_there(program: &str) -> bool {
     !program.is_empty() && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns the end of a text in one line, because the end usually explains a failure.
+/// Returns the end of a text as one quoted line. The end usually explains a failure.
 fn shown(text: &str) -> String {
     let mut start = text.len().saturating_sub(SHOWN_BYTES);
     while !text.is_char_boundary(start) {
@@ -179,7 +184,8 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // The process gets its own process group, so that the children of the command end with it.
+            // The process gets its own process group, so that the child processes of the command can be killed
+            // together with the process.
             .process_group(0)
             .spawn()?;
         let (questions, to_ask) = sync_channel::<String>(1);
@@ -215,8 +221,8 @@ impl Running {
         }
     }
 
-    /// Closes the input of the process. If the process does not end, kills it and all its children. Returns the exit
-    /// status of a process that ended before it was killed.
+    /// Closes the input of the process. If the process does not end, kills the process and all its child processes.
+    /// Returns the exit status if the process ended before the kill.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {
@@ -233,7 +239,8 @@ impl Running {
             }
         }
         self.kill_group();
-        // If the kill fails, the process has already ended. If the wait fails, it was never a child of this process.
+        // If the kill fails, the process has already ended. If the wait fails, the process was never a child of this
+        // process.
         let _ = self.child.kill();
         let _ = self.child.wait();
         None
@@ -242,7 +249,7 @@ impl Running {
     /// Kills the remaining processes of the process group.
     fn kill_group(&self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            // The kill fails where no process of the group is left.
+            // The kill fails if no process of the group is left.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
@@ -254,7 +261,7 @@ impl Drop for Running {
     }
 }
 
-/// Writes every request and reads its answer, until one of the two sides ends.
+/// Writes every request and reads its answer, until the requests or the process end.
 fn talk(
     questions: &Receiver<String>,
     mut stdin: ChildStdin,
@@ -262,7 +269,7 @@ fn talk(
     answers: &SyncSender<Result<String, Failure>>,
 ) {
     while let Ok(question) = questions.recv() {
-        // A process that no longer reads may still have printed a reason.
+        // A process that no longer reads its input may have printed the reason.
         let _ = stdin.write_all(question.as_bytes());
         let answer = read_line(&mut stdout);
         let failed = answer.is_err();
@@ -279,18 +286,18 @@ fn read_line(stdout: &mut impl BufRead) -> Result<String, Failure> {
     match read {
         Ok(_) if line.ends_with(b"\n") => match String::from_utf8(line.clone()) {
             Ok(line) => Ok(line.trim_end().to_owned()),
-            Err(_) => Err(Failure::answer(&text, "an answer is text in UTF-8".to_owned())),
+            Err(_) => Err(Failure::answer(&text, "an answer must be text in UTF-8".to_owned())),
         },
         Ok(0) => Err(Failure::silent("it ended before it answered")),
         Ok(_) if line.len() as u64 == MAX_ANSWER_BYTES => {
-            Err(Failure::answer(&text, format!("a line has at most {MAX_ANSWER_BYTES} bytes")))
+            Err(Failure::answer(&text, format!("an answer must have at most {MAX_ANSWER_BYTES} bytes")))
         }
         Ok(_) => Err(Failure::answer(&text, "it ended in the middle of a line".to_owned())),
         Err(error) => Err(Failure::silent(format!("its answer cannot be read: {error}"))),
     }
 }
 
-/// Reads standard error to its end and keeps only its last bytes.
+/// Reads standard error to the end, and keeps only the last bytes.
 fn keep_end(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {

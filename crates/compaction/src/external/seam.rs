@@ -1,4 +1,4 @@
-//! Time of one pick through the encoding, with or without another process.
+//! Measures the time of one pick with the encoding of the protocol, with or without another process.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use super::{KIND, Params, identity, wire};
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableShape};
 
-/// Runs of the shape that is sent, and tables of each run.
+/// The number of runs of the shape that is sent. Each run has this number of SSTables.
 const RUNS: u64 = 10;
 
-/// Number of calls that are timed together.
+/// The number of calls that are timed together.
 const CALLS: u32 = 20;
 
-/// Measures the seam of a policy of `catalog`, like [`seam`](crate::seam()) of the crate.
+/// Measures the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).
 pub(crate) fn seam(
     catalog: &Catalog<dyn CompactionPolicy>,
     choice: &Choice,
@@ -58,7 +58,7 @@ pub(crate) fn seam(
     Some(Seam { axis: "compaction", kind: KIND, call, calls: CALLS, through, direct })
 }
 
-/// Returns a shape of ten runs of ten tables in level 0.
+/// Returns a shape with ten runs in level 0. Each run has ten SSTables.
 fn shape() -> Shape {
     let table = |id: u64| TableShape {
         id,

@@ -1,4 +1,4 @@
-//! Tests of processes that answer wrongly, end, hang or never rest.
+//! Tests policy processes that give wrong answers, end, hang, or request jobs without end.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ fn built(command: &[&str], timeout: &str) -> Result<Box<dyn CompactionPolicy>, S
     <Builder<crate::Policies> as Build<_>>::build(Params { command, timeout, ..Params::default() })
 }
 
-/// Returns the failure of a policy after one request; checks that the policy stays failed.
+/// Returns the failure of a policy after one request. Checks that the policy does not recover.
 fn failure(policy: &dyn CompactionPolicy) -> String {
     let shape = shape(&[&[1, 1], &[3, 3]]);
     assert_eq!(policy.failure(), None);
@@ -45,7 +45,7 @@ fn rubbish_is_named() {
         let script = format!("while read -r shape; do echo '{rubbish}'; done");
         let failure = failure(&*policy(&script, "10s"));
         assert!(failure.starts_with("the process [\"sh\", \"-c\", "), "{failure}");
-        assert!(failure.contains("an answer is one line of JSON"), "{failure}");
+        assert!(failure.contains("an answer must be one line of JSON"), "{failure}");
         assert!(failure.contains(&format!("it printed: {rubbish:?}")), "{failure}");
         assert!(failure.ends_with("correct the policy and run it again, the store is intact"), "{failure}");
     }
@@ -82,7 +82,7 @@ fn a_process_that_ends_is_named_with_what_it_said() {
 
 #[test]
 fn a_process_that_hangs_is_killed_with_what_it_started() {
-    // The process reads nothing, so a large shape fills its pipe, and its child keeps the pipes open.
+    // The process does not read its input, so a large shape fills the pipe. The child process keeps the pipes open.
     let hanging = policy("sleep 600 & sleep 600", "100ms");
     let large = shape(&[&vec![1; 5000]]);
     let start = Instant::now();
@@ -96,7 +96,10 @@ fn a_process_that_hangs_is_killed_with_what_it_started() {
 #[test]
 fn a_process_that_floods_is_stopped() {
     let failure = failure(&*policy("read -r shape; exec tr '\\0' x < /dev/zero", "60s"));
-    assert!(failure.contains("a line has at most 16777216 bytes") && failure.len() < 2000, "{failure}");
+    assert!(
+        failure.contains("an answer must have at most 16777216 bytes") && failure.len() < 2000,
+        "{failure}"
+    );
 }
 
 #[test]
@@ -116,7 +119,7 @@ fn a_policy_that_never_rests_fails() {
     let shape = shape(&[&[1]]);
     let jobs = (0..=MAX_JOBS_IN_A_ROW + 1).take_while(|_| policy.pick(&shape).is_some()).count();
     assert!(jobs <= MAX_JOBS_IN_A_ROW as usize + 1, "{jobs}");
-    assert!(policy.failure().unwrap().contains("it does not come to rest"));
+    assert!(policy.failure().unwrap().contains("it does not stop"));
 }
 
 #[test]
@@ -134,7 +137,7 @@ fn impossible_parameters_are_refused() {
     }
 }
 
-/// Shell script of a policy that has no job.
+/// The shell script of a policy that has no job.
 const NO_JOB: &str = r#"read -r greeting; echo '{"protocol": 1}'; while read -r shape; do echo null; done"#;
 
 #[test]

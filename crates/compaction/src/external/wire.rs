@@ -1,4 +1,4 @@
-//! JSON encoding of a shape and of a job, one line each.
+//! The JSON encoding of shapes and jobs. Each shape and each job takes one line.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -6,7 +6,7 @@ use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, RunId, Shape, TableId, TableShape};
 
-/// The shape in the form that is sent.
+/// A shape as lsmbench sends it.
 #[derive(Serialize)]
 struct SentShape<'a> {
     buffer_bytes: u64,
@@ -29,7 +29,7 @@ struct SentTable<'a> {
     largest: Hex<'a>,
 }
 
-/// Bytes that are written in hexadecimal.
+/// Bytes that are encoded as a string of hexadecimal digits.
 struct Hex<'a>(&'a [u8]);
 
 impl Serialize for Hex<'_> {
@@ -41,7 +41,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// The shape in the form that the built-in policy reads.
+/// A shape as the built-in policy reads it.
 #[derive(Deserialize)]
 struct ReadShape {
     buffer_bytes: u64,
@@ -64,7 +64,7 @@ struct ReadTable {
     largest: String,
 }
 
-/// The job in the form that is sent in both directions.
+/// A job as both sides encode it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SentJob {
@@ -84,7 +84,7 @@ enum SentAction {
     Move,
 }
 
-/// Encodes a shape as one line, without the line end.
+/// Encodes a shape as one line, without the newline.
 pub(super) fn encode_shape<'a>(shape: &'a Shape) -> String {
     fn table(table: &TableShape) -> SentTable<'_> {
         SentTable {
@@ -104,7 +104,7 @@ pub(super) fn encode_shape<'a>(shape: &'a Shape) -> String {
     to_line(&SentShape { buffer_bytes: shape.buffer_bytes, levels })
 }
 
-/// Decodes the line of a shape.
+/// Decodes a shape from one line.
 fn decode_shape(line: &str) -> Result<Shape, String> {
     let shape: ReadShape = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let table = |table: ReadTable| {
@@ -138,7 +138,7 @@ fn unhex(text: &str) -> Result<Vec<u8>, String> {
     text.as_bytes().chunks(2).map(pair).collect()
 }
 
-/// Encodes a job, or `null` for none, as one line, without the line end.
+/// Encodes a job as one line, without the newline. The line is `null` if there is no job.
 fn encode_job(job: Option<&Job>) -> Result<String, String> {
     let sent = |job: &Job| {
         let action = match job.action {
@@ -151,15 +151,15 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
     Ok(to_line(&job.map(sent).transpose()?))
 }
 
-/// Decodes the line of a job or of `null`.
+/// Decodes a job from one line. Returns `None` for the line `null`.
 ///
 /// # Errors
-/// If the line is not a valid answer. The error describes the valid lines.
+/// The line is not a valid answer. The error describes the valid lines.
 pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     let job: Option<SentJob> = serde_json::from_str(line).map_err(|error| {
         format!(
-            "an answer is one line of JSON, null or {{\"inputs\": [table ids], \"level\": N, \"run\": run id or null, \
-             \"action\": \"merge\" or \"move\"}}: {error}"
+            "an answer must be one line of JSON, null or {{\"inputs\": [table ids], \"level\": N, \
+             \"run\": run id or null, \"action\": \"merge\" or \"move\"}}: {error}"
         )
     })?;
     Ok(job.map(|job| {
@@ -171,10 +171,10 @@ pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     }))
 }
 
-/// Returns the job of `policy` for `shape`, with both passed through the encoding.
+/// Returns the job of `policy` for `shape`. The function encodes and decodes both the shape and the job.
 ///
 /// # Panics
-/// If an encoded value does not decode, or if the policy drops tables; neither can happen.
+/// An encoded value cannot be decoded, or the policy drops SSTables. Neither case can happen.
 pub(super) fn through(policy: &dyn CompactionPolicy, shape: &Shape) -> Option<Job> {
     let shape = decode_shape(&encode_shape(shape)).expect("an encoded shape decodes");
     let answer = encode_job(policy.pick(&shape).as_ref()).expect("policies that drop tables are rejected");
@@ -248,7 +248,10 @@ mod tests {
             r#"{"inputs": [1], "level": -1}"#,
             r#"{"inputs": [1], "level": 1, "runs": 2}"#,
         ] {
-            assert!(decode_job(wrong).unwrap_err().starts_with("an answer is one line of JSON"), "{wrong}");
+            assert!(
+                decode_job(wrong).unwrap_err().starts_with("an answer must be one line of JSON"),
+                "{wrong}"
+            );
         }
     }
 

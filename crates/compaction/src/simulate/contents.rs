@@ -1,24 +1,25 @@
-//! The entries of simulated tables, which a merge changes.
+//! The entries of simulated SSTables, which a merge changes.
 
 use std::sync::Arc;
 
 use crate::shape::{TableId, TableShape};
 
-/// The entries of the tables of a simulated tree: their exact keys, or expected numbers.
+/// The entries of the SSTables of a simulated tree. An implementation stores exact keys or expected numbers of
+/// entries.
 pub trait Contents {
-    /// Merges tables into new ones. `inputs` are the tables of each run, the newest run first.
+    /// Merges SSTables into new SSTables. `inputs` are the SSTables of each input run, the newest run first.
     fn merge(&mut self, inputs: &[Vec<TableShape>], terms: &MergeTerms<'_>) -> Vec<TableShape>;
 
-    /// Forgets the entries of tables that are no longer in the tree.
+    /// Removes the entries of SSTables that are no longer in the tree.
     fn forget(&mut self, tables: &[TableId]);
 }
 
-/// The conditions of a merge.
+/// The parameters of a merge.
 pub struct MergeTerms<'a> {
-    /// The number of the first output table; the next tables have the next numbers.
+    /// The number of the first output SSTable. The next output SSTables have the next numbers.
     pub first_table: TableId,
-    /// The keys at which the policy cuts the output, in ascending order.
+    /// The keys at which the policy divides the output, in ascending order.
     pub cuts: &'a [Arc<[u8]>],
-    /// Whether no older data is below the output, so that tombstones go.
+    /// Whether the merge drops tombstones, because no data is older than the output.
     pub drops_tombstones: bool,
 }

@@ -1,4 +1,4 @@
-//! Exact keys: a simulated tree that has the keys of a real one, and the lengths of its values in place of the values.
+//! The exact keys of a simulated tree. The tree has the keys of a real tree, but only the lengths of its values.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -9,23 +9,23 @@ use types::ENTRY_CHARGE_BYTES;
 use super::contents::{Contents, MergeTerms};
 use crate::shape::{TableId, TableShape};
 
-/// The newest version of a key in a table or memtable.
+/// The newest version of a key in an SSTable or memtable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExactEntry {
     /// The key.
     pub key: Arc<[u8]>,
-    /// The length of the value in bytes; `None` for a tombstone.
+    /// The length of the value in bytes, or `None` for a tombstone.
     pub value_bytes: Option<u32>,
 }
 
 impl ExactEntry {
-    /// Key and value bytes with the charge of an entry, as in [`TableShape::bytes`].
+    /// Returns the number of key and value bytes plus the charge per entry, as in [`TableShape::bytes`].
     pub fn charged_bytes(&self) -> u64 {
         self.key.len() as u64 + u64::from(self.value_bytes.unwrap_or(0)) + ENTRY_CHARGE_BYTES
     }
 }
 
-/// The exact entries of each table. Tables are closed as those of the tree are.
+/// The exact entries of each SSTable. SSTables have the size limit of the tree.
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,
@@ -33,12 +33,13 @@ pub struct ExactKeys {
 }
 
 impl ExactKeys {
-    /// Creates an empty tree whose tables are closed at `table_capacity` bytes.
+    /// Creates an empty tree. A new SSTable begins when an SSTable has reached `table_capacity` bytes.
     pub fn new(table_capacity: u64) -> Self {
         Self { table_capacity, tables: HashMap::new() }
     }
 
-    /// Adds tables with `entries`, which are in key order and at least one. The first has the number `first_table`.
+    /// Adds SSTables with `entries`, which are in key order and not empty. The first SSTable has the number
+    /// `first_table`.
     pub fn add(
         &mut self,
         entries: impl IntoIterator<Item = ExactEntry>,
@@ -47,13 +48,14 @@ impl ExactKeys {
         self.write(entries.into_iter(), first_table, &[])
     }
 
-    /// Returns the entry of `key` in a table.
+    /// Returns the entry of `key` in an SSTable. Returns `None` if the SSTable lacks the key.
     pub fn find(&self, table: TableId, key: &[u8]) -> Option<&ExactEntry> {
         let entries = self.tables.get(&table)?;
         entries.binary_search_by(|entry| (*entry.key).cmp(key)).ok().map(|at| &entries[at])
     }
 
-    /// Returns the entries of a table from `low` on and below `high`, if it is given.
+    /// Returns the entries of an SSTable with keys from `low` on and below `high`. With `None`, there is no upper
+    /// bound.
     pub fn between(&self, table: TableId, low: &[u8], high: Option<&[u8]>) -> &[ExactEntry] {
         let entries: &[ExactEntry] = self.tables.get(&table).map_or(&[], |entries| entries);
         let start = entries.partition_point(|entry| *entry.key < *low);
@@ -120,7 +122,7 @@ impl Contents for ExactKeys {
     }
 }
 
-/// The newest version of each key of several runs, in key order. The newest run is first.
+/// An iterator over the newest version of each key of several runs, in key order. The newest run is first.
 struct Merge<I: Iterator> {
     runs: Vec<Peekable<I>>,
 }

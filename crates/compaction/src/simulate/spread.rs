@@ -1,5 +1,5 @@
-//! Entries that are spread over the key space: the number of entries after a merge, and the cutting of a run into
-//! tables.
+//! Expected numbers of entries whose keys are random in the key space. The module computes the number of entries
+//! after a merge, and divides a run into SSTables.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,32 +7,33 @@ use std::sync::Arc;
 use super::contents::{Contents, MergeTerms};
 use crate::shape::{TableId, TableShape};
 
-/// Exclusive upper bound of the keys, which are integers. Positions are exact in a double.
+/// The exclusive upper bound of the keys. Keys are integers that an `f64` represents exactly.
 const KEY_SPACE: u64 = 1 << 53;
 
-/// Keys that are written equally often.
+/// A class of keys that are written equally often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyClass {
-    /// Number of keys; infinite if no key is written twice.
+    /// The number of keys of the class, or infinity if no key is written twice.
     pub keys: f64,
-    /// The share of the overwrites that these keys get together.
+    /// The share of the overwrites that all keys of the class get together.
     pub share: f64,
 }
 
 /// The writes of one flush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushedWrites {
-    /// Writes of keys that no other of these writes has: each key of a load is added once.
+    /// The number of writes of distinct keys. Each key of a load is added once.
     pub adds: f64,
-    /// Writes of keys that are drawn.
+    /// The number of writes whose keys are drawn at random.
     pub draws: f64,
-    /// The share of deletes among the draws.
+    /// The share of deletes among the random writes.
     pub deletes: f64,
-    /// The part of the key space that the adds are in, as two positions from 0 to 1. Draws are anywhere.
+    /// The part of the key space that has the added keys, as two positions from 0 to 1. Random keys are in the whole
+    /// key space.
     pub within: (f64, f64),
 }
 
-/// The expected entries of each table.
+/// The expected entries of each SSTable.
 #[derive(Clone, Debug)]
 pub struct Spread {
     classes: Vec<KeyClass>,
@@ -42,25 +43,25 @@ pub struct Spread {
     tables: HashMap<TableId, Vec<Part>>,
 }
 
-/// The entries of one class in a key range.
+/// The expected entries of one key class in a key range.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Part {
-    /// The expected number of entries, tombstones included.
+    /// The expected number of entries, including tombstones.
     entries: f64,
-    /// The entries that are there because of an add.
+    /// The expected number of entries whose key was added.
     added: f64,
-    /// The tombstones.
+    /// The expected number of tombstones.
     tombstones: f64,
 }
 
-/// Entries spread evenly between two keys.
+/// A key interval with evenly distributed entries.
 #[derive(Clone, Debug, PartialEq)]
 struct Stretch {
-    /// The first key.
+    /// The first key of the interval.
     start: u64,
-    /// The first key after the stretch.
+    /// The first key after the interval.
     end: u64,
-    /// The entries of each class, which may be fractions.
+    /// The expected entries of each class, which need not be integers.
     parts: Vec<Part>,
 }
 
@@ -87,12 +88,12 @@ impl Stretch {
         (self.end - self.start) as f64
     }
 
-    /// Returns the parts of a share of the stretch.
+    /// Returns the expected entries of each class in a share of the interval.
     fn share(&self, share: f64) -> impl Iterator<Item = Part> {
         self.parts.iter().map(move |part| part.scaled(share))
     }
 
-    /// Returns the stretch with `entries` entries.
+    /// Returns the interval with its entries scaled to `entries` entries.
     fn resized(mut self, entries: f64) -> Self {
         let sum = self.entries();
         let share = if sum > 0.0 { entries / sum } else { 0.0 };
@@ -105,7 +106,7 @@ impl Stretch {
         self
     }
 
-    /// Returns the parts below and from `key` on, which is inside the stretch.
+    /// Divides the interval at `key`, which is inside the interval.
     fn parted(self, key: u64) -> (Self, Option<Self>) {
         let below = (key - self.start) as f64 / self.width();
         let first = Self { end: key, parts: self.share(below).collect(), start: self.start };
@@ -115,8 +116,9 @@ impl Stretch {
 }
 
 impl Spread {
-    /// Creates an empty tree. Values take `entry_bytes` with their keys, tombstones `tombstone_bytes`; a table has at
-    /// most `entries_per_table` entries, `u64::MAX` makes a run one table.
+    /// Creates an empty tree. An entry with a value takes `entry_bytes` bytes, and a tombstone takes
+    /// `tombstone_bytes` bytes. An SSTable has at most `entries_per_table` entries. With `u64::MAX`, each run is one
+    /// SSTable.
     pub fn new(
         classes: Vec<KeyClass>,
         entry_bytes: u64,
@@ -126,9 +128,9 @@ impl Spread {
         Self { classes, entry_bytes, tombstone_bytes, entries_per_table, tables: HashMap::new() }
     }
 
-    /// Adds the tables of one flush. The first has the number `first_table`.
+    /// Adds the SSTables of one flush. The first SSTable has the number `first_table`.
     ///
-    /// Of n keys, w writes at random write n·(1 − (1 − 1/n)^w) at least once.
+    /// With n keys and w writes of random keys, the expected number of distinct written keys is n·(1 − (1 − 1/n)^w).
     pub fn flush(&mut self, writes: FlushedWrites, first_table: TableId) -> Vec<TableShape> {
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
         let FlushedWrites { adds, draws, deletes, within } = writes;
@@ -159,7 +161,7 @@ impl Spread {
         };
         let high = high.max(low + 1).min(KEY_SPACE);
         let run = if draws > 0.0 && high - low < KEY_SPACE {
-            // The draws of all keys, and the adds in their range.
+            // The random keys are in the whole key space, and the added keys are only in their range.
             let around = |start: u64, end: u64| {
                 let share = (end - start) as f64 / KEY_SPACE as f64;
                 stretch(start, end, 0.0, draws * share)
@@ -179,7 +181,7 @@ impl Spread {
         self.tables_of(&run, first_table, &[])
     }
 
-    /// Returns the expected entries of some tables together, by class.
+    /// Returns the expected total number of entries of some SSTables for each key class.
     pub fn entries_by_class<'t>(&self, tables: impl IntoIterator<Item = &'t TableId>) -> Vec<f64> {
         let mut sums = vec![0.0; self.classes.len()];
         for parts in tables.into_iter().filter_map(|table| self.tables.get(table)) {
@@ -188,7 +190,7 @@ impl Spread {
         sums
     }
 
-    /// Returns the expected entries of all tables together, and their tombstones.
+    /// Returns the expected total number of entries and of tombstones in all SSTables.
     pub fn entries(&self) -> (f64, f64) {
         let parts = self.tables.values().flatten();
         parts.fold((0.0, 0.0), |(entries, tombstones), part| {
@@ -203,7 +205,7 @@ impl Spread {
         tables.into_iter().map(|(id, stretch)| self.table(id, stretch)).collect()
     }
 
-    /// Converts a stretch to a table.
+    /// Converts an interval to an SSTable.
     fn table(&mut self, id: TableId, stretch: Stretch) -> TableShape {
         let entries = stretch.entries().round() as u64;
         let tombstones = stretch.parts.iter().map(|part| part.tombstones).sum::<f64>().round() as u64;
@@ -220,14 +222,14 @@ impl Spread {
         shape
     }
 
-    /// Returns the key interval of a table and its entries.
+    /// Returns the key interval of an SSTable with its entries.
     fn stretch(&self, table: &TableShape) -> Stretch {
         let parts = self.tables.get(&table.id).cloned().unwrap_or_default();
         Stretch { start: key(&table.smallest), end: key(&table.largest) + 1, parts }
     }
 
-    /// Returns the merged entries of runs, newest first, in key order. Between any two table boundaries the entries are
-    /// spread evenly.
+    /// Returns the merged entries of several runs in key order. The newest run is first. Between two adjacent SSTable
+    /// boundaries, the entries are evenly distributed.
     fn merged(&self, inputs: &[Vec<TableShape>], drops_tombstones: bool) -> Vec<Stretch> {
         let mut stretches: Vec<(usize, Stretch)> = Vec::new();
         for (rank, run) in inputs.iter().enumerate() {
@@ -278,14 +280,16 @@ impl Contents for Spread {
     }
 }
 
-/// Returns the union of sets of keys out of `keys`, the newest set first.
+/// Returns the expected union of several random sets of keys. `keys` is the number of possible keys, and the newest
+/// set is first.
 ///
-/// Of two sets of keys drawn from n with a and b members, n·(1 − (1 − a/n)·(1 − b/n)) are in either. Sets of added keys
-/// have no key in common, so their members add up. A tombstone survives if no newer set has its key.
+/// The union of two random sets of a and b keys out of n possible keys has n·(1 − (1 − a/n)·(1 − b/n)) keys. Sets of
+/// added keys have no common keys, so the size of their union is the sum of their sizes. A tombstone survives if no
+/// newer set has its key.
 fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) -> Part {
     let is_open = keys.is_infinite();
     let mut sum = Part::default();
-    // Computed by logarithms, because next to 1 a small share of very many keys would be lost to rounding.
+    // The computation uses logarithms, because 1 minus a small share of many keys would lose the share by rounding.
     let (mut log_absent, mut log_drawn_absent) = (0.0, 0.0);
     for input in inputs {
         let newer_absent: f64 = if is_open { 1.0 } else { f64::exp(log_absent) };
@@ -316,13 +320,13 @@ fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) 
     sum
 }
 
-/// Returns the position of a simulated key.
+/// Returns the integer of a simulated key.
 fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }
 
-/// Splits a run at `cuts`, which ascend. Each part has an integer number of entries, and a part without entries is left
-/// out.
+/// Splits a run at the keys `cuts`, which are sorted. Each part has an integer number of entries. Parts without
+/// entries are left out.
 fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     if cuts.is_empty() {
         return vec![run.to_vec()];
@@ -348,7 +352,7 @@ fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
             given += whole;
         }
     }
-    // Less than half an entry is left, and it was given to the parts before.
+    // Less than half an entry is left. Rounding already added this rest to the previous parts.
     match parts.last_mut() {
         Some(last) => last.extend(part.into_iter().map(|stretch| stretch.resized(0.0))),
         None => parts.push(part),
@@ -356,8 +360,8 @@ fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     parts
 }
 
-/// Cuts a run into stretches of `entries_per_table` entries; the last one gets the remainder. Each has an integer
-/// number of entries.
+/// Divides a run into intervals of `entries_per_table` entries. The last interval gets the remaining entries. Each
+/// interval has an integer number of entries.
 fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
     let total = run.iter().map(Stretch::entries).sum::<f64>().round().max(1.0);
     let per_table = (entries_per_table as f64).min(total);

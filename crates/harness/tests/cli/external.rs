@@ -81,7 +81,7 @@ fn a_policy_that_fails_ends_the_run_with_what_it_said() {
         ("echo no idea >&2; exit 4", "on standard error: \\\"no idea\\\""),
         (
             "read -r greeting; echo '{\"protocol\": 1}'; while read -r shape; do echo 17; done",
-            "an answer is one line of JSON",
+            "an answer must be one line of JSON",
         ),
         ("read -r greeting; echo '{\"protocol\": 1}'; sleep 600", "it did not answer within 200ms"),
         (

@@ -1,5 +1,6 @@
-//! Invariants of the memtable axis. Each invariant is a function of one policy. With one thread, every answer equals
-//! the answer of the model, before and after the memtable becomes immutable.
+//! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. With one
+//! thread, every result of a memtable equals the result of the model, before and after the memtable becomes
+//! immutable.
 
 use std::ops::Bound;
 
@@ -12,10 +13,10 @@ use super::model::{
 use super::stress;
 use crate::{Memtable, MemtablePolicy};
 
-/// The policy under test.
+/// The memtable policy under test.
 pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
-/// All invariants, by name.
+/// All invariants of the memtable axis, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("every history is answered like by the model", every_history_is_answered),
     ("a scan continues during concurrent writes", |subject| check_going_on(&*subject.0)),
@@ -32,7 +33,7 @@ fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Histories that exposed bugs before, few enough for exhaustive checks.
+/// Returns write histories that have exposed bugs before. The histories are short, so they are checked exhaustively.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
         let write = |(at, key): (usize, Vec<u8>)| {
@@ -63,7 +64,7 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     ]
 }
 
-/// Checks that batched inserts have the effect of single inserts.
+/// Checks that a batch of inserts has the effect of single inserts.
 fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     for most in [2, usize::MAX] {
         let table = policy.create(1 << 16);
@@ -91,7 +92,7 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
     Ok(())
 }
 
-/// Checks batches that are larger than one internal batch of a memtable, with keys in any order and duplicates.
+/// Checks batches that are larger than the internal batches of a memtable. Keys have different orders and duplicates.
 pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let mixed = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let orders: [&dyn Fn(u64) -> u64; 5] = [&|at| at, &|at| 1000 - at, &mixed, &|at| mixed(at) % 7, &|at| {
@@ -126,8 +127,8 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
     Ok(())
 }
 
-/// Checks all invariants over one history: after half of it, after all of it, when the memtable is immutable, and when
-/// it is drained.
+/// Checks all invariants with one history: after half of the writes, after all writes, when the memtable is
+/// immutable, and when the memtable is drained.
 pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let table = &*table;
@@ -160,7 +161,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     check_batches(policy, history)
 }
 
-/// Looks up every key and its neighbours at every snapshot, and scans from all of them.
+/// Looks up every key and its neighbours at every snapshot, and starts scans at all these keys.
 fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     let probes = probes(model);
     let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);
@@ -192,7 +193,7 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a scan in pages returns the entries of a single scan.
+/// Checks that a scan in several pages returns the entries of a single scan.
 fn check_pages(
     table: &dyn Memtable,
     model: &Model,
@@ -214,8 +215,8 @@ fn check_pages(
     Ok(())
 }
 
-/// Checks that a scan returns the entries that existed at its start, even if writes occur at its position before it
-/// continues.
+/// Checks that a scan returns the entries that existed at its start. Between two pages, writes are inserted at the
+/// position of the scan.
 pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let write =
         |key: u64, sequence| Write { key: key.to_be_bytes().to_vec(), sequence, value: Some(vec![7; 9]) };
@@ -234,7 +235,8 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             if page.len() < limit {
                 break;
             }
-            // New keys before, at and after the position, and new versions of the old keys, enough to split nodes.
+            // The inserts are new keys before, at and after the position, and new versions of existing keys. The
+            // number of inserts is large enough to split nodes.
             (0..300).for_each(|key| insert(&*table, &write(key * 3 + round % 3, 300 * round + key + 1)));
             limit = 1 + (round as usize * 7) % 40;
             if !page.go_on(limit) {
@@ -249,7 +251,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
     Ok(())
 }
 
-/// All keys, and the closest possibly absent keys around each.
+/// Returns all keys of the model, and for each key its closest neighbours, which may be absent.
 fn probes(model: &Model) -> Vec<Vec<u8>> {
     let mut probes = vec![Vec::new(), vec![0xff; 40]];
     for key in model.keys() {
@@ -261,7 +263,8 @@ fn probes(model: &Model) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Checks keys and values at the limits of the tree, and that their memory is reported.
+/// Checks keys and values with the largest sizes that a tree allows. Also checks that the reported memory includes
+/// these keys and values.
 pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let table = &*table;

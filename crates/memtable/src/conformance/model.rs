@@ -1,4 +1,4 @@
-//! The model: every version in one ordered map. Answers are found by iterating over the map.
+//! The reference model of a memtable. One ordered map has every version, and a lookup or scan iterates over the map.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, Sequence
 
 use crate::Memtable;
 
-/// One insert.
+/// One insert of a history: a key, a sequence number, and a value or a tombstone.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub(crate) key: Vec<u8>,
@@ -16,7 +16,7 @@ pub(crate) struct Write {
     pub(crate) value: Option<Vec<u8>>,
 }
 
-/// Result of a lookup: absent, a tombstone, or a value.
+/// The result of a lookup, which is absent, a tombstone, or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
@@ -27,7 +27,7 @@ pub(crate) enum Known {
 /// A key and its value, or a tombstone.
 pub(crate) type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Start, direction, snapshot and limit of a scan.
+/// The start, direction, snapshot and limit of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan<'a> {
     pub(crate) from: Bound<&'a [u8]>,
@@ -36,10 +36,10 @@ pub(crate) struct Scan<'a> {
     pub(crate) limit: usize,
 }
 
-/// A key and the number of one of its versions.
+/// A key and the sequence number of one of its versions.
 pub(crate) type Version = (Vec<u8>, Reverse<SequenceNumber>);
 
-/// All versions, keys ascending and the newest of each key first.
+/// All versions in ascending order of keys. The newest version of each key comes first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model(pub(crate) BTreeMap<Version, Option<Vec<u8>>>);
 
@@ -90,7 +90,7 @@ impl Model {
     }
 }
 
-/// A key with a hash that collides occasionally.
+/// Returns a key with a hash that sometimes equals the hash of another key.
 pub(crate) fn hashed(key: &[u8]) -> HashedKey<'_> {
     let hash = key.iter().fold(17u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
     HashedKey { bytes: key, hash: KeyHash(hash % 1009) }
@@ -100,13 +100,13 @@ pub(crate) fn insert(table: &dyn Memtable, write: &Write) {
     table.insert(hashed(&write.key), write.sequence, write.value.as_deref());
 }
 
-/// Inserts consecutively numbered writes with one call.
+/// Inserts writes with consecutive sequence numbers by one call.
 pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
     let mut entries = writes.iter().map(|write| (hashed(&write.key), write.value.as_deref()));
     table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
 }
 
-/// Result of a lookup in the table; the value must be appended to the buffer.
+/// Returns the result of a lookup in the memtable. Also checks that the value is appended to the buffer.
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();
     let lookup = table.get(hashed(key), snapshot, &mut value);
@@ -125,13 +125,14 @@ pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     batch.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
 }
 
-/// Entries of a scan, read in place.
+/// Returns the entries of a scan that borrows the entries in place.
 pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
 }
 
-/// Entries of a scan from one end to the other, in pages of the limit of `scan`. Each page continues the scan, or
-/// starts a new scan if continuing is impossible. Stops after more than `most` entries.
+/// Returns the entries of a complete scan in pages. The limit of `scan` is the size of a page. Each page continues
+/// the previous scan, or starts a new scan if the memtable cannot continue. The function stops after more than `most`
+/// entries.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);
@@ -145,7 +146,7 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     found
 }
 
-/// Like [`pages`], with a new scan of copies for each page.
+/// Returns the entries of a complete scan like [`pages`], but with a new scan for each page that copies the entries.
 pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut found: Vec<OwnedEntry> = Vec::new();
     loop {
@@ -160,7 +161,7 @@ pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<O
     }
 }
 
-/// Copies of entries.
+/// Returns copies of the entries of a scan.
 pub(crate) fn owned(entries: &Entries<'_>) -> Vec<OwnedEntry> {
     entries.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
 }

@@ -1,8 +1,9 @@
-//! Invariants under concurrency: writers, readers and scanners run at the same time, and every answer is checked
-//! exactly.
+//! Checks the invariants with concurrent threads. Writers, readers and scanners run at the same time, and every
+//! result is checked exactly.
 //!
-//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected answer. Writers
-//! take turns with the numbers and count their completed writes. All writes up to the lowest count are published.
+//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. Each
+//! writer gets every k-th group of numbers, and counts its completed writes. All writes up to the lowest count are
+//! published.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,12 +16,12 @@ use crate::{Memtable, MemtablePolicy};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
-/// Number of writes per turn of a writer, and of ascending keys.
+/// The number of writes per call of a writer. The keys of these writes are in ascending order.
 const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts consecutively numbered writes, with one call or with many.
+/// Inserts writes with consecutive sequence numbers, with one call or with one call per write.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -28,19 +29,19 @@ fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     }
 }
 
-/// Content of write number `sequence`.
+/// Returns the content of the write with the sequence number `sequence`.
 fn write(sequence: SequenceNumber) -> Write {
     let mixed = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let value = (!mixed.is_multiple_of(7)).then(|| sequence.to_le_bytes().repeat(1 + mixed as usize % 9));
     Write { key: key(mixed % KEYS), sequence, value }
 }
 
-/// Short and long keys.
+/// Returns a key for a number. Keys have 8 or 40 bytes.
 fn key(number: u64) -> Vec<u8> {
     format!("{:0width$}", number, width = if number.is_multiple_of(3) { 40 } else { 8 }).into_bytes()
 }
 
-/// The write numbers of each key, and the writers' progress.
+/// A stress test: the sequence numbers of each key, and the progress of the writers.
 struct Run<'a> {
     table: &'a dyn Memtable,
     versions: Vec<(Vec<u8>, Vec<SequenceNumber>)>,
@@ -48,7 +49,8 @@ struct Run<'a> {
     is_over: AtomicBool,
 }
 
-/// Runs everything at once, freezes while readers run, and reports the first wrong answer.
+/// Runs all threads at the same time, and makes the memtable immutable while readers run. Returns the first wrong
+/// result as an error.
 pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let run = Run {
@@ -80,8 +82,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     })
 }
 
-/// Inserts distinct ascending keys from several threads. Reports the first count that misses one of the keys, or a key
-/// that is missing at the end.
+/// Inserts distinct ascending keys from several threads. Returns an error if a count of versions is too low, or if a
+/// key is missing at the end.
 pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let finished = AtomicU64::new(0);
@@ -157,14 +159,14 @@ impl Run<'_> {
         }
     }
 
-    /// Highest number up to which every insert has returned.
+    /// Returns the highest sequence number up to which every insert has returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
         turns.expect("there are writers") * WRITERS * CALL
     }
 
-    /// Runs `round` until the writers are done, and once more after the freeze. A wrong answer ends it for all
-    /// threads.
+    /// Runs `round` until the writers have finished, and once more after the memtable is immutable. A wrong result
+    /// ends the test for all threads.
     fn until_over(&self, mut round: impl FnMut(u64) -> Result<(), String>) -> Result<(), String> {
         for number in 0.. {
             let is_last = self.is_over.load(Ordering::Acquire);
@@ -176,7 +178,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Version of a key that a reader at `snapshot` sees.
+    /// Returns the version of a key that a reader at `snapshot` must see.
     fn expected(versions: &[SequenceNumber], snapshot: SequenceNumber) -> Option<Write> {
         let visible = versions.partition_point(|sequence| *sequence <= snapshot);
         visible.checked_sub(1).map(|newest| write(versions[newest]))
@@ -204,7 +206,8 @@ impl Run<'_> {
         })
     }
 
-    /// A reader without a snapshot must see a complete version that is not older than the published one.
+    /// Checks a reader without a snapshot. Such a reader must see a complete version that is not older than the
+    /// published version.
     fn check_newest(
         &self,
         key: &[u8],

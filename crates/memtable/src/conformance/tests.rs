@@ -1,4 +1,5 @@
-//! Other configurations of memtables keep the invariants of the axis too, and a memtable that breaks one is caught.
+//! Checks non-default configurations of memtables against the invariants of the axis. Also checks that each invariant
+//! detects a memtable that breaks it.
 
 mod canary;
 
@@ -12,7 +13,7 @@ use super::model::Write;
 use super::stress;
 use crate::{CATALOG, MemtablePolicy, with_filter, with_key_range};
 
-/// Sharded memtables with extreme parameters, and some wrapped with a key range or a filter.
+/// Returns sharded memtables with extreme parameters, and memtables with a key range or a filter.
 fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",
@@ -83,13 +84,14 @@ fn every_canary_is_caught() {
 #[test]
 fn the_stress_catches_torn_and_unpublished_writes() {
     for fault in [Fault::WritesInTwoSteps, Fault::SeesTheFuture, Fault::InsertsLate] {
-        // On a busy machine, threads may not overlap in a given run.
+        // On a busy machine, the threads of one test may not overlap in time.
         let is_caught = (0..20).any(|_| stress::check(&Canary(Some(fault))).is_err());
         assert!(is_caught, "{fault:?} was not caught");
     }
 }
 
-/// Keys of few letters, so that they collide, with lengths around layout boundaries.
+/// Generates keys of few different letters, so that equal keys occur. The lengths are near the boundaries of memory
+/// layouts.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let letters = prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(0xff)];
     let short = prop::collection::vec(letters.clone(), 0..4);
@@ -98,7 +100,7 @@ fn key() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => short, 1 => long]
 }
 
-/// A history with unique numbers in any order.
+/// Generates a history whose writes have unique sequence numbers in any order.
 fn history() -> impl Strategy<Value = Vec<Write>> {
     let value = prop::option::weighted(0.8, prop::collection::vec(any::<u8>(), 0..5));
     let writes = prop::collection::vec((key(), value), 0..40);

@@ -1,7 +1,7 @@
 //! References into a [`SharedArena`](super::SharedArena), and the atomic words through which threads publish them.
 //!
-//! This file does not depend on the memory of the arena. The interleaving models therefore compile it with loom's
-//! atomics, over an arena whose memory loom can track.
+//! This file does not depend on the memory of the arena. The interleaving models therefore compile this file with the
+//! atomics of loom, and with an arena whose memory loom can track.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,10 +11,11 @@ use types::{Entry, SequenceNumber};
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Height of the tallest skip-list tower.
+/// The height of the tallest skip-list tower.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
-/// Reference of a `T` in its arena: the number of its first unit. Only the arena creates references.
+/// A reference to a `T` in its arena. The reference is the number of the first unit of the target. Only the arena
+/// creates references.
 pub(crate) struct Ref<T>(pub(super) NonZeroU32, pub(super) PhantomData<fn() -> T>);
 
 impl<T> Clone for Ref<T> {
@@ -37,7 +38,7 @@ impl<T> PartialEq for Ref<T> {
     }
 }
 
-/// An atomic optional reference, through which threads publish its target (release, acquire).
+/// An atomic optional reference, through which threads publish the target of the reference (release, acquire).
 #[derive(Debug)]
 pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
 
@@ -48,7 +49,8 @@ impl<T> Default for AtomicRef<T> {
 }
 
 impl<T> AtomicRef<T> {
-    /// Returns the stored reference, if any. All writes before its store are visible.
+    /// Returns the stored reference, or `None` if there is no reference. The caller sees all writes that happened
+    /// before the reference was stored.
     #[inline]
     pub(crate) fn load(&self) -> Option<Ref<T>> {
         NonZeroU32::new(self.0.load(Ordering::Acquire)).map(|unit| Ref(unit, PhantomData))
@@ -60,11 +62,11 @@ impl<T> AtomicRef<T> {
     }
 }
 
-/// A version of a key in the arena. The type only marks references; it has no values.
+/// A version of a key in the arena. The type has no values, and only marks references.
 pub(crate) enum Version {}
 
-/// A link of a skip-list tower. The low half is the reference of the next version, and the high half is the first four
-/// bytes of its key. Most comparisons need only these bytes. The word 0 is the end of the list.
+/// A link of a skip-list tower. The low half is the reference to the next version, and the high half is the first
+/// four bytes of the key of this version. Most comparisons need only these bytes. The word 0 is the end of the list.
 #[repr(transparent)]
 pub(crate) struct Link(pub(super) AtomicU64);
 
@@ -76,19 +78,19 @@ impl LinkWord {
     /// The end of the list.
     pub(crate) const END: Self = Self(0);
 
-    /// A link to `version`, whose key begins with `hint`.
+    /// Creates a link to `version`. `hint` is the first four bytes of the key of `version`.
     #[inline]
     pub(crate) fn new(version: Ref<Version>, hint: u32) -> Self {
         Self(u64::from(hint) << 32 | u64::from(version.0.get()))
     }
 
-    /// The next version; `None` at the end of the list.
+    /// Returns the next version. Returns `None` at the end of the list.
     #[inline]
     pub(crate) fn target(self) -> Option<Ref<Version>> {
         NonZeroU32::new(self.0 as u32).map(|unit| Ref(unit, PhantomData))
     }
 
-    /// The first four bytes of the target's key.
+    /// Returns the first four bytes of the key of the next version.
     #[inline]
     pub(crate) fn hint(self) -> u32 {
         (self.0 >> 32) as u32
@@ -106,7 +108,7 @@ impl Link {
         self.0.store(to.0, Ordering::Release);
     }
 
-    /// Replaces `from` by `to`. Returns `false` if the link no longer equals `from`.
+    /// Replaces the link `from` by `to` atomically. Returns `false` if the link no longer equals `from`.
     #[inline]
     pub(crate) fn swing(&self, from: LinkWord, to: LinkWord) -> bool {
         self.0.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
@@ -120,12 +122,12 @@ pub(crate) struct VersionRecord<'a> {
     pub(crate) version: Ref<Version>,
     pub(crate) key: &'a [u8],
     pub(crate) sequence: SequenceNumber,
-    /// `None` for a tombstone.
+    /// The value of the version, or `None` for a tombstone.
     pub(crate) value: Option<&'a [u8]>,
 }
 
 impl<'a> VersionRecord<'a> {
-    /// The version without its sequence number.
+    /// Returns the key and the value of the version, without its sequence number.
     #[inline]
     pub(crate) fn entry(&self) -> Entry<'a> {
         Entry { key: self.key, value: self.value }

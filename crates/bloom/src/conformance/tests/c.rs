@@ -1,4 +1,4 @@
-//! The filter of `examples/filter-c` under all invariants, and invalid libraries.
+//! Checks the filter of `examples/filter-c` against all invariants, and checks that invalid libraries are rejected.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{CATALOG, INVARIANTS, Keys, Subject, Value, check_invariants, policy};
 
-/// Compiles a library from this source, or from the file that the source includes. `None` without a C compiler.
+/// Compiles a shared library from this C source. Returns `None` if no C compiler is installed.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "filter-c", source)
 }
@@ -16,7 +16,7 @@ fn label(library: &Path) -> String {
     format!("library(library={:?})", library.to_str().unwrap())
 }
 
-/// The error message for a library that is rejected.
+/// Returns the error message for a library that must be rejected.
 fn refused(library: &Path) -> String {
     CATALOG.choose(&Value::String(label(library))).unwrap_err().to_string()
 }
@@ -71,7 +71,7 @@ fn what_is_no_filter_library_is_refused_with_a_sentence() {
         ),
     ];
     for (source, expected) in sources {
-        // One folder per library, because a loaded library stays loaded under its path.
+        // Each library has its own folder, because a loaded library stays loaded under its path.
         let folder = tempfile::tempdir().unwrap();
         let Some(library) = compiled(&folder, source) else { return };
         let error = refused(&library);

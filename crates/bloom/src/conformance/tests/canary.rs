@@ -1,4 +1,4 @@
-//! Filters with a seeded fault. Each filter breaks one invariant, and the check must detect this.
+//! Filters with a seeded fault. Each filter breaks one invariant, and the check of this invariant must fail.
 
 use std::ops::Bound;
 use std::sync::OnceLock;
@@ -8,12 +8,12 @@ use types::{Bytes, HashedKey, KeyHash};
 
 use crate::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 
-/// The fault of a filter.
+/// The fault that is seeded into a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The filter leaves out one of many keys.
     ForgetsOneKey,
-    /// The result depends on the number of earlier constructions.
+    /// The stored bytes depend on the number of filters that were built before.
     CountsItsBuilds,
     /// The last answer of a batch is inverted.
     TurnsTheLastAnswer,
@@ -21,11 +21,11 @@ pub(crate) enum Fault {
     ForgetsWhatGrows,
     /// After a report, keys that share a byte with the reported key are reported absent.
     LearnsTooMuch,
-    /// The rate is twice the reported one.
+    /// The false-positive rate is twice the reported rate.
     HalvesItsRate,
-    /// The rate is 10 % above the reported one.
+    /// The false-positive rate is 10 % above the reported rate.
     FlattersItsRate,
-    /// Small SSTables get a full filter.
+    /// The filter of a small SSTable answers "maybe" for every key.
     SaturatesWhenSmall,
     /// The filter of an SSTable without keys reports keys.
     SeesKeysInNothing,
@@ -37,13 +37,13 @@ pub(crate) enum Fault {
     AnswersNoRange,
     /// Lookups by key use something else than the hash.
     LosesKeysByName,
-    /// The allocation is ignored.
+    /// The filter ignores the bits per key of an allocation.
     IgnoresItsAllocation,
-    /// Half of the memory is not reported.
+    /// The filter reports only half of its memory.
     HidesMemory,
-    /// Truncated bytes are accepted.
+    /// The policy opens truncated bytes without an error.
     AcceptsCutBytes,
-    /// Truncated bytes are indexed without a check of their length.
+    /// The policy reads truncated bytes without a check of their length.
     PanicsOnCutBytes,
 }
 

@@ -1,44 +1,44 @@
-//! Policies that are wrong on purpose. Each policy breaks one invariant, and the check must detect this.
+//! Policies with a seeded fault. Each policy breaks one invariant, and the check of this invariant must fail.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableId, TableShape};
 
-/// Name of the invariant that compares a policy with its promise.
+/// The name of the invariant that compares a policy with its published bounds.
 pub(crate) const PROMISE: &str = "what is promised of a tree at rest holds";
 
-/// The fault of a canary policy.
+/// The fault that is seeded into a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Merges the newest run of level 0 into level 1 and leaves the older runs in level 0.
     SkipsOlderRuns,
-    /// Merges all runs of a level but the newest into a run before the newest.
+    /// Merges all runs of a level except the newest run. The output is placed before the newest run.
     PutsOlderRunsFirst,
-    /// Moves data up, before newer data.
+    /// Moves data to a higher level, where lookups find the data before newer data.
     MovesUp,
-    /// Moves a run past a level that it overlaps.
+    /// Moves a run past a deeper level, although the run overlaps this level.
     MovesPastOverlap,
-    /// Moves the tables of several runs.
+    /// Moves the SSTables of several runs, although these SSTables overlap.
     MovesWhatMustBeMerged,
-    /// Adds tables to a run that they overlap.
+    /// Adds SSTables to a run whose SSTables overlap the added SSTables.
     JoinsARunItOverlaps,
-    /// Names a table twice.
+    /// Names one SSTable twice in the inputs of a job.
     NamesATableTwice,
-    /// Picks a job only at every other call.
+    /// Picks a job only at every second call.
     IsMoody,
-    /// Merges the last run again and again.
+    /// Merges the last run again without end.
     NeverRests,
     /// Never picks a job.
     IsIdle,
-    /// Omits one of two jobs.
+    /// Omits every second job.
     StopsHalfway,
-    /// Drops the oldest run without declaring that it drops data.
+    /// Drops the oldest run, but does not declare [`Limit::DropsData`](catalog::Limit::DropsData).
     DropsInSecret,
     /// Declares that it drops data, and drops the second oldest run.
     DropsBeforeOlder,
-    /// Declares that it drops data, and drops a table of the oldest run.
+    /// Declares that it drops data, and drops a single SSTable of the oldest run.
     DropsHalfARun,
-    /// Declares that it drops data, and drops a run while all runs fit.
+    /// Declares that it drops data, and drops a run although all runs fit into the capacity.
     DropsWhatFits,
     /// Declares that it drops data, and drops all runs.
     DropsTheNewest,
@@ -47,7 +47,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Every fault, with the name of the invariant that must detect it.
+    /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 17] = [
         (Self::SkipsOlderRuns, "jobs are valid and change no answer"),
         (Self::PutsOlderRunsFirst, "jobs are valid and change no answer"),
@@ -70,7 +70,7 @@ impl Fault {
 }
 
 impl Fault {
-    /// Returns the label of the sound policy that the fault is put into.
+    /// Returns the label of the correct policy into which the fault is seeded.
     pub(crate) fn host(self) -> &'static str {
         match self {
             Self::DropsBeforeOlder
@@ -83,7 +83,7 @@ impl Fault {
     }
 }
 
-/// A sound policy with one fault.
+/// A correct policy with one seeded fault.
 pub(crate) struct Canary {
     pub(crate) fault: Fault,
     pub(crate) sound: Box<dyn CompactionPolicy>,

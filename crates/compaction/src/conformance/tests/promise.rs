@@ -1,4 +1,5 @@
-//! Upper bounds that the built-in policies promise for a tree without due compactions, from their published rules.
+//! Upper bounds for trees without due compactions. The bounds of each built-in policy follow from its published
+//! rules.
 
 use catalog::laws::ensure;
 
@@ -6,39 +7,40 @@ use super::super::invariants::{History, Subject, play};
 use super::super::store::Store;
 use crate::{Action, Job, Shape};
 
-/// The number and size of the runs that a policy leaves at rest.
+/// The bounds on the number and size of runs in a tree for which the policy has no job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Promise {
-    /// The policy promises no bounds.
+    /// The policy has no bounds.
     Nothing,
-    /// Fewer than `level0_runs` runs in level 0. One run of less than `level1_buffers` buffers in level 1, and one run
-    /// of less than T times the level above in each deeper level.
+    /// Level 0 has fewer than `level0_runs` runs. Level 1 has at most one run of less than `level1_buffers` full
+    /// memtables. The bound of each deeper level is T times the bound of the level above.
     Leveled { size_ratio: f64, level0_runs: usize, level1_buffers: f64 },
-    /// Fewer than T runs in every level.
+    /// Every level has fewer than T runs.
     Tiered { size_ratio: usize },
-    /// Fewer than T runs in level 0, and fewer than T tables with a key in every other level.
+    /// Level 0 has fewer than T runs. In every other level, fewer than T SSTables overlap at any key.
     Fragments { size_ratio: usize },
-    /// Fewer than T runs in every level, and one run of less than T^(i+1) buffers in the largest.
+    /// Every level has fewer than T runs. The largest level i has one run of less than T^(i+1) full memtables.
     LazyLeveled { size_ratio: usize },
-    /// In level i, at most K runs of together less than T^(i+1) buffers. In the largest level, at most Z runs.
+    /// Level i has at most K runs with a total size of less than T^(i+1) full memtables. The largest level has at
+    /// most Z runs.
     Fluid { size_ratio: usize, upper_runs: usize, largest_runs: usize },
-    /// At most `most` runs in the whole tree.
+    /// The whole tree has at most `most` runs.
     Runs { most: usize },
-    /// Less than `buffers` buffers in level 0.
+    /// The size of level 0 is less than `buffers` full memtables.
     Window { buffers: usize },
-    /// At most `bytes` bytes in the whole tree, or a single run.
+    /// The whole tree has at most `bytes` bytes, or a single run.
     Capacity { bytes: u64 },
 }
 
 impl Promise {
-    /// The promise of one run per level. A run has at most T times the size of the run above, and level 1 has
-    /// `level1_buffers` buffers.
+    /// Returns the bounds of a policy with one run per level. Level 1 has a capacity of `level1_buffers` full
+    /// memtables, and each deeper level has T times the capacity of the level above.
     pub(crate) fn leveled(size_ratio: f64, level0_runs: usize, level1_buffers: f64) -> Self {
         Self::Leveled { size_ratio, level0_runs, level1_buffers }
     }
 
-    /// Checks the promise whenever no compaction is due. Also checks that a policy that drops tables drops no more than
-    /// it must.
+    /// Checks the bounds whenever no compaction is due. Also checks that a policy that drops SSTables drops no more
+    /// than necessary.
     pub(crate) fn check(self, subject: &Subject, history: &History) -> Result<(), String> {
         let drops = |store: &Store, job: &Job| match self {
             _ if job.action != Action::Drop => Ok(()),
@@ -85,14 +87,14 @@ impl Promise {
     }
 }
 
-/// Returns the largest number of tables of a level with the same key.
+/// Returns the largest number of SSTables of a level whose key ranges include one common key.
 fn most_overlapping(shape: &Shape, level: usize) -> usize {
     let tables = || shape.runs_of(level).iter().flat_map(|run| &run.tables);
     let at = |key: &[u8]| tables().filter(|table| *table.smallest <= *key && *key <= *table.largest).count();
     tables().map(|table| at(&table.smallest)).max().unwrap_or(0)
 }
 
-/// Checks that the tables that stay, together with the newest dropped run, exceed the capacity.
+/// Checks that the remaining SSTables together with the newest dropped run exceed the capacity.
 fn only_what_does_not_fit_goes(shape: &Shape, job: &Job, capacity: u64) -> Result<(), String> {
     let mut with_the_newest_dropped = 0;
     for (_, run) in shape.levels.runs() {

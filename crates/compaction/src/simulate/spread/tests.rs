@@ -1,4 +1,4 @@
-//! Tests of expected numbers of entries: merges, splits and classes of keys.
+//! Tests the expected numbers of entries after merges and splits, and with several key classes.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn drawn(keys: f64) -> KeyClass {
     KeyClass { keys, share: 1.0 }
 }
 
-/// A run of stretches: start, end, entries, each as a run of its own.
+/// Returns one run for each interval. An interval is given by its start, its end and its number of entries.
 fn runs(spread: &mut Spread, stretches: &[(u64, u64, u64)]) -> Vec<Vec<TableShape>> {
     let mut run = |(id, (start, end, entries)): (u64, &(u64, u64, u64))| {
         let is_new = spread.classes[0].keys.is_infinite();
@@ -68,11 +68,12 @@ fn a_flush_of_old_keys_overwrites_itself() {
     };
     assert!((entries(1000.0, NEW_KEYS) - 1000.0).abs() < 1e-9);
     assert!((entries(1000.0, drawn(1.0)) - 1.0).abs() < 1e-9);
-    // 1 − 1/e of the keys, when each was written once on average.
+    // If each key was written once on average, a share of 1 − 1/e of the keys was written.
     assert!((entries(1e6, drawn(1e6)) / 1e6 - 0.632_120_7).abs() < 1e-5);
 }
 
-/// Keys that were loaded once and then drawn: the union of the rest of the load and the draws.
+/// Tests keys that were added once and then overwritten at random. The result is the union of the remaining added
+/// keys and the random keys.
 #[test]
 fn added_keys_are_not_counted_twice() {
     let added = |entries| Part { entries, added: entries, tombstones: 0.0 };
@@ -85,7 +86,8 @@ fn added_keys_are_not_counted_twice() {
     assert!((all.entries - 1000.0).abs() < 1e-9, "{all:?}");
 }
 
-/// Deletes drawn at random hide keys until the last level, where they go with the keys.
+/// Tests deletes of random keys. The tombstones hide keys down to the last level, where a merge drops both the
+/// tombstones and the keys.
 #[test]
 fn tombstones_survive_where_no_newer_set_has_their_key() {
     let deletes = Part { entries: 200.0, added: 0.0, tombstones: 200.0 };
@@ -107,7 +109,7 @@ fn a_run_is_split_at_keys_and_keeps_its_entries() {
         assert!(parts.iter().all(|part| (entries(part) - entries(part).round()).abs() < 1e-9));
         for part in &parts {
             let (start, end) = (part[0].start, part[part.len() - 1].end);
-            // A part of less than half an entry is not split off.
+            // A part with less than half an entry is not split off.
             assert!(keys.iter().all(|key| !(start < *key && *key < end) || [1, 1750].contains(key)));
         }
     }
@@ -127,7 +129,8 @@ fn a_run_is_cut_into_tables_in_order_and_loses_nothing() {
         }));
         assert!(cut.windows(2).all(|pair| pair[0].end == pair[1].start));
     }
-    // A tenth of the entries lies in a tenth of the first stretch, where there is one per key.
+    // The first SSTable has a tenth of the entries of the first interval, so it covers a tenth of the keys of this
+    // interval.
     let first = &cut(&run(), 100)[0];
     assert_eq!((first.start, first.end), (0, 100));
 }

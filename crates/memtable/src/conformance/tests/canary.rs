@@ -1,4 +1,4 @@
-//! A memtable that is correct, or has exactly one fault, which the suite must detect.
+//! A memtable that is correct or has exactly one seeded fault. The checks must detect this fault.
 
 use std::cmp::Reverse;
 use std::ops::Bound;
@@ -10,7 +10,7 @@ use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, Rest, Sequ
 use super::super::model::{Known, Model, Scan, Version, Write};
 use crate::{Memtable, MemtablePolicy, NewEntry};
 
-/// Injected fault.
+/// The fault that is seeded into a memtable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     ForgetsOldestVersion,
@@ -29,7 +29,7 @@ pub(crate) enum Fault {
     NumbersTheNewest,
 }
 
-/// Creates memtables with a fault, or without.
+/// Creates memtables with a seeded fault. With `None`, the memtables are correct.
 pub(crate) struct Canary(pub(crate) Option<Fault>);
 
 impl MemtablePolicy for Canary {
@@ -40,9 +40,9 @@ impl MemtablePolicy for Canary {
 
 /// A scan that skips an entry when it continues.
 struct Late {
-    /// All entries, leaked because canaries live as long as a test.
+    /// All entries of the scan. The memory is never freed, because the test process ends soon.
     all: &'static EntryBatch,
-    /// Index of the next entry.
+    /// The index of the next entry.
     next: usize,
 }
 
@@ -61,7 +61,7 @@ struct Table {
 #[derive(Default)]
 struct State {
     model: Model,
-    /// The insert that is held back.
+    /// The insert that the memtable delays.
     late: Option<Write>,
     last: Option<Version>,
     inserted: usize,

@@ -1,9 +1,9 @@
 //! Conditional puts: the check that a key is absent and the put of its value, in one atomic step.
 //!
 //! A conditional put gets its sequence number like any other write. Its WAL record has its own code. The put waits
-//! until all smaller sequence numbers are visible, and then looks up the key among the earlier writes. Other writers
-//! do not wait for this lookup. Recovery replays the writes in order, so recovery repeats the check with the same
-//! result.
+//! until all smaller sequence numbers are visible, and then looks up the key among the earlier writes. Only
+//! later writers wait for this lookup, because sequence numbers become visible in order. Recovery replays the writes in
+//! order, so recovery repeats the check with the same result.
 
 use types::{Entry, Lookup, SequenceNumber};
 

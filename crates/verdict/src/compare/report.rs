@@ -221,7 +221,7 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     };
     Some(format!(
         "{count} times have no verdict, because times also differ between sessions of one build. Fewer than \
-         {FEWEST_SESSIONS} sessions per side cannot show by how much{apart}. Put several results folders of \
+         {FEWEST_SESSIONS} sessions of both sides together cannot show by how much{apart}. Put several results folders of \
         each side into one folder, or run both sides in one session (lsmbench check --against, or one sweep)"
     ))
 }

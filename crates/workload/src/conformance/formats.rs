@@ -1,4 +1,4 @@
-//! The invariants of key formats, each a function of one format.
+//! The invariants of key formats. Each invariant is a function that checks one format.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ fn key(format: &dyn KeyFormat, id: KeyId) -> Vec<u8> {
     bytes.split_off(6)
 }
 
-/// Checks that different keys, present or absent, have different bytes, and that none is longer than announced.
+/// Checks that different keys have different bytes, and that no key is longer than announced. Some keys are present,
+/// others absent.
 fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let mut seen = HashSet::new();
@@ -61,7 +62,7 @@ fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     }
 }
 
-/// Checks that absent keys are spread between the present keys, instead of all on one side.
+/// Checks that absent keys are spread among the present keys, instead of before or after all of them.
 fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
@@ -71,8 +72,9 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     if outside <= 10 { Ok(()) } else { Err(format!("{outside} of 2000 absent keys lie outside")) }
 }
 
-/// Checks the key whose number exceeds the number of another key by `span`. With span 0 it is the key itself. In an
-/// ordered format it is one of the next keys. The key is never smaller.
+/// Checks the key whose number exceeds the number of another key by `span`. If the span is 0, the result must equal
+/// the other key. In an ordered format, the result must be one of the next keys. The result is never smaller than
+/// the other key.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {

@@ -21,67 +21,67 @@ const MOST_THREADS: u64 = 1024;
 /// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// The name, unique in its workload. The random streams depend on the name.
+    /// The name, unique in the workload. The random numbers of the phase depend on the name.
     pub name: String,
-    /// The preparation before its clock starts.
+    /// The preparation before the phase's clock starts.
     pub before: Before,
-    /// The work of the phase.
+    /// The work that the phase executes.
     pub work: Work,
-    /// The values that are written.
+    /// The sizes and the compressibility of the values that the phase writes.
     pub value: ValueSpec,
-    /// The number of threads, those of all roles together.
+    /// The number of threads, summed over all roles.
     pub threads: u32,
-    /// The rate of requests. Roles have rates of their own.
+    /// The rate of requests. Each role has its own rate.
     pub rate: Rate,
-    /// Whether the phase ends only when no flush and no compaction is running or due.
+    /// Whether the phase waits at its end until no flush and no compaction is running or due.
     pub settle: bool,
 }
 
 /// Work of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
-    /// Adds keys, each once.
+    /// Adds new keys, each key once.
     Load(Load),
-    /// Executes operations of a mix, on drawn or recorded keys.
+    /// Executes operations of a mix, on drawn keys or on the keys of a trace.
     Mixed(Box<Mixed>),
-    /// Executes the mixes of several roles at the same time, each on threads of its own.
+    /// Executes the mixes of several roles at the same time. Each role has its own threads.
     Roles(Vec<Role>),
     /// Executes the recorded operations of a trace.
     Replay(Box<ReplaySpec>),
-    /// Takes a step on the store, and executes no operations.
+    /// Executes a step on the store instead of operations.
     Step(StoreStep),
 }
 
 /// A phase that adds keys: `insert = 1_000_000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of keys to add after the existing keys; `None` for all keys of the replayed trace.
+    /// The number of keys that are added after the existing keys; `None` to add all keys of the replayed trace.
     pub keys: Option<u64>,
-    /// The order in which they are added.
+    /// The order in which the keys are added.
     pub order: Order,
     /// The number of keys per atomic write batch; `None` for one put per key.
     pub batch: Option<u32>,
 }
 
-/// The order in which keys are added, by their indexes.
+/// The order in which a load adds keys, by their indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// A seeded permutation.
+    /// A permutation that the seed determines.
     #[default]
     Random,
-    /// From the first to the last.
+    /// From the first key to the last key.
     Sequential,
-    /// From the last to the first.
+    /// From the last key to the first key.
     Reverse,
 }
 
-/// The kind of work of a phase, without its settings.
+/// The kind of work of a phase, before the settings are read.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
     Roles(Vec<Role>),
-    /// A mix on the keys of a trace.
+    /// A mix of operations on the keys of a trace.
     Trace(TraceFile),
     Replay(Box<ReplaySpec>),
 }
@@ -90,7 +90,8 @@ impl Phase {
     /// Reads a `[[phase]]` table.
     ///
     /// # Errors
-    /// An invalid key and its valid values. A key in an inner table is named with its table, as in `keys.theta`.
+    /// Returns an error that names an invalid key and the valid keys. A key in an inner table is named with its
+    /// table, as in `keys.theta`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
@@ -130,7 +131,7 @@ impl Phase {
         Ok(phase)
     }
 
-    /// Creates the phase of a step.
+    /// Creates a phase that executes `step`.
     fn of_step(name: String, step: StoreStep, settle: bool) -> Self {
         let (before, value) = (Before::default(), ValueSpec::default());
         Self { name, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
@@ -174,7 +175,7 @@ impl Phase {
         table
     }
 
-    /// Returns the step that the phase takes instead of operations, if any.
+    /// Returns the step that the phase executes instead of operations, if any.
     pub fn step(&self) -> Option<StoreStep> {
         match self.work {
             Work::Step(step) => Some(step),
@@ -192,7 +193,7 @@ impl Phase {
         }
     }
 
-    /// Returns the roles of the phase. Empty if all of its threads do the same work.
+    /// Returns the roles of the phase. The result is empty if all threads of the phase do the same work.
     pub fn roles(&self) -> &[Role] {
         match &self.work {
             Work::Roles(roles) => roles,
@@ -200,14 +201,15 @@ impl Phase {
         }
     }
 
-    /// Returns the role of a thread, with the position of the thread in it. `None` if the phase has no roles.
+    /// Returns the role of a thread, and the thread's position among the threads of the role. `None` if the phase
+    /// has no roles.
     pub fn role_of(&self, thread: u32) -> Option<(&Role, u32)> {
         let (number, place) = Role::of_thread(self.roles(), thread)?;
         Some((&self.roles()[number], place))
     }
 
-    /// Returns whether the work of the phase reads a key that its table may have. A key of a role is written as
-    /// `role.writer.batch`.
+    /// Returns whether the work of the phase uses `key`, a key that the phase's table may have. A key of a role is
+    /// written as `role.writer.batch`.
     pub fn reads(&self, key: &str) -> bool {
         let of_role = key.strip_prefix("role.").and_then(|path| path.split_once('.'));
         match (&self.work, of_role) {
@@ -220,8 +222,8 @@ impl Phase {
         }
     }
 
-    /// Returns the phase with the settings that nothing reads at their defaults, so that phases with equal work are
-    /// equal. The settings for which `is_kept` returns true stay.
+    /// Returns the phase with its unused settings at their defaults, so that phases with equal work compare as
+    /// equal. A setting for which `is_kept` returns true keeps its value.
     #[must_use]
     pub fn without_unread(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
         match &mut self.work {
@@ -247,7 +249,7 @@ impl Phase {
         }
     }
 
-    /// Returns the replay of recorded operations, if the phase is one.
+    /// Returns the settings of the replay of recorded operations, if the phase is such a replay.
     pub fn replay(&self) -> Option<&ReplaySpec> {
         match &self.work {
             Work::Replay(replay) => Some(replay),
@@ -255,7 +257,7 @@ impl Phase {
         }
     }
 
-    /// Rejects a rate search for work that cannot be repeated, because a search runs a phase several times.
+    /// Rejects a rate search for work that cannot be repeated. A search runs the phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
             let message = "rate: the times of the trace are the rate; remove rate or replay.speed";
@@ -308,7 +310,8 @@ impl Load {
     }
 }
 
-/// Returns the reason why a phase cannot begin with a warm-up, if so: its work can begin only once.
+/// Returns the reason why the phase cannot begin with a warm-up: the phase can execute its work only once. `None` if
+/// a warm-up is possible.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
@@ -407,7 +410,7 @@ fn read_operations(
     Ok(replay)
 }
 
-/// Returns whether the work is a replay of commands as text, which has all values.
+/// Returns whether the work replays commands as text. Such a replay has all values.
 fn is_text(work: &Work) -> bool {
     matches!(work, Work::Replay(replay) if replay.trace.kind() == Some(TEXT))
 }

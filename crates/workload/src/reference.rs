@@ -1,10 +1,11 @@
-//! Reference entries for the keys of a workload. The types of these keys parse their TOML by hand.
+//! Reference entries for the TOML keys of a workload. The types of these keys parse their TOML without serde, so the
+//! entries are written by hand.
 
 use catalog::{KeyEntry, KeyTable};
 
 use crate::operation::Kind;
 
-/// The keys of a workload, outside its phases.
+/// The keys of a workload outside of its phases.
 const WORKLOAD: &[KeyEntry] = &[
     KeyEntry::new(
         "key",
@@ -27,7 +28,7 @@ const KEY: &[KeyEntry] = &[KeyEntry::new(
 )
 .or("\"u64\"")];
 
-/// The keys of a phase.
+/// The keys of the table `phase`.
 const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
@@ -151,7 +152,7 @@ const PHASE: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `phase.role`.
+/// The keys of the table `phase.role`, in addition to the keys of a phase's mix.
 const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
@@ -192,7 +193,7 @@ const ROLE: &[KeyEntry] = &[
     KeyEntry::new("batch", "count from 1 to 65536", "Operations in one write batch or multi-get.").or("100"),
 ];
 
-/// Keys of the table `phase.value` in addition to the parameters of its kind.
+/// Keys of the table `phase.value`, in addition to the parameters of the value-size distribution.
 const VALUE: &[KeyEntry] = &[
     KeyEntry::new("kind", "name of a value distribution", "Distribution of value sizes.").or("\"fixed\""),
     KeyEntry::new(
@@ -204,7 +205,7 @@ const VALUE: &[KeyEntry] = &[
     .or("0.5"),
 ];
 
-/// Keys of the table `phase.range` in addition to the parameters of its kind.
+/// Keys of the table `phase.range`, in addition to the parameters of the length distribution.
 const RANGE: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
@@ -234,7 +235,7 @@ const RANGE: &[KeyEntry] = &[
     ),
 ];
 
-/// Keys of the table `phase.keys` in addition to the parameters of its kind.
+/// Keys of the table `phase.keys`, in addition to the parameters of the key distribution.
 const KEYS: &[KeyEntry] = &[KeyEntry::new(
     "kind",
     "name of a key distribution",
@@ -242,7 +243,7 @@ const KEYS: &[KeyEntry] = &[KeyEntry::new(
 )
 .or("\"uniform\"")];
 
-/// The keys of the table `phase.rate`, which searches the highest sustained rate.
+/// The keys of the table `phase.rate`, which describes the search for the highest sustained rate.
 const RATE: &[KeyEntry] = &[
     KeyEntry::new(
         "p99",
@@ -274,7 +275,7 @@ const RATE: &[KeyEntry] = &[
     ),
 ];
 
-/// Keys of the table `phase.replay` in addition to the parameters of the trace reader.
+/// Keys of the table `phase.replay`, in addition to the parameters of the trace reader.
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
@@ -326,7 +327,7 @@ const WARM_UP: &[KeyEntry] = &[
     .or("\"60s\""),
 ];
 
-/// The kinds of operation, as keys of the table `phase.mix`.
+/// The kinds of operations, which are the keys of the table `phase.mix`.
 pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     const WEIGHT: &str = "weight from 0";
     [
@@ -381,8 +382,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     ]
 };
 
-/// The tables of a workload with an entry for each valid key. Parameters of variants are not included, because the
-/// catalogs describe them.
+/// The tables of a workload, with an entry for each valid key. The catalogs describe the parameters of variants, so
+/// these tables leave the parameters out.
 pub static TABLES: &[KeyTable] = &[
     KeyTable {
         name: "",
@@ -426,8 +427,8 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    /// Returns the valid keys of the table at `path` that its parser lists in the error about an unknown key, over all
-    /// phases with these beginnings.
+    /// Returns the keys that the parser of the table at `path` lists as valid in the error about an unknown key. The
+    /// result is the union over phases that begin with the lines in `phases`.
     fn accepted(path: &str, phases: &[&str]) -> BTreeSet<String> {
         let listed = |phase: &&str| {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");

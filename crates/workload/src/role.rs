@@ -1,4 +1,4 @@
-//! A role of a phase: threads with a mix of their own, next to those of other roles.
+//! A role of a phase: threads that execute their own mix, while the threads of other roles execute other mixes.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -8,27 +8,28 @@ use crate::operation::Kind;
 use crate::rate::Rate;
 use crate::spelling::{Spelling, bounded, check_name, inside};
 
-/// One `[[phase.role]]`: the threads that execute one mix, at the same time as the threads of the other roles.
+/// One `[[phase.role]]` table: threads that execute one mix, at the same time as the threads of the other roles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Role {
-    /// The name, unique in its phase.
+    /// The name, unique in the phase.
     pub name: String,
-    /// The operations. A role without a number of operations and without a time ends when all others have ended.
+    /// The operations of the role. A role without a number of operations and without a time ends when all other
+    /// roles have ended.
     pub mixed: Mixed,
     /// The number of threads.
     pub threads: u32,
-    /// The rate of requests, over the threads of the role.
+    /// The rate of requests, summed over the threads of the role.
     pub rate: Rate,
 }
 
 impl Role {
-    /// Returns whether the role runs until all others have ended.
+    /// Returns whether the role runs until all other roles have ended.
     pub fn is_background(&self) -> bool {
         self.mixed.operations.is_none() && self.mixed.time_limit_ns.is_none()
     }
 
-    /// Returns the number of the role of a thread, and the position of the thread in it; `None` if the roles have fewer
-    /// threads.
+    /// Returns the number of a thread's role, and the thread's position among the threads of that role. `None` if
+    /// the roles have fewer threads.
     pub(crate) fn of_thread(roles: &[Self], thread: u32) -> Option<(usize, u32)> {
         let mut place = thread;
         for (number, role) in roles.iter().enumerate() {
@@ -40,10 +41,10 @@ impl Role {
         None
     }
 
-    /// Reads the roles of a phase.
+    /// Parses the roles of a phase.
     ///
     /// # Errors
-    /// The wrong key, as `role.writer.rate`.
+    /// Returns an error that names the invalid key, as in `role.writer.rate`.
     pub(crate) fn list_from_toml(list: Value, most_threads: u64) -> Result<Vec<Self>, ChoiceError> {
         let tables = match list {
             Value::Array(tables) if !tables.is_empty() => tables,
@@ -89,7 +90,7 @@ impl Role {
         Ok(Self { name, mixed, threads, rate })
     }
 
-    /// Returns the role as TOML; it parses to an equal role.
+    /// Returns the role as TOML. The TOML parses to an equal role.
     pub(crate) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
@@ -99,7 +100,7 @@ impl Role {
         table
     }
 
-    /// Returns whether the operations of the role write.
+    /// Returns whether any operation of the role may write.
     pub(crate) fn writes(&self) -> bool {
         self.mixed.mix.writes()
     }
@@ -115,7 +116,7 @@ impl Role {
     }
 }
 
-/// Checks the rules that involve several roles.
+/// Checks the rules that apply to all roles of a phase together.
 fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> {
     if roles.iter().all(Role::is_background) {
         let message = "role: every role runs until the others end; give one of them operations or seconds";
@@ -127,7 +128,8 @@ fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> 
             format!("role: the roles have {threads} threads together; at most {most_threads} are possible");
         return Err(ChoiceError::at("role", message));
     }
-    // Each key has one writer: new keys those that insert, existing keys the others.
+    // Each key needs a single writer. Roles that insert write the new keys, and roles that update write the existing
+    // keys.
     let does_both = |role: &&Role| role.inserts() && role.updates();
     let Some(both) = roles.iter().find(does_both) else { return Ok(()) };
     match roles.iter().find(|role| role.writes() && !does_both(role)) {

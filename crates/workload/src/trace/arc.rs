@@ -1,4 +1,5 @@
-//! The traces of the ARC papers. A line has a first block, a number of blocks, an ignored number and a request number.
+//! Reader of the traces of the ARC papers. A line has the number of a first block, a number of blocks, an ignored
+//! number and the number of the request.
 
 use catalog::Variant;
 

@@ -1,5 +1,5 @@
-//! CSV with a configurable map of columns. The format covers block traces such as those of MSR Cambridge, Alibaba,
-//! Tencent and `UMass`. The default map is that of the CSV that `lsmbench trace convert` writes.
+//! Reader of CSV traces with a configurable map of columns. Such traces include the block traces of MSR Cambridge,
+//! Alibaba, Tencent and `UMass`. The default map reads the CSV that `lsmbench trace convert` writes.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
      delete = [\"delete\", \"d\"]\n",
 );
 
-/// The header of the default map.
+/// The header line of a CSV trace with the default map of columns.
 pub const CSV_HEADER: &str = "time_ns,operation,key,end,count,value_bytes";
 
 /// The maximum number of blocks of one request.
@@ -256,7 +256,7 @@ impl Csv {
             })
     }
 
-    /// Appends one operation per block of a request of `length` bytes from an offset on.
+    /// Appends one operation per block of a request. The request has `length` bytes and begins at an offset.
     fn push_blocks(
         &self,
         operation: TraceOperation,
@@ -304,7 +304,7 @@ impl Csv {
     }
 }
 
-/// Parses a time, which may have a fraction.
+/// Parses a time, which may have a fraction. Returns nanoseconds.
 fn nanoseconds(time: &[u8], unit: TimeUnit) -> Result<u64, String> {
     let nanoseconds = unit.nanoseconds();
     if let Some(whole) = number::<u64>(time) {
@@ -316,8 +316,8 @@ fn nanoseconds(time: &[u8], unit: TimeUnit) -> Result<u64, String> {
     }
 }
 
-/// Splits a row into fields. A field in double quotes may contain separators, and two double quotes inside stand for
-/// one.
+/// Splits a row into fields. A field in double quotes may contain separators. In such a field, two double quotes
+/// stand for one double quote.
 fn split(line: &[u8], separator: u8) -> Vec<Vec<u8>> {
     let mut fields = vec![Vec::new()];
     let mut is_quoted = false;

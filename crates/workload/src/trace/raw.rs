@@ -1,4 +1,4 @@
-//! Raw traces: fixed-width integers. Each integer is one access to a key.
+//! Reader of raw traces, which consist of fixed-width integers. Each integer is one access to a key.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
      endian = \"big\"\n",
 );
 
-/// Byte order of the numbers in a file.
+/// Byte order of the integers in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Endian {
@@ -51,7 +51,7 @@ impl Default for Params {
     }
 }
 
-/// Reader of numbers of one width.
+/// Reader of integers of one width.
 #[derive(Clone, Copy)]
 struct Raw {
     width: usize,

@@ -1,4 +1,5 @@
-//! Append-only files of Redis: the commands that changed the data, as arrays of bulk strings.
+//! Reader of append-only files of Redis. The files contain the commands that changed the data, as arrays of bulk
+//! strings.
 
 use catalog::Variant;
 
@@ -17,7 +18,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> =
 /// The maximum number of arguments of a command.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Length of the longest argument, as Redis limits it.
+/// Maximum length of an argument in bytes, which is the limit of Redis.
 const LONGEST_ARGUMENT: u64 = 512 << 20;
 
 /// Nanoseconds per second.
@@ -39,12 +40,12 @@ impl TraceReader for Aof {
     }
 }
 
-/// The commands of a file.
+/// The commands of an append-only file.
 struct File {
     input: TraceInput,
     commands: Commands,
     records: Records,
-    /// The last time stamp, which only some configurations write.
+    /// The last timestamp in the file. Redis writes timestamps only in some configurations.
     time_ns: Option<u64>,
     line: Vec<u8>,
 }

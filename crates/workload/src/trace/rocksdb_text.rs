@@ -1,5 +1,5 @@
-//! RocksDB traces as `trace_analyzer -convert_to_human_readable_trace` prints them. A line has a key in hexadecimal
-//! digits, a type, a column family, the size of the value, and the time in microseconds.
+//! Reader of RocksDB traces in the text format of `trace_analyzer -convert_to_human_readable_trace`. A line has a
+//! key in hexadecimal digits, a type, a column family, the size of the value, and the time in microseconds.
 
 use catalog::{Build, Variant};
 

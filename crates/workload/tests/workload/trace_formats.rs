@@ -1,4 +1,4 @@
-//! Tests of the readers of traces, on bytes that follow the published layouts, and on what is not a trace.
+//! Tests of the trace readers, with bytes in the published formats and with files that are not traces.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::workload::{TRACES, TraceFile, TraceOperation, TraceRecord};
 use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, ReadModifyWrite, Scan};
 
-/// Reads a file of these bytes: its kind and its records, or the error.
+/// Reads a file with these bytes. Returns the kind of the file and its records, or the error.
 fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), bytes).unwrap();
@@ -18,7 +18,7 @@ fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), 
     Ok((kind, records.map_err(|error| error.to_string())?))
 }
 
-/// Reads a file whose kind is recognised.
+/// Reads a file with these bytes. The reader must recognise the file as a trace of this kind.
 fn recognized(bytes: &[u8], kind: &str) -> Vec<TraceRecord> {
     let (found, records) = read(bytes, None).unwrap_or_else(|error| panic!("{kind}: {error}"));
     assert_eq!(found, kind);
@@ -29,7 +29,7 @@ fn record(operation: TraceOperation, key: &[u8]) -> TraceRecord {
     TraceRecord::new(operation, key)
 }
 
-/// A record of a RocksDB trace.
+/// Returns the bytes of one record of a RocksDB trace.
 fn rocksdb(time_us: u64, kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
     [&time_us.to_le_bytes()[..], &[kind], &length, payload].concat()
@@ -105,7 +105,7 @@ fn rocksdb_query_traces() {
         record(Get, b"k2").at(9000),
     ];
     assert_eq!(records, expected);
-    // A recorder that was stopped leaves no footer.
+    // If the recording was interrupted, the trace has no footer.
     assert_eq!(recognized(&trace[..trace.len() - 13], "rocksdb"), expected);
     assert_eq!(read(&trace, Some("rocksdb(entries=50)")).unwrap().1[7].count, Some(50));
 
@@ -156,7 +156,7 @@ fn human_readable_rocksdb_traces() {
     }
 }
 
-/// A record of an oracleGeneral trace.
+/// Returns the bytes of one record of an oracleGeneral trace.
 fn request(time: u32, object: u64, size: u32, next: i64) -> Vec<u8> {
     [&time.to_le_bytes()[..], &object.to_le_bytes(), &size.to_le_bytes(), &next.to_le_bytes()].concat()
 }
@@ -203,7 +203,7 @@ fn a_small_file_does_not_fill_the_memory() {
 #[test]
 fn twitter_and_cachelib() {
     let twitter = "0,ns:a,6,3,100,1,get,0\n0,ns:b,6,0,1,gets,0\n1,ns:b,8,40,1,set,60\n2,ns:b,4,0,2,delete,0\n3,c,1,8,2,incr,0\n";
-    // The first key has a comma.
+    // The first key contains a comma.
     let records = recognized(twitter.as_bytes(), "twitter");
     assert_eq!(
         records,
@@ -240,7 +240,7 @@ fn twitter_and_cachelib() {
     }
 }
 
-/// Reads text as CSV with these columns.
+/// Reads a text as a CSV trace with this map of columns.
 fn csv(text: &str, columns: &str) -> Result<Vec<TraceRecord>, String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), text).unwrap();
@@ -265,7 +265,7 @@ fn csv_with_a_map_of_its_columns() {
             record(Merge, b"m").sized(8),
         ]
     );
-    // MSR Cambridge: 100 ns since 1601, host, disk, type, offset, size, response time.
+    // MSR Cambridge: time in units of 100 ns since 1601, host, disk, type, offset, size, response time.
     let msr = "128166372003061629,hm,1,Read,8192,4097,100\n128166372016382155,hm,1,Write,0,512,200\n";
     let columns = "header = false, time_unit = \"filetime\", operation = 4, namespace = [2, 3], key = 5, size = 6, \
                    end = 0, count = 0, block = \"4KiB\"";
@@ -280,7 +280,8 @@ fn csv_with_a_map_of_its_columns() {
             record(Put, &block(0)).at(time + 1_332_052_600).sized(4096),
         ]
     );
-    // Tencent: seconds, offset and size in sectors, 0 reads and 1 writes, volume. UMass has fractions of seconds.
+    // Tencent: time in seconds, offset and size in sectors, 0 for reads and 1 for writes, volume. UMass has seconds
+    // with fractions.
     let columns = "header = false, time = 1, time_unit = \"s\", key = 2, size = 3, operation = 4, namespace = [5], \
                    end = 0, count = 0, unit = \"512B\", size_unit = \"512B\", block = \"4KiB\", read = [\"0\"], write = [\"1\"]";
     let records = csv("1.5,16,8,1,283\n", columns).unwrap();

@@ -1,11 +1,11 @@
-//! Tests of replays of recorded operations: values, misses, limits, and what is assumed.
+//! Tests of replays of recorded operations: values, misses, limits and assumptions.
 
 use std::fs;
 
 use super::plan_in;
 use super::workload::{AnswerDigests, Kind, Model, Performer, WorkloadPlan, model_check};
 
-/// Plans one phase that replays `text` with these settings, in a new folder.
+/// Plans one phase that replays `text` with these settings. The files are in a new folder.
 fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, WorkloadPlan) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), text).unwrap();
@@ -16,7 +16,7 @@ fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, WorkloadP
 
 const TWITTER: &str = "1,a,1,30,1,get,0\n2,b,1,50,1,set,0\n2,a,1,30,1,get,0\n4,b,1,50,1,get,0\n5,b,1,0,1,delete,0\n6,b,1,0,1,get,0\n";
 
-/// Executes a replay; returns the kinds, the sizes of the written values, and the model.
+/// Executes a replay. Returns the kinds of the operations, the sizes of the written values, and the model.
 fn run(plan: &WorkloadPlan) -> (Vec<Kind>, Vec<usize>, Model, AnswerDigests) {
     let (model, mut record) = (Model::default(), AnswerDigests::new(1));
     let mut performer = Performer::new(&model);
@@ -49,7 +49,7 @@ fn a_cache_is_filled_where_a_get_misses() {
     let verdict = model_check::check(replay.open().unwrap(), &record, &again, u64::MAX).unwrap();
     assert_eq!((verdict.checked, verdict.wrong, verdict.has_stopped), (4, 0, false));
     assert_eq!(model_check::compare(&model, &again).unwrap(), None);
-    // A store beyond the limit ends the check.
+    // The check stops because the model exceeds the size limit.
     let verdict = model_check::check(replay.open().unwrap(), &record, &Model::default(), 40).unwrap();
     assert!(verdict.has_stopped && verdict.checked < 4);
     let assumed = replay.check().unwrap().join("\n");
@@ -109,7 +109,7 @@ fn what_a_replay_cannot_do_names_its_key() {
     }
 }
 
-/// Tests that a phase reads back from its TOML.
+/// Tests that the TOML of a replay phase parses to an equal phase.
 #[test]
 fn replays_read_back() {
     for phase in [

@@ -1,4 +1,4 @@
-//! Findings of a run, as a plain sentence generated from its `verdicts.csv`.
+//! The outcome of a run as a sentence, which is generated from the run's `verdicts.csv`.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,11 @@ use results::{Metric, Row, verdicts as v};
 
 use crate::text::number;
 
-/// The largest number of comparisons that are listed one by one.
+/// Maximum number of comparisons that the sentence lists one by one.
 const TOLD_EACH: usize = 3;
 
-/// A summary of the comparisons of a run by the first metric compared; `None` for a run without comparisons.
+/// Summarises the comparisons of a run by the metric that the run compared first. `None` for a run without
+/// comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();
@@ -20,7 +21,7 @@ pub fn outcome(verdicts: &[Row]) -> Option<String> {
     Some(format!("Measured by {}: {told}.", metric.replace('_', " ")))
 }
 
-/// `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
+/// Returns one comparison as text, such as `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
 fn compared(row: &Row) -> String {
     let mut told = format!("{} is ", text(row, &v::CANDIDATE));
     match row.get(&v::RATIO).number() {
@@ -42,7 +43,7 @@ fn compared(row: &Row) -> String {
     told + ", " + &text(row, &v::VERDICT)
 }
 
-/// The number of comparisons per outcome, and the largest differences.
+/// Returns the number of comparisons for each outcome, and the largest differences.
 fn summed_up(all: &[&Row]) -> String {
     let count = |verdict: &str| {
         let count = all.iter().filter(|row| text(row, &v::VERDICT) == verdict).count();

@@ -1,4 +1,4 @@
-//! The page of contradictions. The page shows each side next to the result of its computation.
+//! The page of contradictions. The page shows each side with the result of its computation.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::bound::bounding;
 use crate::text::{number, stated};
 use crate::{Checked, Report, Ruling, Settled};
 
-/// The meanings of the rulings, in their order.
+/// The meanings of the rulings, in the order of [`Ruling::ALL`].
 const MEANINGS: [&str; 4] = [
     "no side agrees with what is computed",
     "the computation agrees with one side and not with the other",
@@ -16,14 +16,14 @@ const MEANINGS: [&str; 4] = [
     "no computation settles it; why not",
 ];
 
-/// The computed result as text: `9.585 bits/key`, `at least 9.585 bits/key`.
+/// Returns the computed result as text, such as `9.585 bits/key` or `at least 9.585 bits/key`.
 fn computed(checked: &Checked) -> String {
     format!("{}{} {}", bounding(checked.bound), number(checked.computed), checked.claim.unit)
         .trim_end()
         .to_owned()
 }
 
-/// The word for the outcome: whether a side agrees with the computation.
+/// Returns the word that states whether a side agrees with the computation.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }
@@ -32,13 +32,13 @@ fn count(settled: &[Settled], ruling: Ruling) -> usize {
     settled.iter().filter(|one| one.ruling == ruling).count()
 }
 
-/// The heading: the number of contradictions, and how many a computation decides.
+/// Returns the heading of the page: the number of contradictions, and the number that computations decide.
 fn heading(settled: &[Settled]) -> String {
     let open = count(settled, Ruling::Open);
     format!("{} contradictions, {} settled by computation", settled.len(), settled.len() - open)
 }
 
-/// The page as HTML.
+/// Returns the page as HTML.
 pub(super) fn html(report: &Report) -> String {
     let settled = &report.contradictions;
     let mut body = navigation(report, "contradictions");
@@ -98,7 +98,7 @@ fn section(settled: &Settled) -> String {
     text + "</tbody>\n</table>\n</section>\n"
 }
 
-/// The contradictions that no computation settles, as a table.
+/// Returns a table of the contradictions that no computation decides.
 fn open(settled: &[&Settled]) -> String {
     if settled.is_empty() {
         return String::new();
@@ -131,7 +131,7 @@ fn badge(ruling: Ruling) -> String {
     format!("<span class=\"badge {class}\">{sign} {}</span>", ruling.name())
 }
 
-/// The page as Markdown.
+/// Returns the page as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
     let settled = &report.contradictions;
     let names = Ruling::ALL.map(Ruling::name).join(" | ");

@@ -1,4 +1,4 @@
-//! The page of the features of the systems, and of their settings or files in this repository.
+//! The page of the systems' features, with the settings or files of this repository that implement the features.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
     report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
-/// The number of available features among some, as a phrase.
+/// Returns a phrase with the number of features that this repository has.
 fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
         format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())
@@ -18,7 +18,7 @@ fn counted(features: &[&Feature]) -> String {
     counts.join(", ")
 }
 
-/// The title of the page, and the sentence below it.
+/// Returns the title of the page, and the sentence below the title.
 fn head(report: &Report) -> [String; 2] {
     let counts = counted(&report.features.iter().collect::<Vec<_>>());
     [
@@ -27,7 +27,7 @@ fn head(report: &Report) -> [String; 2] {
     ]
 }
 
-/// The page as HTML.
+/// Returns the page as HTML.
 pub(super) fn html(report: &Report) -> String {
     let mut body = navigation(report, "features");
     let [title, sentence] = head(report);
@@ -65,7 +65,7 @@ fn row(feature: &Feature) -> String {
     )
 }
 
-/// The page as Markdown.
+/// Returns the page as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
     let [title, sentence] = head(report);
     let mut text = format!("# {title}\n\n{sentence}\n");

@@ -1,4 +1,4 @@
-//! The report as Markdown: the contents of the HTML pages, with the charts as separate files.
+//! The report as Markdown. The pages have the contents of the HTML pages, but the charts are separate files.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
 use super::runs;
 
-/// The page of all systems: the findings on their claims, and the first questions of readers.
+/// Returns the page of all systems: the findings about their claims, and the first questions of readers.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
@@ -56,7 +56,7 @@ fn counts(tally: &FindingCounts) -> String {
     format!("{} | {} | {}", tally.total(), counts.join(" | "), tally.by_arithmetic())
 }
 
-/// The page of one system, figure by figure.
+/// Returns the page of one system, figure by figure.
 pub(super) fn system(system: &System) -> String {
     let mut text = format!("# {}\n", system.document);
     for figure in &system.figures {
@@ -89,12 +89,12 @@ fn section(figure: &Figure) -> String {
     text
 }
 
-/// The path of a chart in the folder of the report.
+/// Returns the path of a chart, relative to the folder of the report.
 pub(super) fn figure_file(name: &str) -> String {
     format!("figures/{name}.svg")
 }
 
-/// The table row of a claim with its name in the first cell, which may be a link.
+/// Returns the table row of a claim. The first cell has the claim's name, which may be a link.
 pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
@@ -108,7 +108,7 @@ pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     format!("| {name} | {} |\n", cells.map(|cell| plain(&cell)).join(" | "))
 }
 
-/// Text with the special characters of Markdown escaped.
+/// Returns the text with the special characters of Markdown escaped.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Notes on the run of a figure: other engines, parts that were not run, and warnings. The first page also has the
-//! number of trials of the runs.
+//! Notes about the run of a figure: other engines, parts that did not run, and warnings. The first page also states
+//! the numbers of trials of all runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use measure::FEWEST_BLOCKS;
 
 use crate::{EngineNote, Report, RunNote};
 
-/// The notes on a run, one per line: the version of each engine, its mismatched design settings, the parts that were
-/// not run, and the warnings about measurements.
+/// Returns the notes about a run, one per line. They contain the version of each engine, the engine's mismatched
+/// design settings, the parts that did not run, and the warnings about measurements.
 pub(super) fn lines(run: &RunNote) -> Vec<String> {
     let engines = run.engines.iter().map(engine);
     let left_out = run.left_out.iter().map(|what| format!("not run: {what}"));
@@ -27,8 +27,9 @@ fn engine(engine: &EngineNote) -> String {
     format!("engine {name} {version}{library}; {terms}")
 }
 
-/// A sentence about the number of trials in a report, such as `45 timed experiments have 6 trials; 2 have 1, too few
-/// for intervals (e32-peers-write, e34-peers-space); 6 count, which needs one`. `None` if nothing ran.
+/// Returns a sentence about the numbers of trials in a report, such as
+/// `45 timed experiments have 6 trials; 2 have 1, too few for intervals (e32-peers-write, e34-peers-space); 6 count, which needs one`.
+/// `None` if no experiment ran.
 pub(super) fn trials(report: &Report) -> Option<String> {
     let figures = report.systems.iter().flat_map(|system| &system.figures);
     let runs = figures.flat_map(|figure| &figure.answers).filter_map(|answer| answer.run.as_ref());

@@ -45,7 +45,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The finding about a claim, with the numbers and the reason behind the finding.
+/// The finding about a claim, with the numbers and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The identifier of the claim.

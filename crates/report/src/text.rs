@@ -108,8 +108,7 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
 }
 
 /// Returns the measurement, the claim, the range that would have reproduced the claim, and the conclusion. For
-/// example:
-/// `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the interval holds no difference at all`.
+/// example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the other way round`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
     let Some(measured) = judgement.measured else { return why.to_owned() };

@@ -27,9 +27,8 @@ fn engine(engine: &EngineNote) -> String {
     format!("engine {name} {version}{library}; {terms}")
 }
 
-/// Returns a sentence about the numbers of trials in a report, such as
-/// `45 timed experiments have 6 trials; 2 have 1, too few for intervals (e32-peers-write, e34-peers-space); 6 count, which needs one`.
-/// `None` if no experiment ran.
+/// Returns a sentence about the numbers of trials in a report, such as `45 timed experiments have 6 trials; 2 have 1,
+/// too few for intervals (e32-peers-write, e34-peers-space); 6 count, which needs one`. `None` if no experiment ran.
 pub(super) fn trials(report: &Report) -> Option<String> {
     let figures = report.systems.iter().flat_map(|system| &system.figures);
     let runs = figures.flat_map(|figure| &figure.answers).filter_map(|answer| answer.run.as_ref());

@@ -38,7 +38,7 @@ impl SizedCache for QuickCaches {
     }
 }
 
-/// Returns the part of the capacity that is divided among the shards.
+/// Returns the capacity, rounded down to a multiple of the number of shards.
 fn dealt(capacity: u64) -> u64 {
     capacity - capacity % SHARDS
 }

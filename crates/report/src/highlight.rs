@@ -47,7 +47,7 @@ impl Highlight {
             |id: &String| find(id).ok_or_else(|| format!("\"{}\": there is no claim {id}", self.question));
         let judged = self.ids.all().iter().map(look_up).collect::<Result<_, _>>()?;
         let beside = self.beside.iter().map(|theory| {
-            beside(theory).map_err(|message| format!("\"{}\": beside it: {message}", self.question))
+            beside(theory).map_err(|message| format!("\"{}\": beside: {message}", self.question))
         });
         let beside = beside.collect::<Result<_, _>>()?;
         Ok(Highlighted { question: self.question, judged, beside })

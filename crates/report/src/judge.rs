@@ -27,7 +27,7 @@ pub struct Evidence<'a> {
 /// # Panics
 /// If the rule was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
-    let claim = claims.get(&rule.ids.all()[place]).expect("rules are held to their claims");
+    let claim = claims.get(&rule.ids.all()[place]).expect("rules were checked against their claims");
     let case = Case { rule, place, claim, claims, evidence };
     let judged = match rule.way() {
         Way::Untestable => case.untested(rule.untestable.clone().unwrap_or_default()),
@@ -146,26 +146,27 @@ impl Case<'_> {
             ((value - theory).abs() <= slack, value < theory - slack, value > theory + slack);
         let otherwise = match force {
             Force::Given if is_near => {
-                return (
-                    Finding::NotTestable,
-                    "a parameter of the document, which the experiment takes over",
-                );
+                return (Finding::NotTestable, "a parameter of the document that the experiment uses");
             }
             Force::Must => Finding::Impossible,
             Force::Should | Force::Given => Finding::NotReproduced,
         };
         match (self.rule.bound, self.claim.standing) {
-            (Some(Bound::AtLeast), _) if is_below => (otherwise, "below the least that is possible"),
-            (Some(Bound::AtMost), _) if is_above => (otherwise, "above the most that is possible"),
-            (Some(_), _) if is_near => (Finding::Reproduced, "the bound itself, within the tolerance"),
-            (Some(_), _) => (Finding::DirectionOnly, "on the possible side of the bound, which says no more"),
-            (None, Statement::AtLeast) if is_below => (Finding::Reproduced, "the computation gives more"),
-            (None, Statement::AtMost) if is_above => (Finding::Reproduced, "the computation gives less"),
-            (None, _) if is_near => (Finding::Reproduced, "what the computation gives"),
-            (None, Statement::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
-                (Finding::DirectionOnly, "the computation gives less at its best")
+            (Some(Bound::AtLeast), _) if is_below => (otherwise, "below the smallest possible value"),
+            (Some(Bound::AtMost), _) if is_above => (otherwise, "above the largest possible value"),
+            (Some(_), _) if is_near => {
+                (Finding::Reproduced, "equal to the computed bound, within the tolerance")
             }
-            (None, _) => (otherwise, "not what the computation gives"),
+            (Some(_), _) => (Finding::DirectionOnly, "possible, but far from the computed bound"),
+            (None, Statement::AtLeast) if is_below => (Finding::Reproduced, "the computed number is larger"),
+            (None, Statement::AtMost) if is_above => (Finding::Reproduced, "the computed number is smaller"),
+            (None, _) if is_near => {
+                (Finding::Reproduced, "equal to the computed number, within the tolerance")
+            }
+            (None, Statement::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
+                (Finding::DirectionOnly, "even the best computed number is smaller")
+            }
+            (None, _) => (otherwise, "different from the computed number"),
         }
     }
 
@@ -184,17 +185,17 @@ impl Case<'_> {
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
-            return Err("nothing is measured".to_owned());
+            return Err("the rule measures nothing".to_owned());
         };
         if self.rule.way() == Way::Run {
             if self.other_claim().is_some_and(|other| other.id == self.claim.id) || self.is_own_other() {
-                return Err("the others are measured by it".to_owned());
+                return Err("other claims are measured relative to this claim".to_owned());
             }
             let needed = cores(self.rule, self.claim);
             if let (Some(needed), Some(cores)) = (needed, self.evidence.cores)
                 && needed > cores
             {
-                return Err(format!("takes {needed} cores, and this machine has {cores}"));
+                return Err(format!("needs {needed} CPU cores, but this machine has {cores}"));
             }
         }
         let runs = self.evidence.runs.map_err(|why| format!("not run: {why}"))?;
@@ -241,7 +242,7 @@ impl Case<'_> {
             .transpose()?;
         compare
             .measured(better, &own, other.as_ref())
-            .ok_or_else(|| "the two sides have no trial in common, or one of them is 0".to_owned())
+            .ok_or_else(|| "the two sides have no trial in common, or one side is 0".to_owned())
     }
 
     /// Returns the largest value in the claimed direction, over all points of the sweep. Points at which only one
@@ -269,7 +270,7 @@ impl Case<'_> {
         found.sort_by(|one, other| one.value.total_cmp(&other.value));
         if is_low { found.first() } else { found.last() }
             .copied()
-            .ok_or_else(|| "not run: the sweep has no place".to_owned())
+            .ok_or_else(|| "not run: the sweep has no point".to_owned())
     }
 
     /// Returns the point at which a curve reaches a value, or from which a subject leads. If the other side also has
@@ -297,7 +298,7 @@ impl Case<'_> {
             }
             (None, _, _) => None,
         };
-        found.map(Measured::plain).ok_or_else(|| "no crossing among the values that ran".to_owned())
+        found.map(Measured::plain).ok_or_else(|| "no crossing within the measured values".to_owned())
     }
 
     /// Returns the rank of the claim's measurement among the measurements of all claims of the rule.
@@ -327,7 +328,7 @@ impl Case<'_> {
     fn claimed(&self) -> Result<f64, String> {
         match self.rule.compare {
             Some(Compare::Ratio) if self.rule.way() == Way::Run => {
-                let other = self.other_claim().ok_or("no claim stands for the other side")?;
+                let other = self.other_claim().ok_or("no claim is about the other side")?;
                 Ok(self.claim.value / other.value)
             }
             Some(Compare::Rank) => {

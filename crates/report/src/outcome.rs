@@ -29,7 +29,7 @@ fn compared(row: &Row) -> String {
             let _ = write!(told, "{} × {}", number(ratio), text(row, &v::BASELINE));
         }
         None => {
-            let _ = write!(told, "beside {}", text(row, &v::BASELINE));
+            let _ = write!(told, "compared with {}", text(row, &v::BASELINE));
         }
     }
     let ends = row.get(&v::RATIO_LOW).number().zip(row.get(&v::RATIO_HIGH).number());
@@ -56,8 +56,8 @@ fn summed_up(all: &[&Row]) -> String {
     let farthest = all.iter().filter_map(|row| Some((apart(row)?, *row)));
     let farthest = farthest.max_by(|(one, _), (other, _)| one.total_cmp(other));
     let farthest =
-        farthest.map_or_else(String::new, |(_, row)| format!("; farthest apart, {}", compared(row)));
-    format!("of {} comparisons {}{farthest}", all.len(), counts.join(", "))
+        farthest.map_or_else(String::new, |(_, row)| format!(". Largest difference: {}", compared(row)));
+    format!("{} of {} comparisons{farthest}", counts.join(", "), all.len())
 }
 
 fn text(row: &Row, metric: &Metric) -> String {
@@ -89,8 +89,8 @@ mod tests {
         let many = [row("a", 1.5, "regressed"), row("b", 1.0, "equivalent"), row("c", 4.0, "regressed"), far];
         assert_eq!(
             outcome(&many).unwrap(),
-            "Measured by p50 ns: of 4 comparisons 1 improved, 1 equivalent, 2 regressed; farthest apart, d is 0.2 × \
-             linear at entries = 1000, improved."
+            "Measured by p50 ns: 1 improved, 1 equivalent, 2 regressed of 4 comparisons. Largest difference: d is \
+             0.2 × linear at entries = 1000, improved."
         );
     }
 }

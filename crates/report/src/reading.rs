@@ -29,7 +29,7 @@ pub(crate) fn read(
     let rows = rows(table, lookup)?;
     let cells: BTreeSet<Option<u64>> = rows.iter().map(|row| row.get(&CELL).integer()).collect();
     if cells.len() > 1 {
-        return Err(format!("{} cells fit, and the claim does not say which", cells.len()));
+        return Err(format!("{} configurations match, but a claim needs exactly one", cells.len()));
     }
     let over = quantity.over.as_deref().map(|over| sums(&rows, over)).transpose()?;
     let mut numbers = sums(&rows, &quantity.column)?;
@@ -99,7 +99,7 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
             Some(at) => places.push((at, texts)),
             None if column == ENGINE && texts.hold(OWN_ENGINE) => {}
             None if column == ENGINE => {
-                return Err(format!("not run: {} is not among the engines", said(texts)));
+                return Err(format!("not run: the run does not include the engine {}", said(texts)));
             }
             None => return Err(format!("not run: the results have no column {column}")),
         }
@@ -110,10 +110,10 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
         return Err(format!("not run: {}", missing(table, &places)));
     }
     if rows.iter().any(|row| row.get(&WRONG_ANSWERS).number().is_some_and(|wrong| wrong > 0.0)) {
-        return Err("answers were wrong, and so there is no number".to_owned());
+        return Err("answers were wrong, so the measurement is invalid".to_owned());
     }
     match doubted(table, &rows) {
-        Some(words) => Err(format!("the run doubts its own row: {words}")),
+        Some(words) => Err(format!("the run marks its row as implausible: {words}")),
         None => Ok(rows),
     }
 }

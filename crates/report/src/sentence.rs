@@ -46,7 +46,7 @@ pub(crate) fn sentence_on(all: &[&Judged]) -> String {
         let said = |value| formed(value, judgement.compare, claim);
         let measured = said(judgement.measured.unwrap_or_default());
         format!(
-            "; farthest off is {}: {} claimed, {measured} measured",
+            ". Largest deviation: {}, {} claimed, {measured} measured",
             about_measured(claim, judgement),
             said(judgement.claimed)
         )

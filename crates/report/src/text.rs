@@ -108,7 +108,7 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
 }
 
 /// Returns the measurement, the claim, the range that would have reproduced the claim, and the conclusion. For
-/// example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the other way round`.
+/// example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: the opposite direction`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
     let Some(measured) = judgement.measured else { return why.to_owned() };
@@ -118,9 +118,9 @@ pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f6
     });
     let enough = match (low.is_finite(), high.is_finite()) {
         _ if judgement.compare == Some(Compare::Rank) => String::new(),
-        (true, true) => format!(", and {} to {} would do", number(low), said(high)),
-        (true, false) => format!(", and {} and more would do", said(low)),
-        (false, true) => format!(", and {} and less would do", said(high)),
+        (true, true) => format!(", accepted {} to {}", number(low), said(high)),
+        (true, false) => format!(", accepted {} or more", said(low)),
+        (false, true) => format!(", accepted {} or less", said(high)),
         (false, false) => String::new(),
     };
     format!("measured {}{interval}, claimed {}{enough}: {why}", said(measured), said(judgement.claimed))
@@ -178,12 +178,12 @@ mod tests {
         };
         assert_eq!(
             beside(&claim, &judgement, (1.225, 1.875), "why"),
-            "measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: why"
+            "measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: why"
         );
         let one = Judgement { interval: None, compare: Some(Compare::Value), ..judgement.clone() };
         assert_eq!(
             beside(&claim, &one, (1.5, f64::INFINITY), "why"),
-            "measured 1.02 x, claimed 1.5 x, and 1.5 x and more would do: why"
+            "measured 1.02 x, claimed 1.5 x, accepted 1.5 x or more: why"
         );
         let place = Judgement { measured: Some(3.0), claimed: 2.0, compare: Some(Compare::Rank), ..one };
         assert_eq!(beside(&claim, &place, (1.5, 2.5), "why"), "measured place 3, claimed place 2: why");

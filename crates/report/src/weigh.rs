@@ -36,44 +36,49 @@ impl Weighed {
             measured.interval.is_some_and(|found| found.low <= neutral && neutral <= found.high)
         });
         if claims_difference && holds_none {
-            return (Finding::NotReproduced, "the interval holds no difference at all".to_owned());
+            return (
+                Finding::NotReproduced,
+                "the confidence interval includes the value for no difference".to_owned(),
+            );
         }
         if self.is_in_band(measured.value) {
             return (Finding::Reproduced, self.agreement(percent));
         }
         if self.meets(measured) {
-            return (Finding::Reproduced, format!("by the interval: {}", self.agreement(percent)));
+            return (Finding::Reproduced, format!("by the confidence interval: {}", self.agreement(percent)));
         }
         if self.compare == Compare::Rank {
-            return (Finding::NotReproduced, "another place in the order".to_owned());
+            return (Finding::NotReproduced, "another rank".to_owned());
         }
         let off = match (self.standing, self.ends()) {
             (Statement::From | Statement::To, (low, high)) => {
-                format!("more than {percent} % outside of {low} to {high}")
+                format!("the value is more than {percent} % outside of the range {low} to {high}")
             }
-            (Statement::UpTo, _) => format!("the largest is more than {percent} % off the claim"),
-            _ if self.claimed == 0.0 => format!("more than {} off 0", self.tolerance()),
-            _ => format!("more than {percent} % off the claim"),
+            (Statement::UpTo, _) => {
+                format!("the largest value differs from the claim by more than {percent} %")
+            }
+            _ if self.claimed == 0.0 => format!("the value differs from 0 by more than {}", self.tolerance()),
+            _ => format!("the value differs from the claim by more than {percent} %"),
         };
         let Some(neutral) = self.neutral() else { return (Finding::NotReproduced, off) };
         if !claims_difference {
             let reason = match self.claims_alike() {
-                true => "a difference where the claim has none".to_owned(),
+                true => "a difference, but the claim states none".to_owned(),
                 false => off,
             };
             return (Finding::NotReproduced, reason);
         }
         match self.share(neutral, measured.value) {
-            share if share < 0.0 => (Finding::NotReproduced, "the other way round".to_owned()),
+            share if share < 0.0 => (Finding::NotReproduced, "the opposite direction".to_owned()),
             share if share < SHARE_DIRECTION => (
                 Finding::NotReproduced,
-                "hardly a difference: less than a tenth of the claimed one".to_owned(),
+                "almost no difference: less than a tenth of the claimed difference".to_owned(),
             ),
             share if share < SHARE_REPRODUCED && self.is_within(measured.value) => (
                 Finding::DirectionOnly,
-                "the same way, but less than half of the claimed difference".to_owned(),
+                "the claimed direction, but less than half of the claimed difference".to_owned(),
             ),
-            _ => (Finding::DirectionOnly, format!("the same way, but {off}")),
+            _ => (Finding::DirectionOnly, format!("the claimed direction, but {off}")),
         }
     }
 
@@ -190,13 +195,13 @@ impl Weighed {
             return format!("within {} of 0", self.tolerance());
         }
         match (self.compare, self.standing) {
-            (Compare::Rank, _) => "the same place in the order".to_owned(),
-            (_, Statement::AtLeast) => format!("at least as claimed, within {percent} %"),
-            (_, Statement::AtMost) => format!("at most as claimed, within {percent} %"),
-            (_, Statement::UpTo) => format!("the largest is within {percent} % of the claim"),
+            (Compare::Rank, _) => "the same rank".to_owned(),
+            (_, Statement::AtLeast) => format!("at least the claimed value, within {percent} %"),
+            (_, Statement::AtMost) => format!("at most the claimed value, within {percent} %"),
+            (_, Statement::UpTo) => format!("the largest value is within {percent} % of the claim"),
             (_, Statement::From | Statement::To) => {
                 let (low, high) = self.ends();
-                format!("within {low} to {high}, give or take {percent} %")
+                format!("in the range {low} to {high}, within {percent} %")
             }
             (_, Statement::Exact | Statement::About) => format!("within {percent} % of the claim"),
         }
@@ -272,7 +277,7 @@ mod tests {
         assert_eq!(finding(around, 1.9), Finding::Reproduced, "a range that begins at 1 is not of 1 alone");
         let (verdict, why) = Weighed { standing: Statement::To, ..around }.against(Measured::plain(2.5));
         assert_eq!(verdict, Finding::NotReproduced);
-        assert!(why.contains("outside of 0.97 to 1.6"), "{why}");
+        assert!(why.contains("outside of the range 0.97 to 1.6"), "{why}");
         let of = Weighed { compare: Compare::PercentOf, claimed: 98.0, ..CLAIM };
         assert_eq!(finding(of, 103.0), Finding::Reproduced);
         assert_eq!(finding(of, 120.0), Finding::NotReproduced);
@@ -358,7 +363,7 @@ mod tests {
     fn of_nothing_there_is_no_percentage() {
         let none = Weighed { compare: Compare::Value, claimed: 0.0, tolerance: 0.1, ..CLAIM };
         let why = |value| none.against(Measured::plain(value)).1;
-        assert_eq!([why(0.05), why(0.2)], ["within 0.1 of 0", "more than 0.1 off 0"]);
+        assert_eq!([why(0.05), why(0.2)], ["within 0.1 of 0", "the value differs from 0 by more than 0.1"]);
     }
 
     #[test]

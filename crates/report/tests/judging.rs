@@ -198,7 +198,7 @@ fn what_a_run_takes_for_impossible_is_no_measurement() {
         row.set(&IMPLAUSIBLE, "bytes of merges: more were written than read");
     });
     assert_eq!(judged.finding, Finding::NotTestable);
-    assert!(judged.reason.contains("doubts its own row: bytes of merges"), "{judged:?}");
+    assert!(judged.reason.contains("marks its row as implausible: bytes of merges"), "{judged:?}");
     assert_eq!(judged.measured, None);
 }
 
@@ -393,8 +393,7 @@ impl Made<'_> {
         let all = || self.rule.ids.all().iter().map(|id| self.claims.get(id).unwrap());
         let fits = || all().filter(|claim| self.cells(claim) == there);
         let other = fits().find(|claim| claim.metric == self.claim.metric).or_else(|| fits().next());
-        let other =
-            other.unwrap_or_else(|| panic!("no claim stands for the other side of {}", self.claim.id));
+        let other = other.unwrap_or_else(|| panic!("no claim is about the other side of {}", self.claim.id));
         OTHER * other.value
     }
 

@@ -142,7 +142,7 @@ fn as_number(name: &str, found: &ArgumentValue) -> Result<f64, String> {
 
 fn wanted(name: &str, what: &str, found: Option<&ArgumentValue>) -> String {
     match found {
-        None => format!("with has no {name}; it must be {what}"),
+        None => format!("with: {name} is missing; it must be {what}"),
         Some(_) => format!("{name} must be {what}"),
     }
 }

@@ -194,6 +194,6 @@ pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
 pub(super) fn torture_kill(with: &Arguments<'_>) -> Result<f64, String> {
     let (design, wal) = (with.word("design")?, with.word("wal")?);
     with.facts.lost_writes(design, wal).ok_or_else(|| {
-        format!("a run of `lsmbench torture kill --design {design} --wal {wal}` decides, and is no part of the report")
+        format!("a run of `lsmbench torture kill --design {design} --wal {wal}` decides; the report has no such run")
     })
 }

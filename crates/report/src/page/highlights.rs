@@ -9,7 +9,7 @@ use crate::text::number;
 use crate::{Expected, Highlighted, Judged};
 
 /// The heading above the questions, on all pages.
-const HEADING: &str = "What people argue about";
+const HEADING: &str = "Disputed questions";
 
 fn finding(highlight: &Highlighted) -> String {
     let judged: Vec<&Judged> = highlight.judged.iter().map(|(_, _, judged)| judged).collect();

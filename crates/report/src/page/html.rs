@@ -13,11 +13,11 @@ const STYLE: &str = include_str!("style.css");
 
 /// The meanings of the colours, which every page explains.
 const MEANINGS: [&str; 5] = [
-    "measured, or computed, within the tolerance",
-    "better and worse as claimed, by how much is not",
-    "measured otherwise",
-    "beyond a bound, which is shown, or not what its own numbers come to by arithmetic",
-    "not looked at; the table says why",
+    "the measured or computed number is within the tolerance of the claim",
+    "the direction is as claimed, but the size is not",
+    "the measured or computed number contradicts the claim",
+    "the claim exceeds a bound, which is shown, or contradicts other numbers of its document",
+    "the claim was not tested; the table states the reason",
 ];
 
 /// Returns the page of all systems. The page has the counts of findings, the first questions of readers, and one
@@ -29,8 +29,8 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let mut body = navigation(report, "index");
     let _ = writeln!(
         body,
-        "<h1>{} claims of {} systems, measured</h1>\n<p>{figures} figures and tables of five documents, each with the claims \
-         about it, what was measured or computed, and the verdict that follows by rule.</p>",
+        "<h1>{} claims of {} systems, measured</h1>\n<p>This report has {figures} figures and tables of five documents. Each figure \
+         has the claims about it, the measured or computed numbers, and the verdicts that follow from fixed rules.</p>",
         all.total(),
         systems.len(),
     );
@@ -41,9 +41,9 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     }
     body.push_str(highlights);
     body.push_str(
-        "<h2 id=\"figures\">Every figure</h2>\n<p>Each cell is a figure or table of a document, coloured by what most of its \
-         claims came to that could be tested; the strip has all of them. Beside it stands how many \
-         are reproduced, measured + by arithmetic, of those tested.</p>\n",
+        "<h2 id=\"figures\">Every figure</h2>\n<p>Each field is a figure or table of a document. Its colour shows the most \
+         frequent verdict on its tested claims, and its strip shows the verdicts on all of its claims. The numbers are the \
+         reproduced claims (by measurement + by arithmetic) and the tested claims.</p>\n",
     );
     for system in systems {
         let name = escape(&system.document);
@@ -225,7 +225,9 @@ fn answered(answer: &Answer) -> String {
         text.push_str(&claims(&answer.judged));
     }
     if !answer.source.unspecified.is_empty() {
-        text.push_str("<details><summary>What the document leaves open</summary>\n<ul class=\"open\">\n");
+        text.push_str(
+            "<details><summary>Parameters that the document leaves open</summary>\n<ul class=\"open\">\n",
+        );
         for open in &answer.source.unspecified {
             let _ = writeln!(text, "<li>{}</li>", escape(open));
         }

@@ -15,15 +15,15 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let all = FindingCounts::of(all);
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
     let mut text = format!(
-        "# {} claims of {} systems, measured\n\n{figures} figures and tables of five documents, each with the claims about \
-         it, what was measured or computed, and the verdict that follows by rule.\n\n",
+        "# {} claims of {} systems, measured\n\nThis report has {figures} figures and tables of five documents. Each \
+         figure has the claims about it, the measured or computed numbers, and the verdicts that follow from fixed rules.\n\n",
         all.total(),
         systems.len(),
     );
     let names = Finding::ALL.map(Finding::name).join(" | ");
     let _ = writeln!(
         text,
-        "| system | claims | {names} | of the reproduced, by arithmetic |\n|---|--:|{}",
+        "| system | claims | {names} | reproduced by arithmetic only |\n|---|--:|{}",
         "--:|".repeat(Finding::ALL.len() + 1)
     );
     for system in systems {
@@ -34,7 +34,7 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     if let Some(trials) = runs::trials(report) {
         let _ = writeln!(text, "\n{}", plain(&trials));
     }
-    text.push_str("\nAlso: [contradictions, computed](contradictions.md), [features, and where each is reached](features.md).\n");
+    text.push_str("\nAlso: [contradictions](contradictions.md), [features and the settings or files that implement them](features.md).\n");
     text.push_str(highlights);
     for system in systems {
         let _ = writeln!(text, "\n## {}\n", system.document);

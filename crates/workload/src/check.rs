@@ -64,7 +64,7 @@ pub struct WrongAnswer {
 impl fmt::Display for WrongAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { thread, operation, kind, key, expected } = self;
-        write!(f, "thread {thread}, operation {operation}: {kind} {key} should have given {expected}")
+        write!(f, "thread {thread}, operation {operation}: wrong answer of {kind} {key}; expected {expected}")
     }
 }
 
@@ -337,7 +337,7 @@ impl Checker<'_> {
             Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {
-                "a value that this phase or an earlier one wrote".to_owned()
+                "a value that this phase or an earlier phase wrote".to_owned()
             }
             _ => match self.shadow.expected(operation.key) {
                 None => "nothing".to_owned(),

@@ -60,7 +60,7 @@ impl Mix {
             weights.iter().all(|weight| *weight <= 1.0) && weights.iter().any(|weight| weight.fract() > 0.0);
         if are_shares && (sum - 1.0).abs() > SHARE_TOLERANCE {
             return Err(ChoiceError::whole(format!(
-                "the shares of mix sum to {sum}, not 1; change one, or use whole numbers as weights"
+                "the shares of mix sum to {sum}, not 1; change a share, or use whole numbers as weights"
             )));
         }
         Ok(Self { weights })

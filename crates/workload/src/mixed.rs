@@ -185,7 +185,7 @@ impl End {
     fn from_spelling(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
         let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
         if operations == Some(0) {
-            return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
+            return Err(ChoiceError::at("operations", "operations is 0; a phase executes at least 1"));
         }
         Ok(Self { operations, time_limit_ns: spelling::seconds(spelling)? })
     }
@@ -203,13 +203,15 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         };
         return Ok(KeySource::Drawn(choice));
     };
-    spelling.forbid("keys", "the replayed trace says which keys")?;
+    spelling.forbid("keys", "the replayed trace determines the keys")?;
     let without_known_key =
         [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange, Kind::First, Kind::Last];
     match without_known_key.into_iter().find(|kind| mix.has(*kind)) {
         None => Ok(KeySource::Recorded(trace)),
         Some(kind) => {
-            let message = format!("{kind} does not go with a trace, which has one known key per operation");
+            let message = format!(
+                "{kind} cannot use the keys of a trace, because a trace has one key per operation; remove {kind}"
+            );
             Err(ChoiceError::at(format!("mix.{kind}"), message))
         }
     }

@@ -82,7 +82,7 @@ pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, Tar
         pair.map_or("nothing".to_owned(), |(key, _)| format!("key {}", key.escape_ascii()))
     };
     Ok(at.map(|at| {
-        format!("the store has {}, it should have {}", name(found.get(at)), name(expected.get(at)))
+        format!("the store has {}, but the model has {}", name(found.get(at)), name(expected.get(at)))
     }))
 }
 

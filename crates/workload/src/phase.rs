@@ -98,7 +98,9 @@ impl Phase {
         check_name("a phase", &name)?;
         if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
             let settle = match step {
-                StoreStep::Settle => spelling.forbid("settle", "the step itself settles").map(|()| true)?,
+                StoreStep::Settle => {
+                    spelling.forbid("settle", "the step waits for compaction itself").map(|()| true)?
+                }
                 _ => spelling.read("settle")?.unwrap_or(true),
             };
             spelling.finish("a step")?;
@@ -260,7 +262,7 @@ impl Phase {
     /// Rejects a rate search for work that cannot be repeated. A search runs the phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
-            let message = "rate: the times of the trace are the rate; remove rate or replay.speed";
+            let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
             return Err(ChoiceError::at("rate", message));
         }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
@@ -280,10 +282,12 @@ impl Phase {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
         let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange));
         let reason = match &self.work {
-            _ if deletes_ranges => "a range delete meets keys of all threads, so it runs on 1 thread",
-            Work::Replay(_) => "a replay keeps its order, so it runs on 1 thread",
+            _ if deletes_ranges => {
+                "a range delete deletes keys of all threads, so the phase runs on 1 thread"
+            }
+            Work::Replay(_) => "a replay keeps the recorded order, so the phase runs on 1 thread",
             _ if writes && self.trace().is_some() => {
-                "a trace that writes keeps its order, so it runs on 1 thread"
+                "a trace with writes keeps the recorded order, so the phase runs on 1 thread"
             }
             _ => return Ok(()),
         };
@@ -314,20 +318,20 @@ impl Load {
 /// a warm-up is possible.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
-        Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
+        Work::Load(_) => Some("a load is measured from its first key on; use warm_up in a phase with a mix"),
         Work::Replay(_) => Some("a trace is measured from its first access on"),
         Work::Mixed(mixed) => match &mixed.keys {
             KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
             KeySource::Drawn(_) => None,
         },
-        Work::Roles(_) => Some("roles begin together; put a phase that warms the store up before it"),
+        Work::Roles(_) => Some("roles begin together; put a separate warm-up phase before this phase"),
         Work::Step(_) => Some("a step runs no operations"),
     }
 }
 
 fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     if let Some(roles) = spelling.take("role") {
-        let reason = "each role has its own; write it under [[phase.role]]";
+        let reason = "each role has its own value; write the key under [[phase.role]]";
         for key in [
             "insert",
             "operations",
@@ -348,7 +352,9 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     }
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
-        (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
+        (Some(_), Some(_)) => {
+            Err(ChoiceError::at("replay", "a phase either inserts or replays; remove one of the two keys"))
+        }
         (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
         (None, Some(replay)) => {
             read_replay(replay, spelling.has("mix")).map_err(|error| inside("replay", error))
@@ -376,13 +382,13 @@ fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
     }
     if let Some(own) = own {
         let message =
-            format!("{own}: a mix takes only the keys of a trace; remove mix to replay its operations");
+            format!("{own}: with a mix, a trace supplies only its keys; remove mix to replay the operations");
         return Err(ChoiceError::at(own, message));
     }
     let kind = replay.trace.kind().unwrap_or_default();
     if reader.is_some_and(|reader| reader.width().is_none()) {
         let message = format!(
-            "the keys of a {kind} trace are no numbers of one width, so they do not go with a mix; remove mix"
+            "the keys of a {kind} trace are not numbers of one width, so a mix cannot use them; remove mix"
         );
         return Err(ChoiceError::at("kind", message));
     }
@@ -396,9 +402,9 @@ fn read_operations(
 ) -> Result<Box<ReplaySpec>, ChoiceError> {
     let is_text = replay.trace.kind() == Some(TEXT);
     let reason = if is_text {
-        "the commands of a text replay say it all"
+        "the commands of the text file determine this setting"
     } else {
-        "the operations of a trace say it all"
+        "the operations of the trace determine this setting"
     };
     for key in ["order", "seconds", "mix", "keys", "absent", "range", "batch"] {
         spelling.forbid(key, reason)?;
@@ -416,7 +422,7 @@ fn is_text(work: &Work) -> bool {
 }
 
 fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceError> {
-    let reason = "a load only inserts; give operations and a mix their own phase";
+    let reason = "a load only inserts; put operations and mix into a separate phase";
     for key in ["operations", "seconds", "mix", "keys", "absent", "range"] {
         spelling.forbid(key, reason)?;
     }

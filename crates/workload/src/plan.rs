@@ -214,8 +214,10 @@ impl Builder<'_> {
         if path.is_file() {
             return Ok(());
         }
-        let message =
-            format!("there is no file {}; relative paths start at the file that names them", path.display());
+        let message = format!(
+            "there is no file {}; a relative path starts from the folder of the file that contains the path",
+            path.display()
+        );
         Err(ChoiceError::at("replay.file", message))
     }
 }
@@ -356,10 +358,7 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
         Ok(versions) => Ok(versions),
         Err(_) => Err(ChoiceError::at(
             key,
-            format!(
-                "a thread may write at most {} times in a run; split the work over more threads",
-                u32::MAX
-            ),
+            format!("a thread can write at most {} times in a run; use more threads", u32::MAX),
         )),
     }
 }
@@ -373,11 +372,14 @@ fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), Choi
         return Ok(());
     }
     if from.keys == 0 {
-        let message = "no keys exist to draw from; put a phase with insert = … before it";
+        let message = "no keys exist to draw from; put a phase with insert = … before this phase";
         return Err(ChoiceError::at("keys", message));
     }
     if mixed.spec.mix.writes() && from.keys < u64::from(writers) {
-        let message = format!("threads is {writers}, but only {} keys exist to divide among them", from.keys);
+        let message = format!(
+            "threads is {writers}, but only {} keys exist; each writing thread needs a key of its own",
+            from.keys
+        );
         return Err(ChoiceError::at("threads", message));
     }
     Ok(())

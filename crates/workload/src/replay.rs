@@ -126,7 +126,7 @@ impl Replay<'_> {
     ///
     /// # Errors
     /// Returns an error if the next record is corrupt, or larger than a store accepts.
-    #[expect(clippy::should_implement_trait, reason = "an iterator cannot be told the answers")]
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot receive the answers")]
     pub fn next(&mut self) -> Result<Option<Due>, TargetError> {
         if let Some((key, bytes)) = self.fill.take() {
             let value = self.value(bytes, None);
@@ -163,21 +163,23 @@ impl Replay<'_> {
             assumed.push(format!("{file} is recognised as a trace of kind \"{kind}\""));
         }
         if contents > 0 {
-            assumed.push(format!("the values of {contents} writes are synthetic, of the recorded sizes"));
+            assumed.push(format!(
+                "the values of {contents} writes are synthetic; their sizes are the recorded sizes"
+            ));
         }
         if sizes > 0 {
             assumed.push(format!(
-                "the sizes of the values of {sizes} writes are not recorded; they are those of the phase"
+                "the trace does not record the value sizes of {sizes} writes; the sizes come from the phase"
             ));
         }
         if range_deletes > 0 {
             assumed.push(format!(
-                "{range_deletes} range deletes are a scan and a delete per key on an engine without range deletes"
+                "an engine without range deletes executes {range_deletes} range deletes as a scan and a delete per key"
             ));
         }
         if merges > 0 {
             assumed.push(format!(
-                "{merges} merges are a get and a put of the operand on a store without a merge operator"
+                "a store without a merge operator executes {merges} merges as a get and a put of the operand"
             ));
         }
         if self.plan.spec.miss == Miss::Fill {
@@ -192,12 +194,17 @@ impl Replay<'_> {
         if key > MAX_KEY_BYTES {
             let most = MAX_KEY_BYTES - size_of::<u32>();
             let bytes = key - size_of::<u32>();
-            return Err(format!("operation {}: a key of {bytes} bytes; at most {most}", self.requests).into());
+            return Err(format!(
+                "operation {}: a key has {bytes} bytes; the maximum is {most}",
+                self.requests
+            )
+            .into());
         }
         match record.value_bytes.filter(|bytes| *bytes as usize > MAX_VALUE_BYTES) {
             Some(bytes) => {
                 let most = MAX_VALUE_BYTES;
-                Err(format!("operation {}: a value of {bytes} bytes; at most {most}", self.requests).into())
+                Err(format!("operation {}: a value has {bytes} bytes; the maximum is {most}", self.requests)
+                    .into())
             }
             None => Ok(()),
         }

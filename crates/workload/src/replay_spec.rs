@@ -68,7 +68,9 @@ impl ReplaySpec {
         };
         kind.as_deref().map_or(Ok(()), check_kind)?;
         let file: Option<PathBuf> = spelling.read("file")?;
-        let file = file.ok_or_else(|| ChoiceError::at("file", "a replay names its file: file = \"…\""))?;
+        let file = file.ok_or_else(|| {
+            ChoiceError::at("file", "file is missing; name the file to replay, such as file = \"…\"")
+        })?;
         let miss: Option<Miss> = spelling.read("miss")?;
         let speed = spelling.take("speed").map(|speed| read_speed(&speed)).transpose()?;
         let own = miss.map(|_| "miss").or(speed.map(|_| "speed"));
@@ -97,7 +99,7 @@ impl ReplaySpec {
     pub(crate) fn read_operations(&mut self, spelling: &mut Spelling) -> Result<(), ChoiceError> {
         self.operations = spelling.read::<Count>("operations")?.map(|count| count.0);
         match self.operations {
-            Some(0) => Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1")),
+            Some(0) => Err(ChoiceError::at("operations", "operations is 0; a phase executes at least 1")),
             _ => Ok(()),
         }
     }
@@ -126,6 +128,9 @@ fn read_speed(speed: &Value) -> Result<f64, ChoiceError> {
     if speed > 0.0 {
         Ok(speed)
     } else {
-        Err(ChoiceError::at("speed", format!("speed is {speed}; it is above 0, and 1 is as recorded")))
+        Err(ChoiceError::at(
+            "speed",
+            format!("speed is {speed}; it must be above 0, where 1 is the recorded speed"),
+        ))
     }
 }

@@ -83,7 +83,7 @@ impl Role {
         let threads = bounded(&mut spelling, "threads", most_threads)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         if matches!(rate, Rate::Sustained(_)) {
-            let message = "rate: a search runs a whole phase at many rates; give a role a number";
+            let message = "rate: a search runs a whole phase at many rates; give the role a number of operations per second";
             return Err(ChoiceError::at("rate", message));
         }
         spelling.finish("a role")?;
@@ -119,13 +119,13 @@ impl Role {
 /// Checks the rules that apply to all roles of a phase together.
 fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> {
     if roles.iter().all(Role::is_background) {
-        let message = "role: every role runs until the others end; give one of them operations or seconds";
+        let message = "role: every role runs until the other roles end; give one role operations or seconds";
         return Err(ChoiceError::at("role", message));
     }
     let threads: u64 = roles.iter().map(|role| u64::from(role.threads)).sum();
     if threads > most_threads {
         let message =
-            format!("role: the roles have {threads} threads together; at most {most_threads} are possible");
+            format!("role: the roles have {threads} threads in total; the maximum is {most_threads}");
         return Err(ChoiceError::at("role", message));
     }
     // Each key needs a single writer. Roles that insert write the new keys, and roles that update write the existing
@@ -172,7 +172,7 @@ mod tests {
         let one = |rest: &str| format!("[[role]]\nname = \"a\"\n{rest}\n");
         let reader = one("mix = { get = 1 }\noperations = 9");
         for (text, key, message) in [
-            (one("mix = { get = 1 }"), "role", "every role runs until the others end"),
+            (one("mix = { get = 1 }"), "role", "every role runs until the other roles end"),
             ("role = 3".to_owned(), "role", "write [[phase.role]]"),
             (
                 one("mix = { get = 1 }\noperations = 9\nthread = 3"),
@@ -189,7 +189,7 @@ mod tests {
             (
                 one("mix = { get = 1 }\noperations = 9\nrate = { p99 = \"1ms\" }"),
                 "role.a.rate",
-                "give a role a number",
+                "give the role a number",
             ),
             (format!("{reader}{reader}"), "role.a.name", "two roles are called \"a\""),
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),

@@ -294,7 +294,7 @@ impl Shadow {
                 }
                 pending = expected.next();
             } else {
-                verdict.complain(|| format!("key {} should not be there", dsl::token(key)));
+                verdict.complain(|| format!("key {} must not exist", dsl::token(key)));
             }
         })?;
         while pending.is_some() {

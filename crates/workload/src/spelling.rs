@@ -110,7 +110,7 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
         Some(seconds) => (number("seconds", &seconds)?.max(0.0) * 1e9) as u64,
     };
     if nanoseconds == 0 {
-        return Err(ChoiceError::at("seconds", "seconds is 0 or less; it must be above 0"));
+        return Err(ChoiceError::at("seconds", "seconds must be above 0"));
     }
     Ok(Some(nanoseconds))
 }
@@ -121,7 +121,7 @@ pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ChoiceError> {
     if !name.is_empty() && name.chars().all(plain) {
         return Ok(());
     }
-    let message = format!("name is \"{name}\"; {of} has a name of letters, digits, - and _");
+    let message = format!("name is \"{name}\"; the name of {of} may have only letters, digits, - and _");
     Err(ChoiceError::at("name", message))
 }
 

@@ -74,7 +74,7 @@ impl StoreStep {
     pub(crate) fn from_spelling(spelling: &mut Spelling) -> Result<Option<Self>, ChoiceError> {
         let Some(name) = spelling.read::<String>("step")? else { return Ok(None) };
         for key in OF_OPERATIONS {
-            spelling.forbid(key, "a step runs no operations; give them a phase of their own")?;
+            spelling.forbid(key, "a step runs no operations; put the operations into a separate phase")?;
         }
         let step = match name.as_str() {
             "flush" => Self::Flush,
@@ -84,7 +84,12 @@ impl StoreStep {
             "checkpoint" => Self::Checkpoint,
             "drop_caches" => Self::DropCaches,
             "sleep" => {
-                let missing = || ChoiceError::at("seconds", "a sleep has a length: seconds = \"5s\"");
+                let missing = || {
+                    ChoiceError::at(
+                        "seconds",
+                        "seconds is missing; set the length of the sleep, such as seconds = \"5s\"",
+                    )
+                };
                 return Ok(Some(Self::Sleep(crate::spelling::seconds(spelling)?.ok_or_else(missing)?)));
             }
             other => {
@@ -96,7 +101,7 @@ impl StoreStep {
                 ));
             }
         };
-        spelling.forbid("seconds", "only a sleep has a length; every other step lasts until it is done")?;
+        spelling.forbid("seconds", "only a sleep has a length; remove seconds")?;
         Ok(Some(step))
     }
 }
@@ -134,7 +139,11 @@ mod tests {
         }
         for (text, key, message) in [
             ("step = \"flsh\"", "step", "did you mean \"flush\"? Valid: flush, compact, settle"),
-            ("step = \"sleep\"", "seconds", "a sleep has a length: seconds = \"5s\""),
+            (
+                "step = \"sleep\"",
+                "seconds",
+                "seconds is missing; set the length of the sleep, such as seconds = \"5s\"",
+            ),
             ("step = \"sleep\"\nseconds = 0", "seconds", "must be above 0"),
             ("step = \"compact\"\nseconds = 1", "seconds", "only a sleep has a length"),
             ("step = \"flush\"\nsize = 1", "size", "a step has no \"size\"; Valid: name, step"),

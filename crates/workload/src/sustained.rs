@@ -80,7 +80,7 @@ impl Sustained {
         let level0_runs = spelling.read::<Count>("level0_runs")?.map(|count| count.0);
         spelling.finish("a searched rate")?;
         let Some(p99) = p99 else {
-            let message = "a searched rate has an objective: rate = { p99 = \"1ms\" }";
+            let message = "p99 is missing; a rate search needs this limit, such as rate = { p99 = \"1ms\" }";
             return Err(ChoiceError::at("p99", message));
         };
         if p99.0 == 0 {
@@ -89,7 +89,7 @@ impl Sustained {
         }
         if !(from >= 1.0 && from < to) {
             let message =
-                format!("from is {from} and to is {to}; from must be at least 1, and to must be above it");
+                format!("from is {from} and to is {to}; from must be at least 1, and to must be above from");
             return Err(ChoiceError::at("from", message));
         }
         if to > MOST_PER_SECOND {

@@ -32,7 +32,7 @@ impl Workload {
         let phases = match spelling.take("phase") {
             Some(Value::Array(tables)) if !tables.is_empty() => read_phases(&tables)?,
             _ => {
-                let message = "a workload has at least one [[phase]]; start with a load: insert = 1_000_000";
+                let message = "a workload has at least one [[phase]]; add a phase, such as a load with insert = 1_000_000";
                 return Err(ChoiceError::at("phase", message));
             }
         };
@@ -73,7 +73,7 @@ impl Workload {
     fn check_phases(&self) -> Result<(), ChoiceError> {
         let recorded = self.phases.iter().any(|phase| phase.trace().is_some());
         if self.key.kind() == "trace" && !recorded {
-            let message = "the format \"trace\" takes the keys of a raw trace, and no phase replays one";
+            let message = "the format \"trace\" needs the keys of a raw trace, but no phase replays one";
             return Err(ChoiceError::at("key.format", message));
         }
         for (number, phase) in self.phases.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Workload {
             }
             match &phase.work {
                 Work::Load(load) if load.keys.is_none() && !recorded => {
-                    let message = "insert = \"all\" means all keys of a raw trace, and no phase replays one";
+                    let message = "insert = \"all\" needs the keys of a raw trace, but no phase replays one";
                     return Err(at("insert", message.to_owned()));
                 }
                 _ => {}
@@ -99,7 +99,7 @@ fn read_key(value: Value) -> Result<Choice, ChoiceError> {
         return FORMATS.choose(&value);
     };
     if let Some(kind) = table.remove("kind") {
-        let message = format!("a key has a format, not a kind; write {{ format = {kind}, … }}");
+        let message = format!("key has no kind; write {{ format = {kind}, … }}");
         return Err(ChoiceError::at("kind", message));
     }
     let format = table.remove("format").unwrap_or_else(|| FORMATS.variants()[0].kind.into());

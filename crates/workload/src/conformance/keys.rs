@@ -10,9 +10,9 @@ pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("an index is below the number of keys", stays_below),
-    ("draws do not depend on how many are asked for at once", repeats_in_pieces),
+    ("draws do not depend on the number of draws per call", repeats_in_pieces),
     ("popular keys have the announced share", keeps_its_share),
-    ("popular keys stand where announced", stands_where_it_says),
+    ("popular keys are at the announced positions", stands_where_it_says),
 ];
 
 /// Returns the properties of a phase that begins with `keys` keys and is planned to end with `planned` keys.
@@ -36,7 +36,7 @@ fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
         for (call, existing) in (keys..=planned.max(keys + 20)).step_by(7).enumerate() {
             let drawn = draw(&mut *sampler, call as u64, existing, 50);
             if let Some(key) = drawn.iter().find(|key| **key >= existing) {
-                return Err(format!("key {key} of {existing}"));
+                return Err(format!("key {key} was drawn, but only {existing} keys exist"));
             }
         }
     }
@@ -56,7 +56,7 @@ fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
             rest = behind;
         }
         if whole != pieces {
-            return Err(format!("with {keys} keys, several calls drew other keys than one"));
+            return Err(format!("with {keys} keys, several calls drew other keys than one call"));
         }
     }
     Ok(())

@@ -46,5 +46,7 @@ fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
 fn the_mean_is_what_is_drawn(subject: &Subject) -> Result<(), String> {
     let drawn: f64 = bits().map(|bits| f64::from(subject.lengths.length(bits))).sum();
     let (drawn, mean) = (drawn / bits().count() as f64, subject.lengths.mean());
-    ensure((drawn - mean).abs() <= 1.0 + 0.05 * mean, || format!("the mean is {mean}, {drawn} is drawn"))
+    ensure((drawn - mean).abs() <= 1.0 + 0.05 * mean, || {
+        format!("the announced mean is {mean}, but the mean of the drawn lengths is {drawn}")
+    })
 }

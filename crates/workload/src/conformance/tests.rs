@@ -143,8 +143,9 @@ fn canary_samplers_are_caught() {
     let is_kept =
         |canary: Canary, name| check_of(keys::INVARIANTS, name)(&keys::Subject(Box::new(canary))).is_ok();
     let [below, pieces] =
-        ["an index is below the number of keys", "draws do not depend on how many are asked for at once"];
-    let [share, standing] = ["popular keys have the announced share", "popular keys stand where announced"];
+        ["an index is below the number of keys", "draws do not depend on the number of draws per call"];
+    let [share, standing] =
+        ["popular keys have the announced share", "popular keys are at the announced positions"];
     assert!(
         !is_kept(Canary::Beyond, below)
             && !is_kept(Canary::ByCall, pieces)

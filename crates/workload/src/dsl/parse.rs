@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
                     None => Ok(token.to_vec()),
                     Some(quote) => {
                         self.at = start + quote;
-                        Err(self.error("a quote inside of a bare word; quote the whole word".to_owned()))
+                        Err(self.error("a quote inside of an unquoted word; quote the whole word".to_owned()))
                     }
                 }
             }

@@ -31,7 +31,9 @@ pub enum ReadError {
         error: SyntaxError,
     },
     /// A line is longer than any command.
-    #[error("line {line}: longer than {LONGEST_LINE} bytes, which no command is; is this a text file?")]
+    #[error(
+        "line {line}: longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
+    )]
     TooLong {
         /// The long line, from 1.
         line: u64,

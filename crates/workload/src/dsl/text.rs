@@ -107,8 +107,7 @@ impl Printer<'_> {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             self.order = KeyOrder::new(self.format, keys + keys / 4);
         }
-        let order =
-            self.order.as_ref().ok_or_else(|| io::Error::other("too many keys to sort for ranges"))?;
+        let order = self.order.as_ref().ok_or_else(|| io::Error::other("too many keys to sort for scans"))?;
         let start = order.place(index);
         let places = order.places(keys);
         // The order may contain keys that do not exist yet. A scan does not count such keys.

@@ -50,7 +50,7 @@ impl Build<dyn KeyDistribution> for Exponential {
         // With a larger mean, nearly every draw would be an age that no key has.
         if mean > 100.0 {
             return Err(
-                "frac is so large for this percentile that the distribution is uniform; use \"uniform\""
+                "frac is too large for this percentile, so the distribution is nearly uniform; use \"uniform\""
                     .to_owned(),
             );
         }

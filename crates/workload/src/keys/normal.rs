@@ -57,7 +57,9 @@ impl Build<dyn KeyDistribution> for Normal {
         }
         let normal = Self(params);
         if normal.within(0.0, 1.0) < LEAST_WITHIN {
-            return Err("deviation is so large that the distribution is uniform; use \"uniform\"".to_owned());
+            return Err(
+                "deviation is too large, so the distribution is nearly uniform; use \"uniform\"".to_owned()
+            );
         }
         Ok(Box::new(normal))
     }

@@ -83,7 +83,7 @@ impl LineFormat for Rows {
             None => Ok(None),
         };
         let op = get(columns.op)?;
-        let operation = operation(op).ok_or_else(|| format!("no operation is called \"{}\"", quoted(op)))?;
+        let operation = operation(op).ok_or_else(|| format!("unknown operation \"{}\"", quoted(op)))?;
         let key_bytes = number("key_size", columns.key_size)?.unwrap_or(0);
         let key = padded(get(columns.key)?, usize::try_from(key_bytes).unwrap_or(usize::MAX));
         let bytes: u32 = field("size", get(columns.size)?)?;

@@ -76,7 +76,7 @@ impl<R: Read> Read for Limited<R> {
         self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
             let most = self.most;
             io::Error::other(format!(
-                "it decompresses to more than {most} bytes, which no trace of its size does; decompress it"
+                "the file decompresses to more than {most} bytes, which is too much for a trace of its size; decompress the file first"
             ))
         })?;
         Ok(read)
@@ -176,7 +176,7 @@ impl TraceInput {
         let read = self.reader.by_ref().take(LONGEST_LINE).read_until(b'\n', out)? as u64;
         self.line += 1;
         if read == LONGEST_LINE {
-            return Err(self.wrong_line(format!("longer than {LONGEST_LINE} bytes, which no record is")));
+            return Err(self.wrong_line(format!("longer than {LONGEST_LINE} bytes, the maximum of a record")));
         }
         self.offset += read;
         if out.last() == Some(&b'\n') {
@@ -199,8 +199,9 @@ impl TraceInput {
     }
 
     fn truncated(&self, read: u64, wanted: u64) -> RecordError {
-        let message =
-            format!("the file ends after {read} of {wanted} bytes; it is truncated or of another format");
+        let message = format!(
+            "the file ends after {read} of {wanted} bytes; the file is truncated or has another format"
+        );
         RecordError::Byte { offset: self.offset, message }
     }
 }

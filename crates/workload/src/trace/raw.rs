@@ -97,7 +97,9 @@ impl TraceRecords for Numbers {
         let is_read = self.input.fill(&mut key).map_err(|error| match error {
             RecordError::Byte { .. } => RecordError::Byte {
                 offset,
-                message: format!("the bytes of the file are no whole number of {width}-byte keys; set width"),
+                message: format!(
+                    "the length of the file is not a multiple of {width}, the bytes per key; set width"
+                ),
             },
             error => error,
         })?;

@@ -56,7 +56,7 @@ pub trait TraceRecords: Send {
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// Opening, reading or decompressing the file failed.
-    #[error("trace {path}: {source}; check the path, and that the file is whole")]
+    #[error("trace {path}: {source}; check the path, and check that the file is complete")]
     Read {
         /// The file.
         path: PathBuf,
@@ -88,7 +88,7 @@ pub enum TraceError {
         path: PathBuf,
     },
     /// No reader recognises the file.
-    #[error("trace {path}: no format of traces is recognised; set kind. Valid: {kinds}")]
+    #[error("trace {path}: unknown trace format; set kind. Valid: {kinds}")]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -96,13 +96,15 @@ pub enum TraceError {
         kinds: String,
     },
     /// The traces have more distinct keys than a workload supports.
-    #[error("{keys} different keys in the traces; at most {} can be replayed", u32::MAX)]
+    #[error("the traces have {keys} different keys; the maximum is {}", u32::MAX)]
     TooManyKeys {
         /// The number of distinct keys.
         keys: usize,
     },
     /// Two traces of one workload have keys of different lengths.
-    #[error("the traces of one workload must have one width, but there are {first} and {second} bytes")]
+    #[error(
+        "the traces of one workload must have keys of one length, but the keys have {first} and {second} bytes"
+    )]
     Widths {
         /// The key length of one trace, in bytes.
         first: usize,

@@ -39,7 +39,7 @@ impl Commands {
         let Some((name, arguments)) = command.split_first() else { return Ok(()) };
         let name = name.to_ascii_uppercase();
         let found = operations(&name, arguments).map_err(|Missing| {
-            format!("{} has {} arguments, too few or an odd number", quoted(&name), arguments.len())
+            format!("{} has {} arguments; the number is too small or odd", quoted(&name), arguments.len())
         })?;
         if let Some(operations) = found {
             for mut record in operations {
@@ -65,7 +65,10 @@ impl Commands {
         if self.left_out.len() > NAMED {
             names.push("…");
         }
-        vec![format!("{count} commands that are no operation on a key are left out: {}", names.join(", "))]
+        vec![format!(
+            "{count} commands are left out, because they are not operations on a key: {}",
+            names.join(", ")
+        )]
     }
 }
 

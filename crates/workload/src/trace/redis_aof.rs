@@ -92,7 +92,8 @@ impl File {
         let wrong = |message| RecordError::Byte { offset, message };
         if !self.input.read_line(&mut self.line)? {
             return Err(wrong(
-                "the file ends inside of a command; redis-check-aof --fix cuts it off".to_owned(),
+                "the file ends inside of a command; remove the incomplete command with redis-check-aof --fix"
+                    .to_owned(),
             ));
         }
         let length = self.line.strip_prefix(b"$").and_then(number::<u64>);
@@ -104,14 +105,14 @@ impl File {
         self.input.take(length, &mut argument)?;
         let mut end = [0; 2];
         if !self.input.fill(&mut end)? || end != *b"\r\n" {
-            return Err(wrong(format!("no line ends after the {length} bytes of an argument")));
+            return Err(wrong(format!("the line end after the {length} bytes of an argument is missing")));
         }
         Ok(argument)
     }
 
     fn unexpected(&self, expected: &str) -> String {
         if self.line.starts_with(b"REDIS") {
-            return "the file begins in RDB format; set aof-use-rdb-preamble no and rewrite it".to_owned();
+            return "the file begins in RDB format; set aof-use-rdb-preamble no in Redis, and rewrite the file".to_owned();
         }
         format!("\"{}\"; expected {expected}", quoted(&self.line))
     }

@@ -77,7 +77,7 @@ impl TraceReader for RocksDb {
         let wrong = |message: &str| RecordError::Byte { offset: 0, message: message.to_owned() };
         match read_header(&mut input)? {
             Some(Header { kind: BEGIN, length, .. }) => input.take(length.into(), &mut payload)?,
-            _ => return Err(wrong("the first record is no header of a RocksDB trace")),
+            _ => return Err(wrong("the first record is not the header of a RocksDB trace")),
         }
         if !payload.starts_with(MAGIC) {
             return Err(wrong("the first record has another magic number than a RocksDB query trace"));
@@ -162,9 +162,9 @@ impl Queries {
                 }
             }
             WRITE | GET | SEEK | SEEK_FOR_PREV | MULTI_GET => {
-                return Err(format!("a record of type {kind} without its fields"));
+                return Err(format!("a record of type {kind} lacks its fields"));
             }
-            _ => return Err(format!("a record of type {kind}, which is no query")),
+            _ => return Err(format!("a record has the type {kind}, which is not a query")),
         }
         Ok(())
     }
@@ -185,7 +185,10 @@ impl TraceRecords for Queries {
             let Some(header) = read_header(&mut self.input)? else { return Ok(None) };
             let wrong = |message| RecordError::Byte { offset, message };
             if header.length > LONGEST_PAYLOAD {
-                return Err(wrong(format!("a payload of {} bytes; no record is that long", header.length)));
+                return Err(wrong(format!(
+                    "a payload has {} bytes, which is too long for a record",
+                    header.length
+                )));
             }
             self.input.take(header.length.into(), &mut self.payload)?;
             if header.kind == END {
@@ -202,7 +205,7 @@ impl TraceRecords for Queries {
         let mut notes: Vec<String> = self.seeks.note().into_iter().collect();
         if self.families > 0 {
             let count = self.families;
-            notes.push(format!("{count} operations are on column families other than the default one"));
+            notes.push(format!("{count} operations are on column families other than the default family"));
         }
         notes
     }

@@ -43,6 +43,6 @@ impl Seeks {
     pub(super) fn note(&self) -> Option<String> {
         let Self { entries, count } = self;
         (*count > 0)
-            .then(|| format!("{count} seeks read entries = {entries} each, because traces do not record it"))
+            .then(|| format!("{count} seeks read entries = {entries} each, because traces do not record the number of entries"))
     }
 }

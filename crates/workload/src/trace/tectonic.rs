@@ -51,8 +51,7 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
         b"R" => TraceOperation::DeleteRange,
         b"FS" | b"FE" => return Ok(None),
         _ => {
-            let message =
-                format!("no operation is called \"{}\". Valid: I, U, M, P, D, S, SC, R", quoted(name));
+            let message = format!("unknown operation \"{}\". Valid: I, U, M, P, D, S, SC, R", quoted(name));
             return Err(message);
         }
     };
@@ -65,7 +64,7 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
             record.until(second.ok_or_else(|| format!("{} has no end key", quoted(name)))?)
         }
         TraceOperation::Get | TraceOperation::Delete if second.is_some() => {
-            return Err(format!("{} has more than a key", quoted(name)));
+            return Err(format!("{} has additional words after the key", quoted(name)));
         }
         _ => record,
     }))

@@ -37,8 +37,7 @@ impl LineFormat for Twitter {
     fn parse(&mut self, line: &[u8], records: &mut Records) -> Result<(), String> {
         let shape = "a line is TIME,KEY,KEY_SIZE,VALUE_SIZE,CLIENT,OPERATION,TTL";
         let [time, key, key_bytes, value_bytes, _, name, _] = fields(line).ok_or(shape)?;
-        let operation =
-            operation(name).ok_or_else(|| format!("no operation is called \"{}\"", quoted(name)))?;
+        let operation = operation(name).ok_or_else(|| format!("unknown operation \"{}\"", quoted(name)))?;
         let time_s: u64 = field("time", time)?;
         let bytes: u32 = field("value size", value_bytes)?;
         let key = padded(key, field("key size", key_bytes)?);

@@ -61,7 +61,7 @@ fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String
             return Ok(None);
         }
         BEGIN_PREPARE | BEGIN_PERSISTED_PREPARE | BEGIN_UNPREPARE | NOOP => return Ok(None),
-        tag => return Err(format!("a write batch has a write of the unknown type {tag:#x}")),
+        tag => return Err(format!("a write batch contains a write of the unknown type {tag:#x}")),
     };
     let key = batch.prefixed("the key of a write")?;
     let record = TraceRecord::new(operation, key).in_family(family);

@@ -45,7 +45,7 @@ impl LineFormat for Lines {
     fn notes(&self) -> Vec<String> {
         match self.others {
             0 => Vec::new(),
-            count => vec![format!("{count} lines of YCSB that are no operations are left out")],
+            count => vec![format!("{count} lines of YCSB are left out, because they are not operations")],
         }
     }
 }

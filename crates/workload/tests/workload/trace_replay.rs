@@ -54,7 +54,10 @@ fn a_cache_is_filled_where_a_get_misses() {
     assert!(verdict.has_stopped && verdict.checked < 4);
     let assumed = replay.check().unwrap().join("\n");
     assert!(assumed.contains("t is recognised as a trace of kind \"twitter\""), "{assumed}");
-    assert!(assumed.contains("the values of 1 writes are synthetic, of the recorded sizes"), "{assumed}");
+    assert!(
+        assumed.contains("the values of 1 writes are synthetic; their sizes are the recorded sizes"),
+        "{assumed}"
+    );
     assert!(assumed.contains("a get that finds nothing is followed by a put"), "{assumed}");
 }
 
@@ -77,8 +80,8 @@ fn scans_range_deletes_and_merges_do_what_they_say() {
     assert_eq!(kinds[4..], [Kind::Range, Kind::Range, Kind::Merge, Kind::DeleteRange, Kind::Range]);
     assert_eq!((model.len(), record.operations()), (2, 9));
     let assumed = plan.phases()[0].replay().unwrap().check().unwrap().join("\n");
-    assert!(assumed.contains("1 range deletes are a scan and a delete per key"), "{assumed}");
-    assert!(assumed.contains("1 merges are a get and a put of the operand"), "{assumed}");
+    assert!(assumed.contains("executes 1 range deletes as a scan and a delete per key"), "{assumed}");
+    assert!(assumed.contains("executes 1 merges as a get and a put of the operand"), "{assumed}");
 }
 
 #[test]
@@ -90,15 +93,19 @@ fn what_a_replay_cannot_do_names_its_key() {
         (
             "replay = { file = \"t\" }\nthreads = 2",
             "threads",
-            "a replay keeps its order, so it runs on 1 thread",
+            "a replay keeps the recorded order, so the phase runs on 1 thread",
         ),
         ("replay = { file = \"t\", speed = 1.0 }\nrate = 100", "rate", "remove rate or replay.speed"),
-        ("replay = { file = \"t\" }\nrange = 4", "range", "the operations of a trace say it all"),
+        (
+            "replay = { file = \"t\" }\nrange = 4",
+            "range",
+            "the operations of the trace determine this setting",
+        ),
         ("replay = { file = \"t\", miss = \"fill\" }\nmix = \"get\"", "replay.miss", "remove mix"),
         (
             "replay = { kind = \"twitter\", file = \"t\" }\nmix = \"get\"",
             "replay.kind",
-            "do not go with a mix",
+            "a mix cannot use them",
         ),
         ("replay = { kind = \"lirz\", file = \"t\" }", "replay.kind", "did you mean \"lirs\""),
     ] {

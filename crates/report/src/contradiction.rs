@@ -75,7 +75,7 @@ pub struct ContradictionSide {
     /// Arguments of the computation.
     #[serde(default)]
     pub with: BTreeMap<String, Argument>,
-    /// Side on which the result bounds the claim.
+    /// Whether the result is a lower or an upper limit of the claim.
     #[serde(default)]
     pub bound: Option<Bound>,
     /// Allowed deviation, relative to the claimed number.

@@ -11,7 +11,7 @@ pub enum ClaimsError {
     /// The file cannot be read.
     #[error("{}: {message}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error message.
         message: String,
@@ -19,7 +19,7 @@ pub enum ClaimsError {
     /// A row of the file is not valid, or contradicts another row.
     #[error("{}:{line}: {message}", path.display())]
     Row {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The line of the row, from 1.
         line: u64,

@@ -19,13 +19,13 @@ pub struct Rule {
     pub metric: Texts,
     /// Figure of the claims, if the file has several `[[source]]` tables.
     pub figure: Option<String>,
-    /// Measured column that the claims are compared with.
+    /// Column of the results with which the claims are compared.
     pub column: Option<Quantity>,
     /// Phases whose values are summed. Default: the rows of any phase.
     pub phase: Texts,
     /// Kind of operation. Default: `all`.
     pub operation: Option<String>,
-    /// Further columns, with the values that select rows.
+    /// Further columns, each with the values that select rows.
     #[serde(rename = "where")]
     pub filter: BTreeMap<String, Texts>,
     /// Columns and values that select the rows of each subject of the claims. A subject without an entry selects
@@ -33,13 +33,13 @@ pub struct Rule {
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
     /// Swept columns whose maximum is compared with a claim of "up to".
     pub sweep: Texts,
-    /// Column for each parameter of the claims.
+    /// For each parameter of the claims, the column of the results that contains the parameter.
     pub params: BTreeMap<String, ParamColumn>,
     /// Number of CPU cores that the measurement needs.
     pub cores: Option<Cores>,
     /// How the claim and the measurement are compared.
     pub compare: Option<Compare>,
-    /// Other side of the comparison: the subject or the values that the claim compares with.
+    /// Other side of the comparison: the subject or the values with which the measurement is compared.
     pub to: Option<Other>,
     /// Claim about the other side, if that claim is not in `ids`.
     pub against: Option<String>,
@@ -53,7 +53,7 @@ pub struct Rule {
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// Side on which the result of the computation bounds the claim.
+    /// Whether the result of the computation is a lower or an upper limit of the claim.
     pub bound: Option<Bound>,
     /// Short derivation of the result.
     pub reason: Option<String>,

@@ -18,7 +18,7 @@ pub struct Theory {
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// Side on which the result bounds the claim.
+    /// Whether the result is a lower or an upper limit of the claim.
     pub bound: Option<Bound>,
     /// Unit of the result, if it differs from the unit of the claim.
     pub unit: Option<String>,

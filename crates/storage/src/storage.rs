@@ -180,7 +180,7 @@ pub trait ReadFile: Send + Sync {
 pub struct StorageError {
     /// The operation as a verb, such as `read`, `append to` or `sync`.
     pub operation: &'static str,
-    /// The file or directory.
+    /// The path of the file or directory.
     pub path: PathBuf,
     /// The error of the operating system.
     #[source]

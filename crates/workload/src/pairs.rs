@@ -25,7 +25,7 @@ pub enum PairsError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the kernel.
         source: io::Error,
@@ -33,7 +33,7 @@ pub enum PairsError {
     /// A line of the file is not a pair.
     #[error("{}:{line}: {message}", path.display())]
     Line {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The number of the wrong line, from 1.
         line: usize,

@@ -8,26 +8,26 @@ use crate::operation::Kind;
 pub enum Request {
     /// Reads the value of a key.
     Get {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// Sets the value of a key.
     Put {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// The new value of the key.
         value: Vec<u8>,
     },
     /// Deletes a key.
     Delete {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// Merges an operand into the value of a key.
     Merge {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
-        /// The operand.
+        /// The operand that is merged into the value.
         operand: Vec<u8>,
     },
     /// Deletes all keys of a range.
@@ -50,7 +50,7 @@ pub enum Request {
     },
     /// Reads the value of a key, then sets it.
     ReadModifyWrite {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// The new value of the key.
         value: Vec<u8>,

@@ -105,14 +105,14 @@ pub struct Scan<'a> {
 pub enum Write<'a> {
     /// Sets the value of a key.
     Put {
-        /// The key.
+        /// The key of the operation.
         key: &'a [u8],
         /// New value of the key.
         value: &'a [u8],
     },
     /// Deletes a key.
     Delete {
-        /// The key.
+        /// The key of the operation.
         key: &'a [u8],
     },
 }

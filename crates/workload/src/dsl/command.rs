@@ -7,24 +7,24 @@ use std::fmt::{self, Write};
 pub enum Command {
     /// `p KEY VALUE`
     Put {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// New value of the key.
         value: Vec<u8>,
     },
     /// `g KEY`
     Get {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// `d KEY`
     Delete {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// `m KEY OPERAND`
     Merge {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// The operand that is merged into the value.
         operand: Vec<u8>,

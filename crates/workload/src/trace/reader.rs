@@ -58,7 +58,7 @@ pub enum TraceError {
     /// Opening, reading or decompressing the file failed.
     #[error("trace {path}: {source}; check the path, and check that the file is complete")]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the kernel or the decompressor.
         source: io::Error,
@@ -66,7 +66,7 @@ pub enum TraceError {
     /// The content of the file violates its format.
     #[error("trace {path}: {message}")]
     Malformed {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Description of the error, with its position in the file.
         message: String,
@@ -74,7 +74,7 @@ pub enum TraceError {
     /// A line of the file violates its format.
     #[error("trace {path}:{line}: {message}")]
     Line {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The number of the wrong line, from 1.
         line: u64,
@@ -84,13 +84,13 @@ pub enum TraceError {
     /// The trace has no accesses that could be replayed.
     #[error("trace {path}: the file has no accesses")]
     Empty {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// No reader recognises the file.
     #[error("trace {path}: unknown trace format; set kind. Valid: {kinds}")]
     Unknown {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The names of all readers.
         kinds: String,

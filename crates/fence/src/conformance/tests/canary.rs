@@ -8,7 +8,7 @@ use types::{HashedKey, head};
 
 use crate::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 
-/// The seeded fault of a canary.
+/// The seeded fault of a canary, which is an implementation that the check must reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A key that equals a separator goes to the block before the separator.

@@ -5,7 +5,7 @@ use std::ops::{Bound, Range};
 use super::{INVARIANTS, Subject};
 use crate::culling::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
-/// The seeded fault of a canary.
+/// The seeded fault of a canary, which is an implementation that the check must reject.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// The last file that overlaps a key range is left out.

@@ -105,15 +105,14 @@ const PHASE: &[KeyEntry] = &[
         "`\"closed\"`, operations per second, or a table",
         "Arrival of operations. With `\"closed\"`, each thread issues its next operation after the \
          previous operation has ended (closed loop). With a number from 0.0001 to 1e9, operations arrive \
-         at this rate over all threads (open loop). With a table, the phase searches the highest sustained \
-         rate.",
+         at this rate over all threads (open loop). With a table, the phase searches for the highest sustained rate.",
     )
     .or("\"closed\""),
     KeyEntry::new(
         "role",
         "list of tables `[[phase.role]]`",
-        "Roles of the phase, which run at the same time on threads of their own. The phase then has no operations of its \
-         own.",
+        "Roles of the phase, which run at the same time. Each role has its own threads. A phase with roles has no \
+         other operations.",
     ),
     KeyEntry::new(
         "replay",
@@ -157,15 +156,15 @@ const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
         "text of letters, digits, `-` and `_`",
-        "Name of the role, unique in its phase. Its rows have operations such as `readers/get`. Paths such as \
-         `phase.mixed.role.readers.threads` use it.",
+        "Name of the role, unique in the phase. Result rows of the role have operations such as `readers/get`. \
+         Paths such as `phase.mixed.role.readers.threads` contain this name.",
     ),
     KeyEntry::new("threads", "count from 1 to 1024", "Number of threads of the role.").or("1"),
     KeyEntry::new(
         "operations",
         "count from 1",
-        "Number of operations of the role, over its threads. A role without `operations` and `seconds` runs in the \
-         background: it ends when all others have ended.",
+        "Number of operations of the role, over its threads. A role without `operations` and `seconds` runs in \
+         the background, and ends when all other roles have ended.",
     ),
     KeyEntry::new("seconds", "time such as `\"30s\"`, or a number of seconds", "Time after which the role ends."),
     KeyEntry::new(
@@ -177,8 +176,8 @@ const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "mix",
         "name of an operation kind, or a table of weights by kind",
-        "Share of each kind of operation. A role that inserts new keys does not overwrite, unless all roles that write do \
-         both.",
+        "Share of each kind of operation. A role that inserts new keys cannot overwrite or delete keys, unless \
+         all roles that write do both.",
     ),
     KeyEntry::new(
         "keys",
@@ -187,7 +186,12 @@ const ROLE: &[KeyEntry] = &[
          start of the phase.",
     )
     .or("\"uniform\""),
-    KeyEntry::new("absent", "share from 0 to 1", "As in a phase, as are `range` and `batch`.").or("0.0"),
+    KeyEntry::new(
+        "absent",
+        "share from 0 to 1",
+        "Share of the gets that request a key that was never in the store, as in a phase.",
+    )
+    .or("0.0"),
     KeyEntry::new("range", "name of a scan-length distribution, or a table", "Length and direction of scans.")
         .or("{ kind = \"fixed\", entries = 100 }"),
     KeyEntry::new("batch", "count from 1 to 65536", "Operations in one write batch or multi-get.").or("100"),
@@ -248,8 +252,8 @@ const RATE: &[KeyEntry] = &[
     KeyEntry::new(
         "p99",
         "time above 0, such as `\"1ms\"`",
-        "Maximum 99th percentile of the response time. The search takes a rate as sustained only up to \
-         this maximum.",
+        "Maximum 99th percentile of the response time. A rate counts as sustained only if the percentile is at \
+         most this maximum.",
     ),
     KeyEntry::new("from", "operations per second from 1", "Lowest rate that the search tries.").or("1000"),
     KeyEntry::new("to", "operations per second up to 1e9", "Highest rate that the search tries.")
@@ -335,7 +339,7 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         KeyEntry::new(
             "put",
             WEIGHT,
-            "Overwrites the value of an existing key, or inserts it again after a delete.",
+            "Overwrites the value of an existing key, or writes a key again after a delete.",
         )
         .or("0.0"),
         KeyEntry::new("insert", WEIGHT, "Inserts a key that was never in the store.").or("0.0"),
@@ -352,7 +356,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         KeyEntry::new(
             "delete_range",
             WEIGHT,
-            "Deletes as many neighboring keys as `range` says, with one range tombstone. It needs an engine with range \
+            "Deletes neighboring keys with one range tombstone. `range` determines the number of keys. This kind needs \
+             an engine with range \
              deletes, a key format in the order of its numbers, and `threads = 1`.",
         )
         .or("0.0"),
@@ -403,7 +408,7 @@ pub static TABLES: &[KeyTable] = &[
     },
     KeyTable {
         name: "phase.role",
-        about: "Threads of a phase with a mix of their own, next to those of other roles.",
+        about: "Threads of a phase that execute their own mix, while the threads of other roles execute other mixes.",
         keys: ROLE,
     },
     KeyTable { name: "phase.keys", about: "The keys that operations access.", keys: KEYS },

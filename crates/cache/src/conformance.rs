@@ -25,7 +25,7 @@ const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 /// uses several capacities.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
     let defaults = |_| caches(variant, variant.default_choice());
     let checked = laws::check_component(CATALOG.axis, variant, defaults, invariants::INVARIANTS);

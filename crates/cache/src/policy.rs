@@ -30,7 +30,7 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// policies.
     ///
     /// # Errors
-    /// The error names the parameter and its valid values.
+    /// Returns an error that names the parameter and its valid values.
     fn new(params: &Self::Params, shards: usize) -> Result<Self, String>;
 
     /// Sets the shard's share of the capacity to `bytes`. If the share decreased, calls of `victim` follow.

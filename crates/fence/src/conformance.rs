@@ -22,7 +22,7 @@ use crate::{CATALOG, FencePolicy};
 /// uses the smallest pages.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
     let subject = |policy| invariants::Subject { policy, oracle: variant.oracle };
     let checked = laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS);

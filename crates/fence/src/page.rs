@@ -33,7 +33,7 @@ pub(crate) fn is_page_length(bytes: u64) -> bool {
 /// Returns an error if the length of a page is invalid.
 ///
 /// # Errors
-/// The error names the length and the valid lengths.
+/// Returns an error that names the length and the valid lengths.
 pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
     match is_page_length(page_bytes.0) {
         true => Ok(()),

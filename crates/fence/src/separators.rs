@@ -18,7 +18,7 @@ impl Separators {
     /// Appends a separator. The separator must be above the previous separator.
     ///
     /// # Panics
-    /// If the total length of an SSTable's separators exceeds 4 GiB.
+    /// Panics if the total length of an SSTable's separators exceeds 4 GiB.
     pub fn push(&mut self, separator: &[u8]) {
         debug_assert!(self.is_empty() || self.get(self.len() - 1) < separator, "separators must increase");
         self.arena.truncate(self.arena.len() - types::PADDING);
@@ -40,7 +40,7 @@ impl Separators {
     /// Returns separator number `index`.
     ///
     /// # Panics
-    /// If the separator does not exist.
+    /// Panics if the separator does not exist.
     #[inline]
     pub fn get(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };

@@ -25,7 +25,7 @@ pub struct Evidence<'a> {
 /// Judges the claim at index `place` among the claims of a rule.
 ///
 /// # Panics
-/// If the rule was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
+/// Panics if the rule was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     let claim = claims.get(&rule.ids.all()[place]).expect("rules were checked against their claims");
     let case = Case { rule, place, claim, claims, evidence };

@@ -27,7 +27,7 @@ use crate::{CATALOG, Purpose, Storage, StorageError};
 /// systems reject `O_DIRECT`. In this case, only the invariants that every axis has are checked.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
     let home = Home::new();
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();

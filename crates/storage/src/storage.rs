@@ -132,8 +132,8 @@ pub trait ReadFile: Send + Sync {
     /// Reads exactly `len` bytes at `offset`.
     ///
     /// # Errors
-    /// If the range reaches beyond the end of the file, the error has the kind [`io::ErrorKind::UnexpectedEof`]. The
-    /// error is detected before memory is allocated.
+    /// Returns an error if the range reaches beyond the end of the file, the error has the kind
+    /// [`io::ErrorKind::UnexpectedEof`]. The error is detected before memory is allocated.
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError>;
 
     /// Reads several parts, each given by its offset and its length. Returns the results in the order of the parts.

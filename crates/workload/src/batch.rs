@@ -31,7 +31,7 @@ impl Batch {
     /// Returns the key of operation number `at`.
     ///
     /// # Panics
-    /// If the operation does not exist.
+    /// Panics if the operation does not exist.
     #[inline]
     pub fn key(&self, at: usize) -> &[u8] {
         self.keys.key(at)
@@ -46,7 +46,7 @@ impl Batch {
     /// Returns the value that operation number `at` writes.
     ///
     /// # Panics
-    /// If the operation does not exist.
+    /// Panics if the operation does not exist.
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
         let values = self.values.as_ref().expect("a batch with operations was filled with its values");

@@ -26,7 +26,7 @@ use crate::{FORMATS, KEYS, KeyDistribution, KeyFormatPolicy, LENGTHS, LengthDist
 /// below the number of keys, draws are repeatable, and popular keys have the announced frequency.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check_keys(variant: &'static Variant<dyn KeyDistribution>) -> Result<(), String> {
     laws::check_component(KEYS.axis, variant, keys::Subject, keys::INVARIANTS)
 }

@@ -33,7 +33,7 @@ impl Permutation {
     /// Creates the permutation of `0..len` that `seed` determines.
     ///
     /// # Panics
-    /// If `len` is 0 or above 2⁶³.
+    /// Panics if `len` is 0 or above 2⁶³.
     pub fn new(len: u64, seed: u64) -> Self {
         Self::with_room(len, len, seed)
     }
@@ -42,7 +42,7 @@ impl Permutation {
     /// mixing steps until a result is below the length.
     ///
     /// # Panics
-    /// If `len` is 0, if `room` is below `len`, or if `room` is above 2⁶³.
+    /// Panics if `len` is 0, if `room` is below `len`, or if `room` is above 2⁶³.
     pub fn with_room(len: u64, room: u64, seed: u64) -> Self {
         assert!(0 < len && len <= room && room <= 1 << 63, "a permutation of {len} numbers, room for {room}");
         let bits = u64::BITS - (room - 1).leading_zeros();
@@ -64,7 +64,7 @@ impl Permutation {
     /// Grows the permutation to the numbers below `len`. `len` is at most the room of the permutation.
     ///
     /// # Panics
-    /// If `len` exceeds the room of the permutation, or is below the current length.
+    /// Panics if `len` exceeds the room of the permutation, or is below the current length.
     pub fn grow(&mut self, len: u64) {
         assert!(self.len <= len && len - 1 <= self.mask, "a permutation grows within its room");
         self.len = len;

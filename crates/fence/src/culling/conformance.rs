@@ -29,7 +29,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 /// Checks every invariant for a culling with its default parameters, in levels with and without overlapping files.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS)
 }

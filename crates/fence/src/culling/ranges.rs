@@ -15,7 +15,7 @@ impl FileRanges {
     /// Appends a file. The keys of the file must be above the keys of the previous file.
     ///
     /// # Panics
-    /// If the total length of all keys exceeds 4 GiB.
+    /// Panics if the total length of all keys exceeds 4 GiB.
     pub fn push(&mut self, smallest: &[u8], largest: &[u8]) {
         debug_assert!(smallest <= largest, "a file's range runs upwards");
         debug_assert!(self.is_empty() || self.largest(self.len() - 1) < smallest, "files must not overlap");
@@ -36,7 +36,7 @@ impl FileRanges {
     /// Returns the smallest key of a file.
     ///
     /// # Panics
-    /// If the file does not exist.
+    /// Panics if the file does not exist.
     #[inline]
     pub fn smallest(&self, file: usize) -> &[u8] {
         self.smallest.get(file)
@@ -45,7 +45,7 @@ impl FileRanges {
     /// Returns the largest key of a file.
     ///
     /// # Panics
-    /// If the file does not exist.
+    /// Panics if the file does not exist.
     #[inline]
     pub fn largest(&self, file: usize) -> &[u8] {
         self.largest.get(file)

@@ -163,7 +163,7 @@ pub(super) fn agreeing(with: &Arguments<'_>) -> Result<f64, String> {
 /// Returns the knee of a curve: the point after which the slope falls by the largest factor.
 ///
 /// # Errors
-/// A curve whose slope does not fall at any point.
+/// Returns an error if the slope of the curve does not decrease at any point.
 pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     let points: Vec<(f64, f64)> = with.numbers("x")?.into_iter().zip(with.numbers("y")?).collect();
     let slopes: Vec<f64> = points

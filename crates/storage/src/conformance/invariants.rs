@@ -14,7 +14,7 @@ use crate::{Purpose, ReadFile, Storage, StorageError};
 /// Checks all invariants of `storage`. Each check has its own directory below `home`.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `name: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `name: "invariant": failure`.
 pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Result<(), String> {
     let broken = INVARIANTS.iter().enumerate().filter_map(|(number, (invariant, check))| {
         let directory = home.join(number.to_string());

@@ -85,7 +85,7 @@ impl<'a> States<'a> {
     /// equal states.
     ///
     /// # Panics
-    /// If each state has a number, and `number` is out of range.
+    /// Panics if each state has a number, and `number` is out of range.
     #[must_use]
     pub fn get(&self, number: u64) -> Memory {
         let choice = match (self.count, number) {

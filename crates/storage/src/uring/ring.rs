@@ -74,7 +74,7 @@ impl Ring {
     /// Returns an error if the ring fails. The effect of the steps is then unknown.
     ///
     /// # Panics
-    /// If a step is outside of the buffer, or if there are too many steps.
+    /// Panics if a step is outside of the buffer, or if there are too many steps.
     pub(super) fn run(&mut self, file: &File, steps: &[Step]) -> io::Result<Vec<io::Result<usize>>> {
         self.check_idle()?;
         let entries: Vec<squeue::Entry> =

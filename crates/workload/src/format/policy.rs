@@ -91,7 +91,7 @@ impl KeyBytes {
     /// Returns the key that was appended as number `index`, from 0.
     ///
     /// # Panics
-    /// If the key does not exist.
+    /// Panics if the key does not exist.
     #[inline]
     pub fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };

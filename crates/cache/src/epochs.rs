@@ -3,12 +3,12 @@
 //!
 //! At the start of a read, a reader writes the current epoch into a cell of its thread. At the end of the read, the
 //! reader writes zero. Both writes are plain stores to a word that no other thread writes. A writer collects removed
-//! objects. After [`COLLECTED`] objects, the writer ends the epoch. It then frees the objects whose epoch is older
-//! than every epoch in the cells. The loads of a reader must not be reordered before the reader's store. The writer
-//! ensures this order by a barrier in all threads of the process (`membarrier(2)`), so readers need no barrier. If
-//! the kernel has no such barrier, each reader executes a memory fence. Sources: Fraser, "Practical lock-freedom"
-//! (2004), section 5.2.3, for epochs; Desnoyers et al., "User-Level Implementations of Read-Copy Update" (IEEE TPDS
-//! 23(2), 2012), for the barrier on the writer's side.
+//! objects. After [`COLLECTED`] objects, the writer ends the epoch. The writer then frees the objects whose epoch is
+//! older than every epoch in the cells. The loads of a reader must not be reordered before the reader's store. The
+//! writer ensures this order by a barrier in all threads of the process (`membarrier(2)`), so readers need no
+//! barrier. If the kernel has no such barrier, each reader executes a memory fence. Sources: Fraser, "Practical
+//! lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et al., "User-Level Implementations of Read-Copy
+//! Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;

@@ -38,8 +38,8 @@ pub enum HasherKind {
     Sip,
 }
 
-/// A builder of a cache. It gets the hash function as its last argument, so that the hash function is inlined into
-/// the cache.
+/// A builder of a cache. The builder gets the hash function as its last argument, so that the hash function is
+/// inlined into the cache.
 pub trait WithHasher {
     /// Builds the cache with the hash function `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
@@ -65,7 +65,7 @@ pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// Number of bytes that the hasher collects before it hashes them. This is the length of a block name.
+/// Number of bytes that the hasher collects before it hashes them. A block name has this length.
 const GATHERED_BYTES: usize = 24;
 
 /// The 64-bit XXH3 hash of the written bytes. All bytes are collected and hashed at once, because the streaming form

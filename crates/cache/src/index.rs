@@ -1,7 +1,7 @@
 //! A hash table of blocks. Reads are lock-free, and one writer at a time changes the table.
 //!
-//! The hash table has open addressing and linear probing. It is at most three quarters full, and has 8 bytes per
-//! position. A position contains a pointer to the entry of a block. An entry has 64 bytes, and its address is a
+//! The hash table has open addressing and linear probing. The table is at most three quarters full, and has 8 bytes
+//! per position. A position contains a pointer to the entry of a block. An entry has 64 bytes, and its address is a
 //! multiple of 64, so the pointer has six spare bits. Four of these bits are bits of the hash, so that readers
 //! seldom read the wrong entry. Two bits count the uses of the block. A hit reads two cache lines: the position and
 //! the entry. After three counted uses, a hit writes neither of them. [`Epochs`] frees removed entries and replaced

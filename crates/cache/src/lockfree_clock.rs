@@ -8,10 +8,10 @@
 //!
 //! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 bytes of table, 24
 //! bytes of metadata and 17 bytes of queues. Memory per ghost: about 30 bytes. A hit reads three cache lines: the
-//! position in the table, the entry, and the reference count of the block. A hit writes the reference count. It also
-//! writes the position until three uses are counted. `read` skips the reference count, so it writes no cache line
-//! that threads share. Evicted blocks are freed in batches of 16. Up to 16 blocks per shard may therefore exceed the
-//! capacity. While a reader is stopped in the middle of a hit, more blocks may exceed it.
+//! position in the table, the entry, and the reference count of the block. A hit writes the reference count. The hit
+//! also writes the position until three uses are counted. `read` skips the reference count, so it writes no cache
+//! line that threads share. Evicted blocks are freed in batches of 16. Up to 16 blocks per shard may therefore
+//! exceed the capacity. While a reader is stopped in the middle of a hit, more blocks may exceed it.
 //!
 //! Sources: RocksDB's `HyperClockCache` (`cache/clock_cache.h`), for counters in the words of a lock-free table;
 //! Yang et al. (SOSP 2023), for the queues; see `s3-fifo`.

@@ -1,5 +1,5 @@
 //! The interface between a textbook eviction policy and the sharded cache that uses the policy. A policy orders the
-//! numbered slots of one shard. It has no locks, hash tables or blocks.
+//! numbered slots of one shard. A policy has no locks, hash tables or blocks.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,9 +19,9 @@ pub(crate) struct Incoming {
 /// An eviction policy, which decides the order in which a shard evicts its blocks.
 ///
 /// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, it first
-/// calls [`announce`](Self::announce). It then calls [`victim`](Self::victim) as often as needed to make room, and
-/// finally [`admit`](Self::admit). The papers use the same order: evict first, then insert. Papers state target
-/// sizes in entries. Policies keep these targets in bytes, as fractions of the capacity.
+/// calls [`announce`](Self::announce). The cache then calls [`victim`](Self::victim) as often as needed to make
+/// room, and finally [`admit`](Self::admit). The papers use the same order: evict first, then insert. Papers state
+/// target sizes in entries. Policies keep these targets in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
     /// The parameters of the policy. The parameters of the sharded cache are not included.
     type Params: Clone + Serialize + DeserializeOwned + Default;

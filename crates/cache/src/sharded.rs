@@ -123,7 +123,7 @@ struct Held {
     block: Bytes,
 }
 
-/// One shard of a cache. It has the slot of each name, the block of each slot, and the eviction policy.
+/// One shard of a cache. A shard has the slot of each name, the block of each slot, and the eviction policy.
 struct Shard<P> {
     index: HashTable<Slot>,
     held: Vec<Option<Held>>,

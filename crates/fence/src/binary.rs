@@ -1,7 +1,7 @@
 //! The textbook fence: sorted separators in memory, and a binary search that compares whole separators.
 //!
-//! This fence is the baseline of all other fences. It cuts no common prefix and compares no 8-byte prefixes first.
-//! All separators are in one buffer, so no separator has its own allocation.
+//! This fence is the baseline of all other fences. The fence cuts no common prefix and compares no 8-byte prefixes
+//! first. All separators are in one buffer, so no separator has its own allocation.
 
 use catalog::Variant;
 

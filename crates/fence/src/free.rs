@@ -1,5 +1,5 @@
-//! The ideal bound of fences. It returns the block of every stored key without a search, and its memory counts as
-//! zero.
+//! The ideal bound of fences. The bound returns the block of every stored key without a search, and the memory of
+//! the bound counts as zero.
 //!
 //! This bound is the upper limit for the benefit of any fence. A present key is looked up by its hash. A scan needs
 //! an exact search. A lookup of an absent key also needs an exact search, and so does a lookup of a key whose hash

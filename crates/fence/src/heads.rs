@@ -2,7 +2,7 @@
 //! modules.
 //!
 //! A search first compares the key with the common prefix of the separators. Then it searches the key's head among
-//! the heads of the separators. It reads separators only if their heads equal the key's head.
+//! the heads of the separators. The search reads a separator only if the separator's head equals the key's head.
 
 use types::HashedKey;
 
@@ -10,7 +10,7 @@ use crate::fence::{Fence, FenceError, TableView};
 use crate::stored;
 use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
-/// A search structure over the heads of an SSTable's separators. Its constructor gets the heads in sorted order.
+/// A search structure over the heads of an SSTable's separators. The constructor gets the heads in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
     /// Returns the position of the first stored head that is at or above `head`.
     fn lower_bound(&self, head: u64) -> Bound;

@@ -2,7 +2,7 @@
 //!
 //! A step reads the position at which the head would be if the heads between the bounds were on a straight line. On
 //! evenly spread keys, a search takes log2(log2(n)) steps. On other keys, a search may advance slowly. If a step
-//! does not at least halve the remaining heads, the next step therefore goes to the middle. This guard limits the
+//! does not at least halve the remaining heads, the next step therefore goes to the middle. The guard limits the
 //! number of steps to 2 log2(n). The last few heads are scanned. Sources: Perl, Itai & Avni, "Interpolation search:
 //! a log log n search" (1978); Van Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge
 //! of the interpolation search?" (2019), section 3, for the guard and the scan.

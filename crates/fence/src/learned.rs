@@ -8,8 +8,8 @@
 //! algorithm for fitting straight lines between data ranges" (CACM 1981).
 //!
 //! If a head occurs several times, a line predicts the position of its first occurrence, and the position just after
-//! its last occurrence. A search does not rely on the lines. It checks the ends of the range that it searched, and
-//! continues if the result is outside of the range.
+//! its last occurrence. A search does not rely on the lines. A search checks the ends of the range that it has read,
+//! and continues if the result is outside of the range.
 //!
 //! Memory: 8 bytes per separator for the head, 24 bytes per segment, and the bytes after the head if they are
 //! needed. One segment covers about `epsilon`² evenly drawn heads. A search reads one or two cache lines per level,
@@ -36,7 +36,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
 
 const TAG: stored::Tag = *b"fpgm";
 
-/// Maximum error, in positions, of the lines in the upper levels. These lines predict positions of segments.
+/// Maximum error, in positions, of the lines in the upper levels. Lines of the upper levels predict positions of
+/// segments.
 const UPPER_EPSILON: u64 = 4;
 
 /// A policy that builds learned fences.

@@ -51,8 +51,8 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
 /// A search through cache lines. The method `run` must always be inlined, because only then is the search compiled
 /// for each method of comparison.
 pub(crate) trait Search {
-    /// The head or heads that are searched. They are separate from the searched structure, so that both are passed
-    /// in registers.
+    /// The head or heads that are searched. The heads are separate from the searched structure, so that both are
+    /// passed in registers.
     type Input;
 
     /// The result of the search.

@@ -4,9 +4,9 @@
 //! The bits that follow the bits common to all heads select an entry of the table. The entry is the number of
 //! smaller heads. Two neighbouring entries are the bounds of the search. On evenly spread keys, the bounds are one
 //! or two heads apart. A lookup then costs two cache misses at any size: one in the table and one in the heads. If
-//! many heads share their leading bits, the search between the bounds is a binary search. It is never longer than a
-//! binary search of all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A Single-Pass Learned Index"
-//! (aiDM 2020), applied directly to the heads.
+//! many heads share their leading bits, the search between the bounds is a binary search. This binary search is
+//! never longer than a binary search of all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A
+//! Single-Pass Learned Index" (aiDM 2020), applied directly to the heads.
 //!
 //! Memory: 8 bytes per separator for the head, 1 to 4 bytes per separator for the table, and the bytes after the
 //! head if they are needed.
@@ -43,7 +43,7 @@ impl FencePolicy for Radix {
 /// Heads in sorted order, and the table of their leading bits.
 struct Table {
     heads: Vec<u64>,
-    /// The smallest head. Its leading bits select the first entry of the table.
+    /// The smallest head. The leading bits of this head select the first entry of the table.
     least: u64,
     /// Number of low bits of a head that do not affect the entry of the table.
     shift: u32,

@@ -214,8 +214,9 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
     // SAFETY: `place` is 0 in the root, and `child` and the entry table lead only to nodes that exist. The number of
-    // heads of a node that are below another head is at most the number of heads that were set. That number is one
-    // less than the number of the node's children. The padding values of a node are never below a head.
+    // heads of a node that are below another head is at most the number of heads that were set. The number of heads
+    // that were set is one less than the number of the node's children. The padding values of a node are never below
+    // a head.
     unsafe { &*layer.as_ptr().cast::<i64>().add(place).cast() }
 }
 
@@ -264,7 +265,7 @@ impl Search for One<'_> {
     }
 }
 
-/// The search for one key. It is compiled together with the comparison of the key's prefix.
+/// The search for one key. The search is compiled together with the comparison of the key's prefix.
 struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {

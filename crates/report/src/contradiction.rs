@@ -153,8 +153,9 @@ impl Contradiction {
     /// Computes each side of the contradiction, and derives the ruling.
     ///
     /// # Errors
-    /// Returns a message in four cases. The contradiction has neither sides nor a reason in `open`. It has both. A
-    /// side names a claim or a computation that does not exist. A computation rejects its arguments.
+    /// Returns a message in four cases. The contradiction has neither sides nor a reason in `open`. A contradiction
+    /// has both sides and a reason. A side names a claim or a computation that does not exist. A computation rejects
+    /// its arguments.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
             return Err(format!(

@@ -349,8 +349,8 @@ impl Case<'_> {
             && self.rule.at.is_none()
     }
 
-    /// Returns the claim about the other side of a ratio. This is the claim that the rule names, or the claim whose
-    /// parameters are those of the other side.
+    /// Returns the claim about the other side of a ratio. The result is the claim that the rule names, or the claim
+    /// whose parameters are those of the other side.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

@@ -18,8 +18,8 @@ const OWN_ENGINE: &str = "lsmbench";
 /// several phases match, their numbers are summed.
 ///
 /// # Errors
-/// Returns a message in four cases. The lookup selects no row. It selects several configurations. A selected row has
-/// a wrong answer. The column was not measured.
+/// Returns a message in four cases. The lookup selects no row. The lookup selects several configurations. A selected
+/// row has a wrong answer. The column was not measured.
 pub(crate) fn read(
     table: &Table,
     lookup: &Lookup,

@@ -23,7 +23,7 @@ impl Sheet {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// Returns the figure of a rule. This is the figure that the rule names, or the first figure of the file.
+    /// Returns the figure of a rule. The result is the figure that the rule names, or the first figure of the file.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),

@@ -149,8 +149,8 @@ impl Weighed {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
-    /// Returns whether the claim states that both sides are equal. This is true if the whole claimed range is near
-    /// the value for equal sides. A wider range that includes this value has its own tolerance. A difference in
+    /// Returns whether the claim states that both sides are equal. The result is true if the whole claimed range is
+    /// near the value for equal sides. A wider range that includes this value has its own tolerance. A difference in
     /// percent or in units never counts as equality.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };

@@ -1,4 +1,4 @@
-//! SSTables that are read and written with `O_DIRECT`, without the page cache. Then the block cache is the only
+//! SSTables that are read and written with `O_DIRECT`, without the page cache. The block cache is then the only
 //! cache.
 //!
 //! Offsets, lengths and addresses are multiples of 4096. Appends are buffered and written in whole blocks. The last

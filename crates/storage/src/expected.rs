@@ -1,5 +1,5 @@
-//! The access pattern of SSTables that is announced to the kernel. It is a parameter of the back ends that read
-//! through the page cache.
+//! The access pattern of SSTables that is announced to the kernel. The pattern is a parameter of the back ends that
+//! read through the page cache.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,9 +9,9 @@
 //!
 //! The first access to a page that the file does not have yet takes 4 µs. If write(2) has filled the page cache with
 //! 64 KiB of zeros before, in folios of the same size, the access takes a seventh of this time. The writer therefore
-//! writes zeros ahead. It does not do so if the WAL is synced, because a sync writes whole folios. Large appends use
-//! write(2), and so do appends right after a sync. A record of 140 bytes takes about 40 ns. Without the zeros it
-//! takes 140 ns, and with write(2) 650 ns.
+//! writes zeros ahead. The writer writes no zeros ahead if the WAL is synced, because a sync writes whole folios.
+//! Large appends use write(2), and so do appends right after a sync. A record of 140 bytes takes about 40 ns.
+//! Without the zeros it takes 140 ns, and with write(2) 650 ns.
 
 use std::fs::File;
 use std::io;
@@ -32,7 +32,7 @@ use crate::storage::{Purpose, StorageError, WriteFile};
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Zeros that are written to the page cache at once. Their length is the minimum size of a window, so they never
+/// Zeros that are written to the page cache at once. The zeros are as long as the smallest window, so they never
 /// cross the end of a window.
 static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 

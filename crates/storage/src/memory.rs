@@ -1,4 +1,4 @@
-//! Files in the memory of the process, which are the fastest possible storage. They are also the base of crash
+//! Files in the memory of the process, which are the fastest possible storage. Such files are also the base of crash
 //! tests, because they record which data is durable.
 //!
 //! For every file, the number of synced bytes is recorded. For every name, the disk records whether the directory

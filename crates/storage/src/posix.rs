@@ -1,5 +1,5 @@
-//! Common code of the back ends on POSIX files. It contains all operations except reading and writing the content of
-//! files.
+//! Common code of the back ends on POSIX files. The code contains all operations except reading and writing the
+//! content of files.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};

@@ -29,8 +29,8 @@
 //!   for a turn;
 //! * `sata-ssd`: data sheets of consumer drives (one random read in 77 µs at depth 1, 98 k/s at depth 32, 560 and
 //!   530 MB/s). Without power-loss protection, a sync takes milliseconds;
-//! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s). Their capacitors make
-//!   a sync almost free;
+//! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s). The capacitors of
+//!   such drives make a sync almost free;
 //! * `object-store`: Durner, Leis, Neumann, "Exploiting Cloud Object Storage for High-Performance Analytics" (VLDB
 //!   2023). The first byte takes about 30 ms, and 100 Gbit/s need hundreds of concurrent requests. A completed put
 //!   is durable.

@@ -32,7 +32,7 @@ pub enum CacheState {
     /// All live entries are read once in key order, so that the caches contain as many entries as fit.
     Warm,
     /// The store is flushed, closed and reopened. Before the reopening, the kernel is asked to evict the files from
-    /// the page cache. Then neither the block cache nor the page cache contains blocks of the store.
+    /// the page cache. Neither the block cache nor the page cache then contains blocks of the store.
     Cold,
 }
 

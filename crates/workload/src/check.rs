@@ -32,8 +32,8 @@ pub struct CheckResult {
     /// The number of answers that were compared with the expected answers. Writes have no answers, so they do not
     /// count.
     pub checked: u64,
-    /// The number of recorded answers without an expected value. These are scans and multi-gets while other threads
-    /// write, and answers that lack an entry that the store may have dropped.
+    /// The number of recorded answers without an expected value. Such answers are those of scans and multi-gets
+    /// while other threads write, and answers that lack an entry that the store may have dropped.
     pub unchecked: u64,
     /// The number of wrong answers.
     pub wrong: u64,

@@ -61,7 +61,7 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// Work of a phase. Its distributions are built, and its traces are read.
+/// Work of a phase. The distributions of the work are built, and the traces are read.
 pub(crate) enum PlannedWork {
     Load {
         keys: u64,
@@ -75,7 +75,7 @@ pub(crate) enum PlannedWork {
     Step,
 }
 
-/// Settings of a mixed phase. Its distributions are built.
+/// Settings of a mixed phase. The distributions of the phase are built.
 pub(crate) struct PlannedMix {
     pub(crate) spec: Mixed,
     pub(crate) keys: PlannedKeys,

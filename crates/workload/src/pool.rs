@@ -18,7 +18,8 @@ const SHORTEST_PERIOD: usize = 32;
 /// equal.
 const LONGEST_PERIOD: usize = 1024;
 
-/// Number of random bytes at the start of every value that is long enough. These bytes make values distinguishable.
+/// Number of random bytes at the start of every value that is long enough. The random bytes make values
+/// distinguishable.
 const TELLTALE: usize = 8;
 
 /// About one MiB of bytes, divided into periods of random bytes and filler.

@@ -100,7 +100,7 @@ impl Shadow {
         self.may_drop
     }
 
-    /// Announces the writes of `phase`. Their versions are above the versions of `from`.
+    /// Announces the writes of `phase`. The versions of these writes are above the versions of `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {

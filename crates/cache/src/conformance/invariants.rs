@@ -93,7 +93,7 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     }
 }
 
-/// Returns all cached blocks. Their total weight must equal the weight that the cache reports.
+/// Returns all cached blocks. The total weight of the cached blocks must equal the weight that the cache reports.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;

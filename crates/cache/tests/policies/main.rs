@@ -1,8 +1,8 @@
 //! Tests that compare every textbook policy with an independent model of its published rule, request by request. All
 //! blocks have one length, and the cache has one shard. The tests use several cache sizes and kinds of workload.
 //!
-//! The models keep entries in plain lists, count entries, and search lists from end to end. They share no code with
-//! the crate. A model is useless if it also agrees with other policies. Each model must therefore disagree with
+//! The models keep entries in plain lists, count entries, and search lists from end to end. The models share no code
+//! with the crate. A model is useless if it also agrees with other policies. Each model must therefore disagree with
 //! every other policy.
 
 mod loads;

@@ -17,7 +17,7 @@ pub trait Culling: Send + Sync {
 pub enum LevelForm {
     /// The level has one run, so no two files of the level overlap.
     Disjoint,
-    /// The level has several runs, or is level 0, to which each flush adds a run. Its files may overlap.
+    /// The level has several runs, or is level 0, to which each flush adds a run. Files of such a level may overlap.
     Overlapping,
 }
 

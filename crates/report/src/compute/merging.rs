@@ -75,8 +75,8 @@ fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
     played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
 }
 
-/// Computes the ratio of the bytes that two simulated trees write. Each tree has one run per level. Their growth
-/// factors are `growth` and `other`.
+/// Computes the ratio of the bytes that two simulated trees write. Each tree has one run per level. The growth
+/// factors of the trees are `growth` and `other`.
 pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     Ok(played_out_amp(with.number("growth")?, memtables)? / played_out_amp(with.number("other")?, memtables)?)

@@ -76,7 +76,7 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
 /// Counts the cases in which a factory chooses the compressed fence, if memory is short and keys share prefixes. The
 /// cases are all numbers of entries within `around` of the threshold, combined with levels near the minimum level.
 /// The factory first checks for few entries (standard). Then it checks for many entries, or for the minimum level or
-/// a deeper level (Eytzinger). It checks memory last.
+/// a deeper level (Eytzinger). The factory checks memory last.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));

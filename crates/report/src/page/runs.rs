@@ -7,8 +7,8 @@ use measure::FEWEST_BLOCKS;
 
 use crate::{EngineNote, Report, RunNote};
 
-/// Returns the notes about a run, one per line. They contain the version of each engine, the engine's mismatched
-/// design settings, the parts that did not run, and the warnings about measurements.
+/// Returns the notes about a run, one per line. The notes contain the version of each engine, the engine's
+/// mismatched design settings, the parts that did not run, and the warnings about measurements.
 pub(super) fn lines(run: &RunNote) -> Vec<String> {
     let engines = run.engines.iter().map(engine);
     let left_out = run.left_out.iter().map(|what| format!("not run: {what}"));

@@ -147,7 +147,7 @@ impl Names {
         self.current.iter().map(|(path, inode)| (path.as_path(), inode))
     }
 
-    /// Returns the names after a crash. These are the durable names, changed by the pending changes for which
+    /// Returns the names after a crash. The result has the durable names, changed by the pending changes for which
     /// `reaches_disk` returns true. `reaches_disk` is called for the changes from the last to the first.
     /// `after_crash` converts each file. All names in the result are durable.
     pub(super) fn after_crash(

@@ -41,7 +41,8 @@ impl Ring {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// Returns the first `len` bytes of the buffer. Their content stays until a call requests a larger buffer.
+    /// Returns the first `len` bytes of the buffer. The content of these bytes stays until a call requests a larger
+    /// buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {

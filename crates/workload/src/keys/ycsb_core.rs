@@ -1,5 +1,5 @@
-//! The key distribution of YCSB's `CoreWorkload` with `requestdistribution=zipfian`. It hashes the items of
-//! `ycsb-scrambled` to the number of keys that `CoreWorkload` expects.
+//! The key distribution of YCSB's `CoreWorkload` with `requestdistribution=zipfian`. The distribution hashes the
+//! items of `ycsb-scrambled` to the number of keys that `CoreWorkload` expects.
 //!
 //! If N keys exist and the phase expects I inserts, `CoreWorkload` hashes the items to N + 2 I + 1 keys. The reason
 //! is that "the client may insert keys we didn't expect". A draw of a key that does not exist is repeated. With few

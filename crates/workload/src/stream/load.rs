@@ -9,8 +9,8 @@ use crate::plan::{Extent, PhasePlan, part};
 use crate::random::{Concern, sub_seed};
 use crate::values::Values;
 
-/// The keys that thread t of T threads adds. These are the keys at the positions t, t + T, t + 2 T … of the load's
-/// order.
+/// The keys that thread t of T threads adds. Thread t adds the keys at the positions t, t + T, t + 2 T … of the
+/// load's order.
 pub(super) struct LoadStream {
     order: Placement,
     /// The number of existing keys before the load.

@@ -50,8 +50,8 @@ struct Coin {
     random: Random,
 }
 
-/// The number of existing keys, as this thread estimates it. The thread knows the keys that it adds itself. It
-/// assumes that the other threads add keys at an equal pace.
+/// The number of existing keys, as this thread estimates it. The thread knows the keys that it adds itself. The
+/// thread assumes that the other threads add keys at an equal pace.
 struct Growth {
     existing: u64,
     next: u64,
@@ -330,8 +330,8 @@ impl DrawnKeys {
     }
 }
 
-/// Returns the number of keys that the replay of a trace may write. These are all keys of the trace, whether or not
-/// a load added them.
+/// Returns the number of keys that the replay of a trace may write. A replay may write all keys of the trace,
+/// whether or not a load added them.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {
         PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {

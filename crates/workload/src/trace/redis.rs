@@ -17,7 +17,7 @@ struct Missing;
 /// The operations of a command. `None` if the command does not access keys with values.
 type Operations = Result<Option<Vec<TraceRecord>>, Missing>;
 
-/// Translator of commands. It keeps the number of the selected database.
+/// Translator of commands. The translator keeps the number of the selected database.
 #[derive(Default)]
 pub(super) struct Commands {
     /// The number of the database.

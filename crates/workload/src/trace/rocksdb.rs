@@ -102,7 +102,7 @@ impl TraceReader for RocksDb {
 /// The records of a trace. A write batch or a multi-get becomes one record per key.
 struct Queries {
     input: TraceInput,
-    /// Whether payloads begin with the set of their fields. They do so from version 0.2 on.
+    /// Whether payloads begin with the set of their fields. Payloads begin with this set from version 0.2 on.
     has_fields: bool,
     payload: Vec<u8>,
     ready: VecDeque<TraceRecord>,

@@ -21,8 +21,8 @@ pub(crate) const CAPACITY_BYTES: u64 = BLOCKS as u64 / 10 * BLOCK_BYTES;
 /// The results of the second half of the requests, each as a fraction of these requests.
 pub(crate) struct Rates {
     pub(crate) hits: f64,
-    /// The fraction of requests for a block that was requested before. This is an upper bound on the hit rate of any
-    /// cache.
+    /// The fraction of requests for a block that was requested before. The fraction is an upper bound on the hit
+    /// rate of any cache.
     pub(crate) repeats: f64,
 }
 

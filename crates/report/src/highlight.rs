@@ -81,7 +81,7 @@ mod tests {
         for (beside, said) in [
             (one, "needs a unit"),
             ("says = \"nothing\"", "needs a unit"),
-            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with has no fpr"),
+            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: fpr is missing"),
             ("unit = \"bits\"", "says is missing"),
         ] {
             let error = asked(beside).unwrap_err();

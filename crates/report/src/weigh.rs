@@ -10,7 +10,7 @@ const EVEN: f64 = 0.05;
 /// Largest tolerance for a claim that both sides are equal, even if the rule has a larger tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
-/// Smallest share of a claimed difference that reproduces the claim, whatever the tolerance is.
+/// Smallest share of a claimed difference that reproduces the claim, for any tolerance.
 const SHARE_REPRODUCED: f64 = 0.5;
 
 /// Smallest share of a claimed difference that confirms the direction of the claim.

@@ -365,7 +365,7 @@ mod tests {
         assert!(result("setting", "path = \"design.bloom\"").is_err());
         assert_eq!(
             result("quotient", "numerator = 1").unwrap_err(),
-            "with has no denominator; it must be a number"
+            "with: denominator is missing; it must be a number"
         );
         assert!(
             result("quotient", "numerator = [1]\ndenominator = 1")

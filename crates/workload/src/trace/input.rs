@@ -17,7 +17,7 @@ const XZ_MEMORY_KIB: u32 = 128 << 10;
 /// Binary logarithm of the maximum `.zst` window in bytes. The window is 128 MiB, as in files of `zstd --long`.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Size in bytes to which any compressed trace may decompress, whatever its compression ratio.
+/// Size in bytes to which a compressed trace may decompress, with any compression ratio.
 const SPARE_BYTES: u64 = 16 << 20;
 
 /// Maximum compression ratio of a trace that decompresses to more than `SPARE_BYTES` bytes. Recorded accesses

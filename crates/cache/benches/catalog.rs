@@ -1,5 +1,6 @@
-//! Benchmarks of every cache in the catalog: hits only, and get-or-insert under Zipf(0.99), with one thread and with
-//! two. Blocks weigh 64 bytes, so that the benchmark measures the cache and not the copying of blocks.
+//! Benchmarks of every cache in the catalog, with one thread and with two. One benchmark only has hits, and the
+//! other gets or inserts blocks under Zipf(0.99). Each block has 64 bytes, so that the benchmark measures the cache
+//! and not the copying of blocks.
 
 use std::hint::black_box;
 use std::thread;
@@ -14,13 +15,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 use types::Bytes;
 
-/// The number of blocks in the workload, and the number of blocks that fit a cache.
+/// The number of blocks in the workload. The next constant is the number of blocks that fit a cache.
 const BLOCKS: u64 = 65_536;
 const HELD: u64 = BLOCKS / 8;
 const BLOCK_BYTES: u64 = 64;
 const REQUESTS: usize = 1 << 16;
 
-/// The catalog's caches, sized to hold [`HELD`] blocks, with their labels.
+/// Returns the catalog's caches with their labels. Each cache has room for [`HELD`] blocks.
 fn caches() -> impl Iterator<Item = (String, Box<dyn Cache>)> {
     CATALOG.variants().iter().map(|variant| {
         let mut table = variant.defaults();
@@ -41,7 +42,7 @@ fn block() -> Bytes {
     Bytes::copy_from(&[1; BLOCK_BYTES as usize])
 }
 
-/// Measures the time of `iterations` gets by each of `threads` threads; a missed block is inserted.
+/// Measures the time of `iterations` gets by each of `threads` threads. A thread inserts each missed block.
 fn time(cache: &dyn Cache, requests: &[BlockId], threads: usize, iterations: u64) -> Duration {
     let work = |thread: usize| {
         let (behind, first) = requests.split_at(thread * requests.len() / threads);
@@ -59,7 +60,7 @@ fn time(cache: &dyn Cache, requests: &[BlockId], threads: usize, iterations: u64
     start.elapsed()
 }
 
-/// Runs `requests` over every cache.
+/// Times the requests `requests` on every cache.
 fn bench(criterion: &mut Criterion, name: &str, requests: &[BlockId]) {
     for threads in [1, 2] {
         let mut group = criterion.benchmark_group(format!("cache/{name}/{threads} threads"));
@@ -73,7 +74,8 @@ fn bench(criterion: &mut Criterion, name: &str, requests: &[BlockId]) {
     }
 }
 
-/// Benchmarks hits only: a quarter of the blocks that fit the cache, so that every get of a real cache is a hit.
+/// Benchmarks hits only. The workload has a quarter of the blocks that fit the cache, so every get of a real cache
+/// is a hit.
 fn hits(criterion: &mut Criterion) {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
     let requests: Vec<BlockId> = (0..REQUESTS).map(|_| id(random.random_range(0..HELD / 4))).collect();

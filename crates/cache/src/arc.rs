@@ -1,12 +1,14 @@
-//! ARC: an LRU list for blocks used once, an LRU list for blocks used more often, and an adaptive split between the
-//! two. The split moves towards the list that would have hit if it had been larger.
+//! ARC: an LRU list of blocks that were used once, an LRU list of blocks that were used more often, and an adaptive
+//! split of the capacity between the two lists. If a larger list would have had a hit, the split gives more capacity
+//! to that list.
 //!
-//! `T1` and `T2` of the paper contain blocks. `B1` and `B2` are ghost lists of the blocks evicted from them. A ghost
-//! hit moves the target size of `T1`. The policy has no parameters. The paper counts entries; this implementation
-//! counts bytes. Where the paper uses one entry, this implementation uses the weight of the incoming block.
+//! `T1` and `T2` of the paper contain blocks. The ghost lists `B1` and `B2` contain the names of the blocks that
+//! were evicted from `T1` and `T2`. A ghost hit changes the target size of `T1`. The policy has no parameters. The
+//! paper counts entries, and this implementation counts bytes. In place of one entry of the paper, this
+//! implementation uses the weight of the incoming block.
 //!
-//! Memory per block: 16 bytes of links and 1 byte of queue; per ghost about 30 bytes. A hit writes four list nodes.
-//! Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
+//! Memory per block: 16 bytes of links and 1 byte of queue. Memory per ghost: about 30 bytes. A hit writes four list
+//! nodes. Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
 
 use catalog::Variant;
 
@@ -22,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     sharded_reference!(""),
 );
 
-/// The four lists of ARC, and the target weight of the first.
+/// The four lists of ARC, and the target weight of the list `T1`.
 #[derive(Default)]
 pub(crate) struct Arc {
     links: Links,
@@ -36,20 +38,20 @@ pub(crate) struct Arc {
     found: GhostHit,
 }
 
-/// The ghost list that held the incoming block, if any.
+/// The ghost list that contained the incoming block, if any.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum GhostHit {
     #[default]
     Nowhere,
-    /// The block is in neither ghost list, and T1 without ghosts fills the capacity (case IV.A of the paper).
+    /// The block is in neither ghost list, and T1 fills the whole capacity, so B1 is empty (case IV.A of the paper).
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,
 }
 
 impl Arc {
-    /// Case IV of the paper. T1 and B1 together have at most the capacity, and so have T2 and B2. All four lists
-    /// together have at most twice the capacity.
+    /// Evicts ghosts until the limits of case IV of the paper hold. T1 and B1 together have at most the capacity,
+    /// and so have T2 and B2. All four lists together have at most twice the capacity.
     fn make_room_to_remember(&mut self, weight: u64) {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
         while over(self.once.weight() + self.once_ghosts.weight(), self.share) {
@@ -107,8 +109,8 @@ impl Policy for Arc {
 
     fn victim(&mut self, hashes: &[u64]) -> Slot {
         let once = self.once.weight() as f64;
-        // The paper's REPLACE: if T1 has exactly its target size, T1 counts as too large only if the second list needs
-        // room.
+        // The paper's REPLACE: if T1 has exactly its target size, T1 counts as too large only if the second list
+        // needs room.
         let is_once_over =
             once > self.once_target || (self.found == GhostHit::InOftenGhosts && once >= self.once_target);
         if self.found == GhostHit::NowhereAndOnceIsFull

@@ -1,52 +1,53 @@
-//! The interface of block caches: insertions and lookups of blocks within a capacity in bytes.
+//! The interface of block caches, which keep blocks up to a capacity in bytes.
 
 use types::Bytes;
 
-/// The name of a block: its tree, its table, and its offset in the file of the table. Several trees can share one
-/// cache.
+/// The name of a block: its tree, its SSTable, and its offset in the file of the SSTable. Several trees can share
+/// one cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
-    /// The number of the tree, unique in the process.
+    /// The number of the tree. The number is unique in the process.
     pub tree: u64,
-    /// The file number of the table in that tree.
+    /// The file number of the SSTable in that tree.
     pub table: u64,
-    /// The byte offset of the block in the table's file.
+    /// The byte offset of the block in the file of the SSTable.
     pub offset: u64,
 }
 
 /// A cache of data blocks.
 ///
 /// Invariants:
-/// 1. [`get`](Self::get) returns, and [`read`](Self::read) shows, the block that was last inserted under that name.
-/// 2. [`weight_bytes`](Self::weight_bytes) never exceeds the capacity once concurrent calls have returned.
-/// 3. A single thread that repeats its calls in the same order gets equal hits. Nothing depends on time, addresses or
-///    random state.
+/// 1. [`get`](Self::get) returns the block that was last inserted with that name, and [`read`](Self::read) passes
+///    the same block.
+/// 2. Whenever no call is in progress, [`weight_bytes`](Self::weight_bytes) is at most the capacity.
+/// 3. If a single thread repeats its calls in the same order, it gets the same hits. Nothing depends on time,
+///    addresses or random state.
 pub trait Cache: Send + Sync {
-    /// Returns the block if it is cached. Counts as a use of the block.
+    /// Returns the block if it is cached. The call counts as a use of the block.
     fn get(&self, id: &BlockId) -> Option<Bytes>;
 
-    /// If the block is cached, calls `look` with its bytes. Returns whether the block was cached. The call counts as a
-    /// use of the block.
+    /// If the block is cached, calls `look` with the block's bytes. Returns whether the block was cached. The call
+    /// counts as a use of the block.
     ///
-    /// `look` must be short, because a cache may defer freeing memory until `look` returns. In exchange, the cache may
-    /// skip the reference count that [`get`](Self::get) increments. All readers of a block write that word.
+    /// `look` must be short, because a cache may free memory only after `look` has returned. In exchange, the cache
+    /// may skip the reference count that [`get`](Self::get) increments. All readers of a block write that count.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         self.get(id).inspect(|block| look(block)).is_some()
     }
 
-    /// Offers a block. The cache may decline the block, or evict other blocks for it. The weight of a block is its
-    /// length in bytes.
+    /// Offers a block to the cache. The cache may decline the block, or evict other blocks to make room. The weight
+    /// of a block is its length in bytes.
     fn insert(&self, id: BlockId, block: Bytes);
 
-    /// Drops every block of a table whose file is gone.
+    /// Removes every block of an SSTable whose file was deleted.
     fn remove_table(&self, tree: u64, table: u64);
 
-    /// Changes the capacity in bytes. Blocks are evicted immediately until the remaining blocks fit.
+    /// Changes the capacity in bytes. The cache immediately evicts blocks until the remaining blocks fit.
     fn set_capacity(&self, bytes: u64);
 
-    /// The capacity in bytes; `u64::MAX` if the cache is unbounded.
+    /// Returns the capacity in bytes; `u64::MAX` if the cache is unbounded.
     fn capacity(&self) -> u64;
 
-    /// The sum of the lengths of all cached blocks, in bytes.
+    /// Returns the sum of the lengths of all cached blocks, in bytes.
     fn weight_bytes(&self) -> u64;
 }

@@ -1,11 +1,11 @@
-//! CLOCK, also called second chance: blocks are in a circle in order of arrival, and a hand spares each block once per
-//! use.
+//! CLOCK, also called second chance. The blocks are in a circle in the order of insertion. A hand moves along the
+//! circle, and spares each block once per use.
 //!
-//! A hit increments the counter of the block, at most to `uses`, and moves no block. The hand points to the oldest
-//! block. While that block has uses left, the hand takes one use away and advances, which equals moving the block to
-//! the newest end. Memory per block: 16 bytes of links and 1 byte of counter. A hit touches one cache line in addition
-//! to those of the sharded cache. Sources: Corbató, "A Paging Experiment with the Multics System" (MIT, 1968); with
-//! more than one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
+//! A hit increments the use counter of the block, at most to `uses`, and moves no block. The hand points to the
+//! oldest block. If the counter of this block is above 0, the hand decrements the counter and advances. Sparing a
+//! block equals moving the block to the newest end. Memory per block: 16 bytes of links and 1 byte of counter. A hit
+//! reads one cache line in addition to those of the sharded cache. Sources: Corbató, "A Paging Experiment with the
+//! Multics System" (MIT, 1968); with more than one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl Default for Params {
     }
 }
 
-/// The circle of blocks, starting with the block under the hand.
+/// The circle of blocks. The first block is the block at the hand.
 pub(crate) struct Clock {
     links: Links,
     circle: Queue,

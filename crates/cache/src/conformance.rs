@@ -1,4 +1,4 @@
-//! The invariants of block caches as a check that the tests of any crate can call.
+//! The invariants of block caches, as a check that the tests of any crate can call.
 //!
 //! ```
 //! let sieve = lsmbench_cache::CATALOG.variant("sieve")?;
@@ -15,16 +15,17 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, Cache};
 
-/// The capacities at which a cache is checked, in addition to its default.
+/// The capacities with which a cache is checked, in addition to its default capacity.
 const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 
 /// Checks every invariant of [`Cache`] for one variant. For example, a get returns the inserted bytes, the weight stays
 /// within the capacity, and equal calls give equal hits.
 ///
-/// The cache has its default parameters. A cache with a parameter `capacity` is checked at several capacities.
+/// The check uses the default parameters of the cache. If the cache has the parameter `capacity`, the check also
+/// uses several capacities.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
     let defaults = |_| caches(variant, variant.default_choice());
     let checked = laws::check_component(CATALOG.axis, variant, defaults, invariants::INVARIANTS);
@@ -36,13 +37,13 @@ pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// Returns the variant with this capacity; `None` if the variant has no such parameter.
+/// Returns the variant with this capacity. `None` if the variant has no parameter `capacity`.
 fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice> {
     let given = [("capacity".to_owned(), capacity.into())].into_iter().collect();
     variant.choose(CATALOG.axis, given, &[]).ok()
 }
 
-/// Returns a function that builds caches of this variant with these parameters. The parameters must be valid.
+/// Returns a function that builds caches of this variant with these parameters, which must be valid.
 fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
     let build = move || variant.build_of(CATALOG.axis, &choice).expect("a choice builds again");
     invariants::Subject(Box::new(build))

@@ -1,14 +1,14 @@
-//! Epoch-based reclamation: an object that was removed from a shared structure is freed after all lock-free readers
-//! that began before its removal have finished.
+//! Epoch-based reclamation of memory. An object that was removed from a shared structure is freed after all
+//! lock-free readers have finished that began before the removal.
 //!
 //! At the start of a read, a reader writes the current epoch into a cell of its thread. At the end of the read, the
 //! reader writes zero. Both writes are plain stores to a word that no other thread writes. A writer collects removed
-//! objects. After [`COLLECTED`] objects, the writer ends the epoch, and frees objects whose epoch is older than every
-//! epoch in the cells. The loads of a reader must not be reordered before its store. The writer ensures this order by a
-//! barrier in all threads of the process (`membarrier(2)`), so readers have no cost. If the kernel has no such barrier,
-//! each reader executes a fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers
-//! et al., "User-Level Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's
-//! side.
+//! objects. After [`COLLECTED`] objects, the writer ends the epoch. The writer then frees the objects whose epoch is
+//! older than every epoch in the cells. The loads of a reader must not be reordered before the reader's store. The
+//! writer ensures this order by a barrier in all threads of the process (`membarrier(2)`), so readers need no
+//! barrier. If the kernel has no such barrier, each reader executes a memory fence. Sources: Fraser, "Practical
+//! lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et al., "User-Level Implementations of Read-Copy
+//! Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -18,23 +18,23 @@ use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
-/// The number of removed objects that are collected before they are freed together, because the barrier costs a third
-/// of a microsecond.
+/// Number of removed objects that a writer collects before it frees them together. The reason is that the barrier
+/// takes a third of a microsecond.
 pub(crate) const COLLECTED: usize = sized(16, 1);
 
-/// The content of a cell while its thread does not read. Epochs are larger.
+/// The content of a thread's cell while the thread does not read. All epochs are larger.
 const IDLE: u64 = 0;
 
-/// The current epoch, and the epoch in which each reader began.
+/// The current epoch, and for each reader the epoch in which it began.
 pub(crate) struct Epochs {
     present: AtomicU64,
     cells: PerThread<CachePadded<AtomicU64>>,
     has_process_barrier: bool,
 }
 
-/// Removed objects of one writer that readers may still see, oldest first.
+/// The objects that one writer has removed and that readers may still read, oldest first.
 pub(crate) struct Garbage<G> {
-    /// Objects that were removed in past epochs, with these epochs.
+    /// Objects that were removed in past epochs, each group with its epoch.
     past: VecDeque<(u64, G)>,
     /// Objects that were removed in the current epoch.
     fresh: Vec<G>,
@@ -46,29 +46,29 @@ impl<G> Default for Garbage<G> {
     }
 }
 
-/// A read in progress, until it is dropped. If a thread has several reads of the same epochs, the read that began last
-/// ends first.
+/// A read in progress. The read ends when this value is dropped. If a thread has several reads of the same epochs,
+/// the read that began last must end first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// Previous content of the cell: the epoch of an enclosing read by this thread, or [`IDLE`].
+    /// The previous content of the thread's cell: [`IDLE`], or the epoch of an enclosing read by this thread.
     before: u64,
 }
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        // A thread that sees the idle cell also sees that all loads before are done.
+        // A thread that sees the idle cell also sees that all earlier loads of this thread are done.
         self.cell.store(self.before, Ordering::Release);
     }
 }
 
 impl Epochs {
-    /// Creates epochs without readers.
+    /// Creates the first epoch, without readers.
     pub(crate) fn new() -> Self {
         let (present, cells) = (AtomicU64::new(IDLE + 1), PerThread::new());
         Self { present, cells, has_process_barrier: *HAS_PROCESS_BARRIER }
     }
 
-    /// Begins a read. All objects that are reachable from now on stay allocated until the result is dropped.
+    /// Begins a read. Objects that are reachable from now on stay allocated until the result is dropped.
     #[inline]
     pub(crate) fn read(&self) -> Reading<'_> {
         let cell = &**self.cells.get_or_default();
@@ -76,8 +76,8 @@ impl Epochs {
         if before != IDLE {
             return Reading { cell, before };
         }
-        // A thread that sees the new epoch also sees the removals before it. A thread that sees this reader also sees
-        // that the previous read of this thread is done.
+        // A thread that sees the new epoch also sees the removals before the epoch. A thread that sees this reader
+        // also sees that the thread's previous read is done.
         cell.store(self.present.load(Ordering::Acquire), Ordering::Release);
         if self.has_process_barrier {
             compiler_fence(Ordering::SeqCst);
@@ -87,8 +87,8 @@ impl Epochs {
         Reading { cell, before }
     }
 
-    /// Drops `piece`, which new readers can no longer reach, after all readers that could have reached it have
-    /// finished. Until then it is in `garbage`.
+    /// Drops `piece` after all readers that could have reached it have finished. New readers can no longer reach
+    /// `piece`. Until the drop, `piece` is in `garbage`.
     pub(crate) fn throw_away<G>(&self, garbage: &mut Garbage<G>, piece: G) {
         garbage.fresh.push(piece);
         if garbage.fresh.len() >= COLLECTED {
@@ -96,11 +96,11 @@ impl Epochs {
         }
     }
 
-    /// Ends the epoch and frees the garbage that no reader can see any more.
+    /// Ends the current epoch, and frees the objects in `garbage` that no reader can reach.
     fn collect<G>(&self, garbage: &mut Garbage<G>) {
         let ended = self.present.fetch_add(1, Ordering::AcqRel);
         garbage.past.extend(garbage.fresh.drain(..).map(|piece| (ended, piece)));
-        // After the barrier, each reader is visible in its cell or has not loaded anything yet.
+        // After the barrier, each reader is visible in its cell, or has not loaded anything yet.
         if self.has_process_barrier {
             process_barrier();
         } else {
@@ -112,7 +112,7 @@ impl Epochs {
     }
 }
 
-/// Whether the kernel can run a barrier in all threads of the process; queried once.
+/// Whether the kernel can execute a barrier in all threads of the process. The kernel is asked only once.
 static HAS_PROCESS_BARRIER: LazyLock<bool> = LazyLock::new(register_process_barrier);
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// An object that counts its drops.
+    /// An object that increments a counter when it is dropped.
     struct Piece(Arc<AtomicU64>);
 
     impl Drop for Piece {

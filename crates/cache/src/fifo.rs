@@ -1,7 +1,7 @@
-//! FIFO (first in, first out): evicts the block that was inserted first, regardless of its uses.
+//! FIFO (first in, first out): evicts the block that was inserted first, regardless of the block's uses.
 //!
 //! FIFO is the lower bound for every policy that considers hits. FIFO has the fastest hits, because a hit moves and
-//! counts nothing. Memory per block: 16 bytes of links, which a hit does not touch. Source: the page replacement that
+//! counts nothing. Memory per block: 16 bytes of links, which a hit does not read. Source: the page replacement that
 //! Belady measured first (IBM Systems Journal 5(2), 1966), with the anomaly that has his name.
 
 use catalog::Variant;
@@ -17,7 +17,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Fifo>>(
     sharded_reference!(""),
 );
 
-/// The order of arrival of the blocks.
+/// The blocks in the order of insertion.
 #[derive(Default)]
 pub(crate) struct Fifo {
     links: Links,

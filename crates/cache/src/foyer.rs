@@ -1,14 +1,14 @@
-//! `foyer`: the in-memory part of the cache of `RisingWave`. `foyer` keeps a reference-counted record per block, in the
-//! queues of one of five policies.
+//! `foyer`, the in-memory part of the cache of `RisingWave`. `foyer` keeps a reference-counted record per block, in
+//! the queues of one of five policies.
 //!
 //! A hit returns a counted reference to a record, and decrements the count when the read ends. The policy determines
-//! which lock of its shard a hit takes: `s3-fifo`, `sieve` and `fifo` take a read lock, `lru` and `lfu` a write lock.
-//! The crate cannot list its blocks, so this module records the offsets that were offered for each table until the
-//! table is removed. Recording an offset costs eight bytes and the overhead of a hash set per block, and a lock at each
-//! insertion.
+//! the lock that a hit takes in its shard. `s3-fifo`, `sieve` and `fifo` take a read lock, and `lru` and `lfu` take
+//! a write lock. The crate cannot list its blocks. This module therefore records the offsets of the blocks that were
+//! offered for each SSTable, until the SSTable is removed. A record costs eight bytes per block, the overhead of a
+//! hash set, and a lock at each insertion.
 //!
-//! Available only with the feature `foyer`, because the crate adds about forty other crates. Source: the documentation
-//! of the crate.
+//! This cache is available only with the feature `foyer`, because the crate adds about forty other crates. Source:
+//! the documentation of the crate.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -35,8 +35,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     ),
 );
 
-/// The maximum number of shards with a lock each, and the minimum number of 4-KiB blocks per shard. A block that does
-/// not fit its shard is not cached.
+/// Maximum number of shards, each of which has a lock. The next constant is the minimum number of 4-KiB blocks per
+/// shard. A block that does not fit its shard is not cached.
 const SHARDS: u64 = 16;
 const SHARD_BYTES: u64 = 32 << 12;
 
@@ -48,7 +48,7 @@ struct Params {
     hasher: HasherKind,
 }
 
-/// The eviction policies of the crate.
+/// The eviction policies that the crate offers.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Eviction {
@@ -61,7 +61,7 @@ enum Eviction {
 }
 
 impl Eviction {
-    /// The configuration of the policy with the crate's own defaults.
+    /// Returns the configuration of the policy, with the crate's own defaults.
     fn config(self) -> EvictionConfig {
         match self {
             Self::Lru => LruConfig::default().into(),
@@ -109,13 +109,13 @@ fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The cache of the crate, the requested capacity, and the offered blocks.
+/// The cache of the crate, with the requested capacity and the blocks that were offered.
 struct Foyer<S: BuildHasher + Send + Sync + 'static> {
     blocks: FoyerCache<BlockId, Bytes, S>,
     shards: u64,
-    /// The capacity in bytes. The lock is held during a change of the capacity, so concurrent changes cannot mix.
+    /// The capacity in bytes. A change of the capacity holds the lock, so concurrent changes cannot mix.
     capacity: Mutex<u64>,
-    /// The offsets of blocks that may be cached, by tree and table.
+    /// The offsets of the blocks that may be cached, by tree and SSTable.
     offered: Mutex<HashMap<(u64, u64), HashSet<u64>>>,
 }
 
@@ -129,14 +129,15 @@ impl<S: BuildHasher + Send + Sync + 'static> Cache for Foyer<S> {
     }
 
     fn insert(&self, id: BlockId, block: Bytes) {
-        // The crate would cache a block larger than a shard. An empty block weighs nothing, so the number of empty
-        // blocks would be unbounded.
+        // The crate would cache a block that is larger than a shard. An empty block weighs nothing, so the number of
+        // empty blocks would be unbounded.
         if block.is_empty() || block.len() as u64 > self.capacity() / self.shards {
             self.blocks.remove(&id);
             return;
         }
         self.blocks.insert(id, block);
-        // After the insertion, so that a concurrent removal of the table leaves no block without a record.
+        // The record follows the insertion, so that a concurrent removal of the SSTable leaves no block without a
+        // record.
         self.offered.lock().entry((id.tree, id.table)).or_default().insert(id.offset);
     }
 

@@ -1,12 +1,13 @@
-//! A ghost list: names of evicted blocks, oldest first. A budget limits the total size of the named blocks. A policy
-//! uses the list to recognize a block that returns.
+//! A ghost list: the names of evicted blocks, oldest first. A limit applies to the total size of the named blocks. A
+//! policy uses the list to recognize a block that returns.
 
 use hashbrown::HashTable;
 
 use crate::policy::Slot;
 use crate::queue::{Links, PerSlot, Queue};
 
-/// A queue of hashes with about 30 bytes each. Two names with the same 64-bit hash count as one.
+/// A queue of hashes of block names, with about 30 bytes per hash. Two names with the same 64-bit hash count as one
+/// name.
 #[derive(Default)]
 pub(crate) struct Ghosts {
     index: HashTable<Slot>,
@@ -18,7 +19,7 @@ pub(crate) struct Ghosts {
 }
 
 impl Ghosts {
-    /// Adds a block as the newest ghost. An older ghost of the block is replaced.
+    /// Adds a block as the newest ghost. If the block is already a ghost, its old entry is replaced.
     pub(crate) fn push(&mut self, hash: u64, weight: u64) {
         self.take(hash);
         let slot = self.vacant.pop().unwrap_or_else(|| {
@@ -51,14 +52,15 @@ impl Ghosts {
         }
     }
 
-    /// Removes the oldest ghosts until the blocks of the remaining ghosts have at most `bytes` bytes together.
+    /// Removes the oldest ghosts until the blocks of the remaining ghosts have a total size of at most `bytes`
+    /// bytes.
     pub(crate) fn trim(&mut self, bytes: u64) {
         while self.queue.weight() > bytes {
             self.forget_oldest();
         }
     }
 
-    /// The sum of the weights of the remembered blocks, in bytes.
+    /// Returns the total size of the blocks of all ghosts, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         self.queue.weight()
     }

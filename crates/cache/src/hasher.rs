@@ -1,4 +1,5 @@
-//! Hash functions of caches, each with a fixed seed. A cache that gets equal calls makes equal decisions in every run.
+//! Hash functions of caches. Each hash function has a fixed seed, so that a cache makes equal decisions for equal
+//! calls in every run.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
@@ -8,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::cache::Cache;
 
-/// The values of the parameter `hasher`, for the reference text of the variants.
+/// Reference text for the values of the parameter `hasher`.
 macro_rules! hasher_reference {
     () => {
         "# Hash function of block names. \"xxh3\" gives the same hits on every machine. \"sip\" is the default of\n\
@@ -18,33 +19,34 @@ macro_rules! hasher_reference {
 }
 pub(crate) use hasher_reference;
 
-/// The name of a hash function. `xxh3` is the default, because its specification fixes its values. Collisions of blocks
-/// in a shard, and therefore every counter, are equal on every machine. The other functions are also fixed on one
-/// machine, but `ahash` and `foldhash` may differ between machines and versions.
+/// The name of a hash function. `xxh3` is the default, because its specification fixes its values. With `xxh3`,
+/// block names collide in the same way on every machine, so all counters are equal. The other functions give equal
+/// values on one machine, but `ahash` and `foldhash` may differ between machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HasherKind {
-    /// XXH3 with 64 bits.
+    /// The 64-bit variant of XXH3.
     #[default]
     Xxh3,
     /// The fast variant of foldhash.
     Foldhash,
     /// `aHash`.
     Ahash,
-    /// The hash of the Rust compiler.
+    /// The hash function of the Rust compiler.
     RustcHash,
     /// `SipHash`, the default of the standard library.
     Sip,
 }
 
-/// A builder of a cache that gets its hash function as the last argument, so that hashing is inlined into the cache.
+/// A builder of a cache. The builder gets the hash function as its last argument, so that the hash function is
+/// inlined into the cache.
 pub trait WithHasher {
-    /// Builds the cache with this hasher.
+    /// Builds the cache with the hash function `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
 }
 
 impl HasherKind {
-    /// Builds `cache` with this hash function.
+    /// Builds a cache with this hash function.
     pub fn build(self, cache: impl WithHasher) -> Box<dyn Cache> {
         match self {
             Self::Xxh3 => cache.with_hasher(BuildHasherDefault::<Xxh3>::default()),
@@ -56,18 +58,19 @@ impl HasherKind {
     }
 }
 
-/// Maps a hash to one of `shards` shards, by bits that hash tables inside a shard do not use. Hash tables use the
-/// lowest and the seven highest bits.
+/// Maps a hash to one of `shards` shards. The mapping uses bits that the hash tables inside a shard do not use. Hash
+/// tables use the lowest bits and the seven highest bits.
 pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     let bits = u64::from((hash >> 16) as u32);
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// Number of bytes that the hasher collects before it hashes them. This is the length of a block's name.
+/// Number of bytes that the hasher collects before it hashes them. A block name has this length.
 const GATHERED_BYTES: usize = 24;
 
-/// XXH3-64 of the written bytes. The bytes are collected and hashed at once, because the streaming form takes ten times
-/// as long for so few bytes. Longer input is hashed in pieces, and each piece is seeded by the previous pieces.
+/// The 64-bit XXH3 hash of the written bytes. All bytes are collected and hashed at once, because the streaming form
+/// takes ten times as long for so few bytes. A longer input is hashed in pieces, and the hash of each piece is the
+/// seed of the next piece.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Xxh3 {
     gathered: [u8; GATHERED_BYTES],
@@ -89,8 +92,9 @@ impl Hasher for Xxh3 {
         self.len += bytes.len();
     }
 
-    /// Little-endian, so that all machines give the same hash.
-    // Always inlined: the gathered bytes then stay in registers, and hashing a block's name costs a third.
+    /// Writes the number as little-endian bytes, so that all machines give the same hash.
+    // This function is always inlined. The collected bytes then stay in registers, and hashing a block name takes a
+    // third of the time.
     #[allow(clippy::inline_always)]
     #[inline(always)]
     fn write_u64(&mut self, number: u64) {
@@ -108,7 +112,7 @@ impl Hasher for Xxh3 {
     #[inline(always)]
     fn finish(&self) -> u64 {
         if self.len == GATHERED_BYTES {
-            // If the compiler knows the length, only one of the five paths of the function remains.
+            // If the compiler knows the length, it removes all but one of the five paths of the function.
             return xxh3_64_with_seed(&self.gathered, self.seed);
         }
         xxh3_64_with_seed(&self.gathered[..self.len], self.seed)

@@ -1,10 +1,11 @@
-//! A hash table of blocks with lock-free reads and one writer at a time.
+//! A hash table of blocks. Reads are lock-free, and one writer at a time changes the table.
 //!
-//! A hash table with open addressing and linear probing, at most three quarters full, with 8 bytes per place. A place
-//! is a pointer to the entry of a block with six spare bits, because entries are 64 bytes at addresses that are
-//! multiples of 64. Four of these bits are bits of the hash, so that readers seldom read the wrong entry. Two bits
-//! count the uses of the block. A hit touches two cache lines: the place and the entry. After three counted uses, a hit
-//! writes neither of them. [`Epochs`] frees removed entries and outgrown tables when no reader can still see them.
+//! The hash table has open addressing and linear probing. The table is at most three quarters full, and has 8 bytes
+//! per position. A position contains a pointer to the entry of a block. An entry has 64 bytes, and its address is a
+//! multiple of 64, so the pointer has six spare bits. Four of these bits are bits of the hash, so that readers
+//! seldom read the wrong entry. Two bits count the uses of the block. A hit reads two cache lines: the position and
+//! the entry. After three counted uses, a hit writes neither of them. [`Epochs`] frees removed entries and replaced
+//! tables when no reader can reach them.
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -19,40 +20,41 @@ use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
-/// A cached block with its name, in one cache line.
+/// A cached block with its name, which fits one cache line.
 #[repr(align(64))]
 struct Entry {
     id: BlockId,
     block: Bytes,
 }
 
-/// A slot of a hash table: null, the address of an entry with its tag and uses, or [`GONE`].
+/// The content of a position: null, the address of an entry with its tag and uses, or [`GONE`].
 type Word = *mut Entry;
 
-/// The bits of a word that count uses, and the bits of the tag. All of them are below the alignment of an entry.
+/// The bits of a word that count uses. The next constant has the bits of the tag. All of these bits are below the
+/// alignment of an entry.
 const USES: usize = 0b11;
 const TAG: usize = 0b11_1100;
 
-/// The tombstone of a removed entry. Readers must continue the search after it. The tag of a tombstone is 0, which no
-/// entry has.
+/// Tombstone, which marks the position of a removed entry. Readers must continue the search after it. The tag of a
+/// tombstone is 0, and the tag of an entry is never 0.
 const GONE: usize = align_of::<Entry>();
 
-/// Minimum number of positions in a table.
+/// Minimum number of positions of a table.
 const MIN_PLACES: usize = 64;
 
 const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
 
-/// The tag of a hash, 1 to 15, from bits that select neither the shard nor the position.
+/// Returns the tag of a hash, 1 to 15. The tag uses bits that select neither the shard nor the position.
 fn tag(hash: u64) -> usize {
     ((hash >> 60) as usize).max(1) << 2
 }
 
-/// The address of a word's entry, without tag and uses.
+/// Returns the address of a word's entry, without the tag and the uses.
 fn entry_of(word: Word) -> Word {
     word.map_addr(|address| address & !(USES | TAG))
 }
 
-/// The slots of a hash table. The number of slots is a power of two.
+/// The positions of a hash table. The number of positions is a power of two.
 struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
@@ -66,37 +68,38 @@ impl Table {
         self.places.len() - 1
     }
 
-    /// Indexes of the slots to search for a hash, in order.
+    /// Returns the positions that a search for a hash reads, in order.
     fn path(&self, hash: u64) -> impl Iterator<Item = usize> {
         let (mask, first) = (self.mask(), hash as usize);
         (0..self.places.len()).map(move |step| first.wrapping_add(step) & mask)
     }
 }
 
-/// The hash table, the writer's metadata, and the writer's own state `T`.
+/// A hash table of blocks, with the metadata of the writer and a state `T` of the writer.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
     epochs: Arc<Epochs>,
     writer: Mutex<Books<T>>,
 }
 
-/// Metadata that only the writer uses: for each slot, the position of its block in the table, and for each position,
-/// its slot.
+/// Metadata that only the writer uses. For each slot, the metadata has the position of its block in the table. For
+/// each position, it has the slot.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
     slots: Vec<Slot>,
     vacant: Vec<Slot>,
-    /// Number of positions that are not null.
+    /// Number of positions that contain an entry or a tombstone.
     used: usize,
-    /// Number of positions with an entry.
+    /// Number of positions that contain an entry.
     live: usize,
     garbage: Garbage<Outworn>,
     state: T,
 }
 
 impl<T> Index<T> {
-    /// Creates an empty table. Several tables may share epochs if a thread reads in only one of them at a time.
+    /// Creates an empty table. Several tables may share `epochs` if a thread reads in only one of the tables at a
+    /// time.
     pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
@@ -112,12 +115,13 @@ impl<T> Index<T> {
         Self { table, epochs, writer: Mutex::new(books) }
     }
 
-    /// Calls `look` with the block of this name, whose hash is `hash`, and counts a use of the block. Takes no lock.
+    /// Calls `look` with the block named `id`, whose hash is `hash`, and counts a use of the block. Takes no lock.
+    /// Returns `None` if the block is not in the table.
     #[inline]
     pub(crate) fn read<R>(&self, hash: u64, id: &BlockId, look: impl FnOnce(&Bytes) -> R) -> Option<R> {
         let _reading: Reading<'_> = self.epochs.read();
-        // SAFETY: the table was made by `Box::into_raw` and is never null. A writer that takes it out of `self.table`
-        // throws it away in the same epochs, which drop it after `_reading`.
+        // SAFETY: the table was made by `Box::into_raw` and is never null. A writer that takes the table out of
+        // `self.table` passes it to the same epochs, which drop it only after `_reading`.
         let table = unsafe { &*self.table.load(Ordering::Acquire) };
         for place in table.path(hash) {
             let place = &table.places[place];
@@ -129,8 +133,8 @@ impl<T> Index<T> {
                 continue;
             }
             // SAFETY: only words of entries have a tag. The entry was made by `Box::into_raw` and is not changed
-            // while it is shared. A writer that takes the word out of its place throws the entry away in the same
-            // epochs, which drop it after `_reading`.
+            // while it is shared. A writer that takes the word out of its position passes the entry to the same
+            // epochs, which drop it only after `_reading`.
             let entry = unsafe { &*entry_of(word) };
             if entry.id == *id {
                 if word.addr() & USES < USES {
@@ -142,14 +146,14 @@ impl<T> Index<T> {
         None
     }
 
-    /// Waits for other writers, and returns the exclusive writer.
+    /// Waits until no other thread writes, and returns the only writer.
     pub(crate) fn write(&self) -> Writer<'_, T> {
         Writer { index: self, books: self.writer.lock() }
     }
 }
 
-/// Counts a use of an entry. The count fails if another thread changed the word at the same time. A second try is not
-/// worth its cost.
+/// Counts a use of an entry. If another thread changes the word at the same time, the use is not counted, because a
+/// second try would cost more than it gains.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -158,36 +162,36 @@ fn count_use(place: &AtomicPtr<Entry>, word: Word) {
 impl<T> Drop for Index<T> {
     fn drop(&mut self) {
         let table = *self.table.get_mut();
-        // SAFETY: the index is not shared any more, so only this function has its table and entries. Retired tables
-        // and entries are in neither.
+        // SAFETY: the index is not shared any more, so only this function accesses its table and its entries.
+        // Retired tables and entries are in neither of them.
         let table = unsafe { Box::from_raw(table) };
         for mut place in table.places {
             let word = *place.get_mut();
             if word.addr() & TAG != 0 {
-                // SAFETY: as above; only words of entries have a tag.
+                // SAFETY: as for the table above; only words of entries have a tag.
                 drop(unsafe { Box::from_raw(entry_of(word)) });
             }
         }
     }
 }
 
-/// The only writer of an index, until it is dropped.
+/// The only writer of an index. Other threads can write after this value is dropped.
 pub(crate) struct Writer<'a, T> {
     index: &'a Index<T>,
     books: MutexGuard<'a, Books<T>>,
 }
 
 impl<T> Writer<'_, T> {
-    /// The writer's own state.
+    /// Returns the state of the writer.
     pub(crate) fn state(&mut self) -> &mut T {
         &mut self.books.state
     }
 
-    /// The writer's own state, the hashes of blocks by slot, and the uses of blocks by slot.
+    /// Returns the state of the writer, the hashes of blocks by slot, and the uses of blocks by slot.
     pub(crate) fn parts(&mut self) -> (&mut T, &[u64], UsesInTable<'_>) {
         let Books { hashes, places, state, .. } = &mut *self.books;
-        // SAFETY: the table is valid until a writer replaces it. Only `insert` does so, through the `&mut self` that
-        // the parts borrow.
+        // SAFETY: the table is valid until a writer replaces it. Only `insert` replaces it, and `insert` needs the
+        // `&mut self` that the parts borrow.
         let table = unsafe { &*self.index.table.load(Ordering::Acquire) };
         (state, hashes, UsesInTable { table, places })
     }
@@ -197,25 +201,25 @@ impl<T> Writer<'_, T> {
         unsafe { &*self.index.table.load(Ordering::Acquire) }
     }
 
-    /// The word and the entry at index `place`, or `None` without an entry.
+    /// Returns the word and the entry at position `place`. `None` if the position has no entry.
     fn at(&self, place: usize) -> Option<(Word, &Entry)> {
         let word = self.table().places[place].load(Ordering::Acquire);
-        // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, removes entries, and they are
-        // not changed while they are shared.
+        // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, removes entries, and entries
+        // are not changed while they are shared.
         (word.addr() & TAG != 0).then(|| (word, unsafe { &*entry_of(word) }))
     }
 
-    /// The word and the entry of the block in a slot.
+    /// Returns the word and the entry of the block in a slot.
     fn held(&self, slot: Slot) -> (Word, &Entry) {
         self.at(self.books.places[slot as usize]).expect("slots in use have entries")
     }
 
-    /// Whether the index is empty.
+    /// Returns whether the index has no block.
     pub(crate) fn is_empty(&self) -> bool {
         self.books.live == 0
     }
 
-    /// The slot and the length in bytes of the block of this name.
+    /// Returns the slot and the length in bytes of the block named `id`.
     pub(crate) fn find(&self, hash: u64, id: &BlockId) -> Option<(Slot, usize)> {
         let table = self.table();
         let is_used = |place: &usize| !table.places[*place].load(Ordering::Acquire).is_null();
@@ -226,13 +230,13 @@ impl<T> Writer<'_, T> {
             .map(|(place, (_, entry))| (self.books.slots[place], entry.block.len()))
     }
 
-    /// The slots of all blocks whose names satisfy the predicate.
+    /// Returns the slots of all blocks whose names satisfy `is_meant`.
     pub(crate) fn slots_where(&self, is_meant: impl Fn(&BlockId) -> bool) -> Vec<Slot> {
         let is_held = |place: &usize| self.at(*place).is_some_and(|(_, entry)| is_meant(&entry.id));
         (0..self.table().places.len()).filter(is_held).map(|place| self.books.slots[place]).collect()
     }
 
-    /// Inserts a block and returns its slot. The name of the block must not be in the table.
+    /// Inserts a block, and returns its slot. The table must not contain a block with this name.
     pub(crate) fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) -> Slot {
         if (self.books.used + 1) * 4 > self.table().places.len() * 3 {
             self.rebuild();
@@ -260,18 +264,18 @@ impl<T> Writer<'_, T> {
         let books = &mut *self.books;
         books.slots = vec![0; places];
         (books.used, books.live) = (0, 0);
-        // Filled before readers see it, so that every block stays visible.
+        // The new table is filled before readers see it, so that every block stays visible.
         for (slot, word) in words {
             if word.addr() & TAG != 0 {
                 books.put(&table, slot, word);
             }
         }
         let outgrown = self.index.table.swap(Box::into_raw(Box::new(table)), Ordering::AcqRel);
-        // New readers cannot find the old table, and the epochs know the readers in progress.
+        // New readers cannot find the old table, and the epochs wait for the readers in progress.
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Table(outgrown));
     }
 
-    /// Replaces the block in a slot by another block of the same name, and counts a use.
+    /// Replaces the block in a slot by another block with the same name, and counts a use.
     pub(crate) fn replace(&mut self, slot: Slot, block: Bytes) {
         let place = self.books.places[slot as usize];
         let (word, replaced) = self.held(slot);
@@ -293,8 +297,8 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets positions without an entry to null if no search passes through these positions. Such positions are directly
-    /// before a null position.
+    /// Sets positions that contain a tombstone to null, if no search passes through them. Such positions are
+    /// directly before a null position.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -311,40 +315,40 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees a removed entry as soon as no reader can see the entry.
+    /// Frees a removed entry as soon as no reader can reach it.
     ///
-    /// New readers cannot find the entry: its word was in one place of one table, and is no longer there. An outgrown
-    /// table may still contain the word. A reader of that table began before the table was replaced, and therefore
-    /// before now.
+    /// New readers cannot find the entry, because its word was at only one position of one table and is no longer
+    /// there. An older table may still contain the word. A reader of that table began before the table was replaced,
+    /// and therefore before now.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }
 }
 
-/// A removed object that readers may still see. Only this value owns the object, which was made by `Box::into_raw`.
+/// A removed object that readers may still read. Only this value owns the object, which was made by `Box::into_raw`.
 enum Outworn {
-    /// An entry, without tag and uses.
+    /// An entry. The pointer has no tag and no uses.
     Entry(*mut Entry),
-    /// A table whose words are in another table.
+    /// A table whose words were moved to another table.
     Table(*mut Table),
 }
 
-// SAFETY: an entry owns a name and a block, a table owns places; any thread may drop them.
+// SAFETY: an entry owns a name and a block, and a table owns positions. Any thread may drop them.
 unsafe impl Send for Outworn {}
 
 impl Drop for Outworn {
     fn drop(&mut self) {
         match *self {
-            // SAFETY: by the invariant of the type; the epochs drop it when the readers have finished.
+            // SAFETY: this value owns the entry, and the epochs drop the value only after the readers have finished.
             Self::Entry(entry) => drop(unsafe { Box::from_raw(entry) }),
-            // SAFETY: as above. Dropping places drops no entries.
+            // SAFETY: as for the entry above. Dropping positions drops no entries.
             Self::Table(table) => drop(unsafe { Box::from_raw(table) }),
         }
     }
 }
 
 impl<T> Books<T> {
-    /// Writes a word to the first free position on its search path, and records the position in the metadata.
+    /// Writes a word to the first free position of its search, and records the position in the metadata.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
@@ -357,7 +361,7 @@ impl<T> Books<T> {
     }
 }
 
-/// The uses of blocks by slot, which readers count concurrently.
+/// The uses of blocks by slot. Readers count uses concurrently.
 pub(crate) struct UsesInTable<'a> {
     table: &'a Table,
     places: &'a [usize],
@@ -401,12 +405,12 @@ mod tests {
         BlockId { tree: 1, table: name % 7, offset: name }
     }
 
-    /// A hash function whose values often start at equal places and have equal tags.
+    /// A hash function with many equal positions and equal tags.
     fn hash(name: u64) -> u64 {
         xxh3_64(&name.to_le_bytes()) & 0x3000_0000_0000_003f
     }
 
-    /// A block with its name in every byte.
+    /// Returns a block whose bytes all contain its name.
     fn block(name: u64, len: usize) -> Bytes {
         Bytes::copy_from(&vec![name as u8; len])
     }

@@ -1,11 +1,11 @@
-//! LFU (least frequently used): evicts the block with the fewest uses since its insertion. Among equals, it evicts the
-//! block whose last use is the longest ago.
+//! LFU (least frequently used): evicts the block with the fewest uses since its insertion. If several blocks have
+//! the fewest uses, it evicts the block whose last use is the oldest.
 //!
-//! The policy counts all uses of a block while the block is cached. Counting all uses is good for a constant skew and
-//! bad for a changing skew. The queues of equal counts are in a tree ordered by count. Memory per block: 16 bytes of
-//! links and 8 bytes of count. A hit moves the block to the next queue, which writes four list nodes and searches the
-//! tree twice. Source: the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache
-//! eviction scheme" (2010), with a tree instead of their list of frequencies.
+//! The policy counts all uses of a block while the block is cached. Such counts are good for a constant skew, and
+//! bad for a changing skew. Blocks with equal counts share a queue, and a tree orders the queues by count. Memory
+//! per block: 16 bytes of links and 8 bytes of count. A hit moves the block to the next queue, which writes four
+//! list nodes and searches the tree twice. Source: the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm
+//! for implementing the LFU cache eviction scheme" (2010), with a tree instead of their list of frequencies.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lfu>>(
     sharded_reference!(""),
 );
 
-/// A queue per number of uses; the least recent use is first.
+/// One queue per number of uses. In each queue, the block with the oldest last use is first.
 #[derive(Default)]
 pub(crate) struct Lfu {
     links: Links,
@@ -36,7 +36,7 @@ impl Lfu {
         self.links.push(self.queues.entry(uses).or_default(), slot, weight);
     }
 
-    /// Removes a block from its queue and returns its weight.
+    /// Removes a block from its queue, and returns the block's weight.
     fn take(&mut self, slot: Slot) -> u64 {
         let uses = *self.uses.get(slot);
         let queue = self.queues.get_mut(&uses).expect("a block is in the queue of its uses");

@@ -1,4 +1,4 @@
-//! Block caches: data blocks that were read once and may be read again, within a capacity in bytes.
+//! Block caches. A block cache keeps data blocks that were read and may be read again, up to a capacity in bytes.
 
 mod arc;
 mod cache;

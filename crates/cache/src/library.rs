@@ -1,16 +1,16 @@
-//! An eviction policy in a shared library that implements the C ABI of `lsmbench_cache.h`.
+//! A cache whose eviction policy is in a shared library. The library implements the C ABI of `lsmbench_cache.h`.
 //!
-//! The hooks are the hooks of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks and decides
-//! which block is evicted. This crate keeps the blocks, in shards with a lock each. If `library` is empty, the hooks
-//! are functions of this crate around a list in the order of last use. These hooks are the policy `lru` through the C
-//! ABI, which isolates the cost of the ABI.
+//! The hooks are the hooks of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks, and
+//! decides which block is evicted. This crate keeps the blocks, in shards with a lock each. If `library` is empty,
+//! the hooks are functions of this crate that keep a list in the order of last use. These functions are the policy
+//! `lru` through the C ABI, so they isolate the cost of the ABI.
 //!
-//! The id of a block is the hash of its name, so that a library can remember evicted blocks. If two cached blocks have
-//! equal hashes, the later block gets the next free number.
+//! The id of a block is the hash of the block's name, so that a library can remember evicted blocks. If two cached
+//! blocks have equal hashes, the later block gets the next free number.
 //!
 //! # Panics
-//! A cache panics if the library evicts an object that is not cached, because no measurement after that would be
-//! valid.
+//! A cache panics if the library evicts an object that is not cached, because measurements would be invalid from
+//! then on.
 
 mod hooks;
 mod identity;
@@ -50,11 +50,11 @@ pub(crate) struct Params {
 /// The eviction policy of a library for one shard.
 pub(crate) struct Library {
     plugin: Plugin,
-    /// The slot of each cached object.
+    /// The slot of each cached object, by the object's id.
     slots: HashMap<u64, Slot, foldhash::fast::FixedState>,
-    /// The object and its size in each slot.
+    /// The object's id and the object's size, for each slot.
     objects: PerSlot<(u64, u64)>,
-    /// The object for which the cache makes room.
+    /// The object for which the cache currently makes room.
     incoming: Option<Incoming>,
 }
 
@@ -110,11 +110,11 @@ impl Policy for Library {
     }
 }
 
-/// The number of gets that are timed together.
+/// Number of gets that are timed together.
 const CALLS: u32 = 1000;
 
-/// Measures the cost of the C ABI for a policy in a library: hits in a cache of `lru` through the C ABI, and without
-/// it. Returns `None` for other caches.
+/// Measures the cost of the C ABI for a policy in a library. The measurement compares hits in a cache with `lru`
+/// through the C ABI with hits in a cache with `lru` without the ABI. Returns `None` for other caches.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,16 +1,18 @@
-//! LIRS: ranks blocks by the distance between their last two uses, and not only by the last use.
+//! LIRS: orders blocks by the distance between their last two uses, and not only by their last use.
 //!
-//! Nearly all of the capacity belongs to blocks whose distance is short (settled blocks). A new block is a visitor in
-//! the rest of the capacity. A visitor becomes a settled block if it is used again within the time that the oldest
-//! settled block goes unused. A stack measures that time. Every use puts a block on top, and all entries below the
-//! lowest settled block are cut off. Evicted blocks stay in the stack by name. In a loop larger than the cache, the
-//! settled blocks stay and hit, where LRU has no hits.
+//! Blocks whose last two uses were close together are settled blocks, and get nearly all of the capacity. A new
+//! block is a visitor in the rest of the capacity. If a visitor is used again before the oldest settled block is
+//! used, the visitor becomes a settled block. A stack measures this order. Every use of a block moves the block to
+//! the top of the stack. All entries below the lowest settled block are removed from the stack. The names of evicted
+//! blocks stay in the stack. In a loop that is larger than the cache, the settled blocks stay and have hits, while
+//! LRU has no hits.
 //!
-//! The paper's names: settled is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of visitors
-//! is `Q`, the stack is `S`. The number of ghosts is limited, and the oldest eviction is dropped first. In the paper it
-//! is unlimited. Memory per block: 4 bytes of entry number, 32 bytes of entry and 32 bytes of links; per ghost about 70
-//! bytes. A hit writes four nodes of the stack, and for a visitor also four of the queue. Source: Jiang and Zhang,
-//! "LIRS: An Efficient Low Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
+//! In the paper, a settled block is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of
+//! visitors is `Q`, and the stack is `S`. Here, the number of ghosts is limited, and the ghost that was evicted
+//! first is dropped first. In the paper, the number is unlimited. Memory per block: 4 bytes of entry number, 32
+//! bytes of entry and 32 bytes of links. Memory per ghost: about 70 bytes. A hit writes four nodes of the stack. A
+//! hit of a visitor also writes four nodes of the queue. Source: Jiang and Zhang, "LIRS: An Efficient Low
+//! Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
 
 use catalog::Variant;
 use hashbrown::HashTable;
@@ -54,7 +56,7 @@ enum Status {
     Ghost,
 }
 
-/// A cached block or a ghost. Entries have their own numbers, because ghosts have no slots.
+/// A cached block or a ghost. Ghosts have no slots, so entries have their own numbers.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     hash: u64,
@@ -67,7 +69,7 @@ struct Entry {
 /// The number of an entry.
 type Number = u32;
 
-/// The stack, the queue of visitors, and the ghosts in order of eviction.
+/// The stack, the queue of visitors, and the queue of ghosts in the order of eviction.
 pub(crate) struct Lirs {
     entries: PerSlot<Entry>,
     vacant: Vec<Number>,
@@ -75,7 +77,7 @@ pub(crate) struct Lirs {
     of_slot: PerSlot<Number>,
     stack_links: Links,
     stack: Queue,
-    /// An entry is either a visitor or a ghost, so both queues can use the same links.
+    /// The links of both queues. An entry is either a visitor or a ghost, so both queues can use the same links.
     queue_links: Links,
     visitors: Queue,
     ghosts: Queue,
@@ -88,7 +90,7 @@ pub(crate) struct Lirs {
 }
 
 impl Lirs {
-    /// Puts an entry on top of the stack, whether or not it is already in the stack.
+    /// Moves an entry to the top of the stack. The entry may be outside of the stack.
     fn raise(&mut self, number: Number) {
         if std::mem::replace(&mut self.entries.at(number).is_in_stack, true) {
             self.stack_links.renew(&mut self.stack, number);
@@ -97,14 +99,14 @@ impl Lirs {
         }
     }
 
-    /// Removes an entry from the stack, if it is there.
+    /// Removes an entry from the stack, if the entry is in the stack.
     fn sink(&mut self, number: Number) {
         if std::mem::take(&mut self.entries.at(number).is_in_stack) {
             self.stack_links.remove(&mut self.stack, number);
         }
     }
 
-    /// Cuts off the entries below the lowest settled block.
+    /// Removes the entries below the lowest settled block from the stack.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.oldest() {
             match self.entries.get(lowest).status {
@@ -115,7 +117,7 @@ impl Lirs {
         }
     }
 
-    /// Makes an entry that is in no queue a settled block on top of the stack.
+    /// Makes an entry a settled block, and moves it to the top of the stack. The entry must not be in a queue.
     fn settle(&mut self, number: Number) {
         let entry = self.entries.at(number);
         entry.status = Status::Settled;
@@ -124,7 +126,7 @@ impl Lirs {
         self.unsettle_to(self.settled_share);
     }
 
-    /// Demotes the lowest settled blocks to visitors until the remaining settled blocks weigh no more than `bytes`.
+    /// Makes the lowest settled blocks visitors, until the remaining settled blocks weigh at most `bytes`.
     fn unsettle_to(&mut self, bytes: u64) {
         while self.settled_weight > bytes
             && let Some(lowest) = self.stack.oldest()
@@ -139,7 +141,7 @@ impl Lirs {
         self.prune();
     }
 
-    /// Removes a ghost.
+    /// Removes a ghost completely.
     fn forget(&mut self, number: Number) {
         self.queue_links.remove(&mut self.ghosts, number);
         let found = self.ghost_index.find_entry(self.entries.get(number).hash, |ghost| *ghost == number);
@@ -152,7 +154,7 @@ impl Lirs {
         self.vacant.push(number);
     }
 
-    /// Makes a ghost of an entry that is in the stack and was a visitor.
+    /// Makes an evicted visitor a ghost. The visitor's entry must be in the stack.
     fn remember(&mut self, number: Number) {
         let entry = self.entries.at(number);
         entry.status = Status::Ghost;

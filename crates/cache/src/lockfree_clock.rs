@@ -1,18 +1,20 @@
-//! A CLOCK cache with lock-free reads. A hit finds its block in a table that writers change concurrently, and counts a
-//! use in two bits of the word that it read. A hit moves no block, and there is no word that all readers write.
+//! A CLOCK cache with lock-free reads. A hit finds its block in a table that writers change concurrently. The hit
+//! counts a use in two bits of the word that it read. A hit moves no block, and no word is written by all readers.
 //!
-//! The two clocks and the ghost list of S3-FIFO choose the victim, under a lock per shard that only misses take. With
-//! one thread, the cache makes the decisions of `s3-fifo(small=5)`, and a test checks this. Five percent for probation
-//! instead of the paper's ten percent gives more hits on the workloads of this repository.
+//! The two queues and the ghost list of S3-FIFO choose the victim. Each shard has a lock for them, which only misses
+//! take. With one thread, the cache makes the same decisions as `s3-fifo(small=5)`, and a test checks this. The
+//! small queue gets 5 % of the capacity instead of the paper's 10 %, because 5 % gives more hits on the workloads of
+//! this repository.
 //!
-//! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 of table, 24 of
-//! metadata, 17 of queues; per ghost about 30 bytes. A hit touches three cache lines: the place, the entry and the
-//! reference count of the block. A hit writes the reference count, and the place until three uses are counted. `read`
-//! skips the reference count, so it writes no cache line that threads share. Evicted blocks are freed in batches of 16.
-//! Up to 16 blocks per shard exceed the capacity, and more while a reader is stopped in the middle of a hit.
+//! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 bytes of table, 24
+//! bytes of metadata and 17 bytes of queues. Memory per ghost: about 30 bytes. A hit reads three cache lines: the
+//! position in the table, the entry, and the reference count of the block. A hit writes the reference count. The hit
+//! also writes the position until three uses are counted. `read` skips the reference count, so it writes no cache
+//! line that threads share. Evicted blocks are freed in batches of 16. Up to 16 blocks per shard may therefore
+//! exceed the capacity. While a reader is stopped in the middle of a hit, more blocks may exceed it.
 //!
-//! Sources: RocksDB's `HyperClockCache` (`cache/clock_cache.h`), for counters in the words of a lock-free table; Yang
-//! et al. (SOSP 2023), for the queues; see `s3-fifo`.
+//! Sources: RocksDB's `HyperClockCache` (`cache/clock_cache.h`), for counters in the words of a lock-free table;
+//! Yang et al. (SOSP 2023), for the queues; see `s3-fifo`.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -67,7 +69,7 @@ impl Build<dyn Cache> for Params {
     }
 }
 
-/// A cache whose hash function is not chosen yet.
+/// A cache whose hash function is not selected yet.
 struct WithShards {
     shards: Box<[Index<Held>]>,
     capacity: u64,
@@ -85,7 +87,7 @@ impl WithHasher for WithShards {
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,
-    /// The capacity in bytes. The lock is held during a change of the capacity, so all shards get the same change.
+    /// The capacity in bytes. A change of the capacity holds the lock, so all shards get the same change.
     capacity: Mutex<u64>,
 }
 
@@ -106,7 +108,7 @@ fn evict(shard: &mut Writer<'_, Held>, more: u64) {
     }
 }
 
-/// Removes a block for another reason than eviction.
+/// Removes a block, for a reason other than eviction.
 fn remove(shard: &mut Writer<'_, Held>, slot: Slot) {
     let held = shard.state();
     held.weight_bytes -= held.queues.remove(slot);
@@ -137,7 +139,7 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Reads a block without writing to memory that several threads use.
+    /// Reads a block, without writing to memory that several threads use.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];
@@ -186,7 +188,7 @@ mod tests {
     use super::*;
     use crate::epochs::COLLECTED;
 
-    /// A block that counts when it is freed.
+    /// A value that increments a counter when it is freed.
     struct Counted<'a>(&'a AtomicU64);
 
     impl AsRef<[u8]> for Counted<'_> {

@@ -1,14 +1,15 @@
-//! LRU (least recently used): evicts the block whose last use is the longest ago.
+//! LRU (least recently used): evicts the block whose last use is the oldest.
 //!
-//! The textbook block cache, and the cache of the cs265 document (section 2.6: `RwLock<LruCache>` in shards, with an
-//! optional time to live). Memory per block: 16 bytes of links and 8 bytes of birth. A hit moves the block to the
-//! newest end, which writes four list nodes. These nodes are in three or four cache lines, in addition to those of the
-//! sharded cache.
+//! LRU is the textbook block cache, and the cache of the document cs265 (section 2.6: `RwLock<LruCache>` in shards,
+//! with an optional time to live). Memory per block: 16 bytes of links and 8 bytes for the request number at
+//! insertion. A hit moves the block to the newest end, which writes four list nodes. These nodes are in three or
+//! four cache lines, in addition to those of the sharded cache.
 //!
-//! `ttl` limits the age of a cached block. Age is counted in requests, not in time: a shard counts its hits and
-//! insertions, and uses its part of `ttl`. The same requests therefore give the same hits in every run. An age in
-//! seconds would depend on the speed of the machine, and break invariant 3. Blocks of a tree never change under their
-//! name, so expiry never corrects an answer. The parameter exists because the document has it, and to measure its cost.
+//! `ttl` limits the age of a cached block. The age is a number of requests, not a time. Each shard counts its hits
+//! and insertions, and uses its part of `ttl`. The same requests therefore give the same hits in every run. An age
+//! in seconds would depend on the speed of the machine, and break invariant 3. Blocks of a tree never change under
+//! their name, so expiry never corrects an answer. The parameter exists because the document has it, and because it
+//! lets you measure the cost of expiry.
 
 use catalog::{Count, Variant};
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ impl Default for Params {
     }
 }
 
-/// The order of last use, and the request number at which each block was admitted.
+/// The blocks in the order of last use, and the request number at which each block was inserted.
 pub(crate) struct Lru {
     links: Links,
     uses: Queue,
@@ -48,7 +49,7 @@ pub(crate) struct Lru {
     births: PerSlot<u64>,
     /// The number of hits and insertions so far.
     requests: u64,
-    /// The age in requests at which a block expires; `u64::MAX` for never.
+    /// The age, in requests, at which a block expires; `u64::MAX` if blocks never expire.
     life: u64,
 }
 

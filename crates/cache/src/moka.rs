@@ -1,14 +1,15 @@
-//! `moka`: Caffeine's design in Rust. `moka` is W-TinyLFU with a frequency sketch, and updates its queues
-//! asynchronously.
+//! `moka`, a Rust implementation of Caffeine's design. `moka` is W-TinyLFU with a frequency sketch, and updates its
+//! queues asynchronously.
 //!
-//! Callers record their operations in channels, and at intervals one caller applies the records. This module applies
-//! them at each insertion, so that the capacity holds whenever calls have returned (invariant 2). Hits wait in the
-//! channel until then. With one thread, this gives the same order in every run. The crate cannot change its capacity. A
-//! change creates a new cache and moves the blocks there, under a read-write lock whose read side every call takes.
+//! Callers record their operations in channels. At intervals, one caller applies the recorded operations to the
+//! queues. This module applies them at each insertion, so that the weight is at most the capacity whenever no call
+//! is in progress (invariant 2). Hits wait in the channel until then. With one thread, the order is therefore equal
+//! in every run. The crate cannot change the capacity of a cache. A change of the capacity creates a new cache and
+//! moves the blocks to it. Every call takes the read side of a read-write lock, and the change takes the write side.
 //!
-//! Memory per block: about 200 bytes for an entry and its name, each with a reference count, a node of the queue, and
-//! the table. A hit touches about ten cache lines and writes into a channel. Sources: the documentation of the crate;
-//! Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
+//! Memory per block: about 200 bytes for an entry and its name (each with a reference count), the node of the queue,
+//! and the table. A hit reads about ten cache lines, and writes into a channel. Sources: the documentation of the
+//! crate; Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
 
 use std::hash::BuildHasher;
 
@@ -25,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<MokaCaches>(
     "the Rust crate moka, modelled on Caffeine (W-TinyLFU with queued updates); few misses, slow hits",
 );
 
-/// A builder of caches of the crate.
+/// A builder of `moka` caches.
 struct MokaCaches;
 
 impl SizedCache for MokaCaches {
@@ -35,7 +36,7 @@ impl SizedCache for MokaCaches {
     }
 }
 
-/// Builds a cache of the crate, in which the weight of a block is its length.
+/// Builds a `moka` cache in which the weight of a block is the block's length.
 fn sized<S>(capacity: u64, hasher: S) -> MokaCache<BlockId, Bytes, S>
 where
     S: BuildHasher + Clone + Send + Sync + 'static,
@@ -46,7 +47,7 @@ where
         .build_with_hasher(hasher)
 }
 
-/// The cache of the crate, which a change of capacity replaces.
+/// A `moka` cache. A change of the capacity replaces the inner cache.
 struct Moka<S> {
     sized: RwLock<Sized<S>>,
     hasher: S,

@@ -1,4 +1,5 @@
-//! No cache: every block is read from storage. The baseline for the benefit of every other cache.
+//! No cache: every block is read from storage. The variant `none` is the baseline for the benefit of every other
+//! cache.
 
 use catalog::Variant;
 use types::Bytes;

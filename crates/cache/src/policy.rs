@@ -1,5 +1,5 @@
-//! The interface between a textbook eviction policy and the sharded cache that runs it. A policy orders the numbered
-//! slots of one shard, without locks, hash tables or blocks.
+//! The interface between a textbook eviction policy and the sharded cache that uses the policy. A policy orders the
+//! numbered slots of one shard. A policy has no locks, hash tables or blocks.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,50 +10,52 @@ pub(crate) type Slot = u32;
 /// A block that is not cached and is about to be inserted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
-    /// The hash of the block's name, by which policies remember evicted blocks.
+    /// The hash of the block's name. Policies remember evicted blocks by this hash.
     pub(crate) hash: u64,
-    /// The length of the block in bytes, at least 1 and at most the shard's share.
+    /// The length of the block in bytes, at least 1 and at most the shard's share of the capacity.
     pub(crate) weight: u64,
 }
 
-/// An eviction policy: the order in which the blocks of a shard are evicted.
+/// An eviction policy, which decides the order in which a shard evicts its blocks.
 ///
-/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, it calls
-/// [`announce`](Self::announce), then [`victim`](Self::victim) as often as needed to make room, and then
-/// [`admit`](Self::admit). The papers use this order: first evict and then insert. Targets that papers state in entries
-/// are kept in bytes, as fractions of the capacity.
+/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, it first
+/// calls [`announce`](Self::announce). The cache then calls [`victim`](Self::victim) as often as needed to make
+/// room, and finally [`admit`](Self::admit). The papers use the same order: evict first, then insert. Papers state
+/// target sizes in entries. Policies keep these targets in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// The parameters of the policy, without the parameters of the sharded cache.
+    /// The parameters of the policy. The parameters of the sharded cache are not included.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
-    /// Creates the policy of an empty shard that has no capacity yet. `shards` policies share the requests.
+    /// Creates the policy of an empty shard, which has no capacity yet. The requests are divided among `shards`
+    /// policies.
     ///
     /// # Errors
-    /// A sentence that names the parameter and its valid values.
+    /// Returns an error that names the parameter and its valid values.
     fn new(params: &Self::Params, shards: usize) -> Result<Self, String>;
 
-    /// Sets the shard's share of the capacity to `bytes`. If the share shrank, calls of `victim` follow.
+    /// Sets the shard's share of the capacity to `bytes`. If the share decreased, calls of `victim` follow.
     fn set_share(&mut self, _bytes: u64) {}
 
-    /// Whether the cache must remove the requested block in `slot` and report it as absent.
+    /// Returns whether the block in `slot` has expired. The cache then removes the requested block and reports it as
+    /// absent.
     fn is_expired(&self, _slot: Slot) -> bool {
         false
     }
 
-    /// Records a hit of the block in `slot`, whose name hashes to `hash`.
+    /// Records a hit of the block in `slot`. `hash` is the hash of the block's name.
     fn hit(&mut self, slot: Slot, hash: u64);
 
-    /// Announces a miss of `incoming`. Calls of `victim` follow if there is no room for it.
+    /// Announces a miss of `incoming`. If `incoming` does not fit, calls of `victim` follow.
     fn announce(&mut self, _incoming: Incoming) {}
 
-    /// Chooses the block to evict. At least one block is cached. The policy forgets the block, or remembers only its
-    /// hash; `hashes[slot]` is the hash of the block in `slot`.
+    /// Returns the slot of the block to evict. At least one block is cached. The policy removes the block, and may
+    /// remember its hash. `hashes[slot]` is the hash of the block in `slot`.
     fn victim(&mut self, hashes: &[u64]) -> Slot;
 
-    /// Inserts `incoming`, announced before, into `slot`.
+    /// Inserts `incoming` into `slot`. The cache has announced `incoming` before.
     fn admit(&mut self, slot: Slot, incoming: Incoming);
 
-    /// Removes the block in `slot` for another reason than eviction.
+    /// Removes the block in `slot`, for a reason other than eviction.
     fn remove(&mut self, slot: Slot);
 }
 
@@ -62,7 +64,7 @@ pub(crate) fn share(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64
 }
 
-/// Rejects a share that is not between `least` and 100 percent.
+/// Returns an error if a percentage is not between `least` and 100.
 pub(crate) fn check_percent(name: &str, percent: f64, least: f64) -> Result<(), String> {
     if (least..=100.0).contains(&percent) {
         Ok(())

@@ -2,10 +2,10 @@
 
 use crate::policy::Slot;
 
-/// The end of a chain of slots.
+/// Marks the end of a chain of slots.
 const NONE: Slot = Slot::MAX;
 
-/// The neighbours of a slot in its queue, and its weight: 16 bytes per slot.
+/// The neighbours of a slot in its queue, and the slot's weight. A node has 16 bytes.
 #[derive(Clone, Copy)]
 struct Node {
     newer: Slot,
@@ -13,13 +13,13 @@ struct Node {
     weight: u64,
 }
 
-/// The nodes of all slots. Several queues can share them if no slot is in two queues at once.
+/// The nodes of all slots. Several queues can share the nodes if no slot is in two queues at the same time.
 #[derive(Default)]
 pub(crate) struct Links {
     nodes: Vec<Node>,
 }
 
-/// A queue: its two ends, and the sum of its weights in bytes.
+/// A queue of slots, with its two ends and the sum of its weights in bytes.
 pub(crate) struct Queue {
     newest: Slot,
     oldest: Slot,
@@ -33,24 +33,24 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// The slot that entered first.
+    /// Returns the slot that was added first.
     pub(crate) fn oldest(&self) -> Option<Slot> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// The sum of the weights, in bytes.
+    /// Returns the sum of the weights in bytes.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// Whether the queue is empty.
+    /// Returns whether the queue is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.oldest == NONE
     }
 }
 
 impl Links {
-    /// Appends `slot`, which is in no queue, at the newest end of `queue`.
+    /// Adds `slot` at the newest end of `queue`. The slot must not be in a queue.
     pub(crate) fn push(&mut self, queue: &mut Queue, slot: Slot, weight: u64) {
         let at = slot as usize;
         if at >= self.nodes.len() {
@@ -65,7 +65,7 @@ impl Links {
         queue.weight += weight;
     }
 
-    /// Removes `slot` from `queue` and returns its weight. The slot must be in the queue.
+    /// Removes `slot` from `queue`, and returns the slot's weight. The slot must be in the queue.
     pub(crate) fn remove(&mut self, queue: &mut Queue, slot: Slot) -> u64 {
         let Node { newer, older, weight } = self.nodes[slot as usize];
         match older {
@@ -80,13 +80,13 @@ impl Links {
         weight
     }
 
-    /// Removes the oldest slot of `queue` and returns it with its weight.
+    /// Removes the oldest slot of `queue`, and returns the slot with its weight. `None` if the queue is empty.
     pub(crate) fn pop(&mut self, queue: &mut Queue) -> Option<(Slot, u64)> {
         let oldest = queue.oldest()?;
         Some((oldest, self.remove(queue, oldest)))
     }
 
-    /// Moves `slot` within `queue` to the newest end. `slot` must be in `queue`.
+    /// Moves `slot` to the newest end of `queue`. The slot must be in the queue.
     pub(crate) fn renew(&mut self, queue: &mut Queue, slot: Slot) {
         if queue.newest != slot {
             let weight = self.remove(queue, slot);
@@ -94,19 +94,19 @@ impl Links {
         }
     }
 
-    /// The slot that entered the queue next after `slot`.
+    /// Returns the slot that was added directly after `slot`.
     pub(crate) fn newer(&self, slot: Slot) -> Option<Slot> {
         let newer = self.nodes[slot as usize].newer;
         (newer != NONE).then_some(newer)
     }
 
-    /// The weight that `slot` was pushed with.
+    /// Returns the weight with which `slot` was added.
     pub(crate) fn weight(&self, slot: Slot) -> u64 {
         self.nodes[slot as usize].weight
     }
 }
 
-/// A value for every slot; grows on demand.
+/// A value for every slot. The memory grows when it is needed.
 #[derive(Default)]
 pub(crate) struct PerSlot<T>(Vec<T>);
 
@@ -120,12 +120,12 @@ impl<T: Clone + Default> PerSlot<T> {
         self.0[at] = value;
     }
 
-    /// A mutable reference to the value of `slot`, which was set before.
+    /// Returns a mutable reference to the value of `slot`. The value must have been set.
     pub(crate) fn at(&mut self, slot: Slot) -> &mut T {
         &mut self.0[slot as usize]
     }
 
-    /// The value of `slot`, which was set before.
+    /// Returns the value of `slot`. The value must have been set.
     pub(crate) fn get(&self, slot: Slot) -> &T {
         &self.0[slot as usize]
     }

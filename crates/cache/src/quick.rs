@@ -1,9 +1,9 @@
-//! `quick_cache`: blocks enter cold, and become hot by a second use. The cache remembers the names of evicted blocks
-//! for a while, and a block that returns within that time enters hot.
+//! `quick_cache`: a new block is cold, and becomes hot by a second use. The cache remembers the names of evicted
+//! blocks for a while. If a block returns within that time, the block is hot at once.
 //!
 //! The policy is related to CLOCK-Pro (Jiang, Chen, Zhang, USENIX ATC 2005) and S3-FIFO (Yang et al., SOSP 2023). A
-//! scan that uses each block once passes through the small cold part and does not evict hot blocks. A hit takes a
-//! read lock, sets a counter, and moves no block.
+//! scan that uses each block once only replaces blocks in the small cold part, and does not evict hot blocks. A hit
+//! takes a read lock, sets a counter, and moves no block.
 
 use std::hash::BuildHasher;
 
@@ -21,14 +21,15 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
     "a scan-resistant CLOCK with a list of evicted blocks; few misses and cheap hits",
 );
 
-/// The maximum number of shards with a lock each. The crate's default is four times the number of CPUs, and hits
-/// would then differ between machines. The crate makes fewer shards if one would have fewer than 32 blocks.
+/// Maximum number of shards, each of which has a lock. The crate's default is four times the number of CPUs, but
+/// then hits would differ between machines. If a shard would have fewer than 32 blocks, the crate creates fewer
+/// shards.
 const SHARDS: u64 = 16;
 
-/// The block size from which the crate estimates the number of blocks.
+/// Block size in bytes, from which the number of blocks is estimated for the crate.
 const BLOCK_BYTES: u64 = 4096;
 
-/// A builder of caches of the crate.
+/// A builder of `quick_cache` caches.
 struct QuickCaches;
 
 impl SizedCache for QuickCaches {
@@ -37,12 +38,12 @@ impl SizedCache for QuickCaches {
     }
 }
 
-/// Part of the capacity that is divided among the shards.
+/// Returns the capacity, rounded down to a multiple of the number of shards.
 fn dealt(capacity: u64) -> u64 {
     capacity - capacity % SHARDS
 }
 
-/// Weighter that uses the length of a block as its weight.
+/// A weighter for which the weight of a block is the block's length.
 #[derive(Clone)]
 struct ByLength;
 
@@ -52,10 +53,10 @@ impl Weighter<BlockId, Bytes> for ByLength {
     }
 }
 
-/// The cache of the crate, and the requested capacity.
+/// A `quick_cache` cache, with the capacity that was requested.
 struct Quick<S> {
     blocks: QuickCache<BlockId, Bytes, ByLength, S>,
-    /// The capacity in bytes. The lock is held during a change of the capacity, so concurrent changes cannot mix.
+    /// The capacity in bytes. A change of the capacity holds the lock, so concurrent changes cannot mix.
     capacity: Mutex<u64>,
 }
 

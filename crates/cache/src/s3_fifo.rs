@@ -1,15 +1,16 @@
-//! S3-FIFO: a small queue for blocks on probation, a main queue for blocks that were used on probation, and a ghost
-//! list of blocks that were not used on probation. Blocks that are requested only once pass through the small queue and
-//! do not evict blocks of the main queue.
+//! S3-FIFO: a small queue for new blocks (probation), a main queue for blocks that were used on probation, and a
+//! ghost list of blocks that were not used on probation. Blocks that are requested only once stay in the small
+//! queue, and do not evict blocks of the main queue.
 //!
-//! A hit increments a counter, at most to three, and moves no block. A block leaves the small queue for the main queue
-//! if it was used more than once, else for the ghost list. A block that returns while it is a ghost enters the main
-//! queue at once. The main queue is a CLOCK with two bits. If a promotion fills the main queue, the main queue evicts
-//! the victim, so one eviction makes one place.
+//! A hit increments a counter, at most to three, and moves no block. A block leaves the small queue when the queue
+//! is too large. If the block was used more than once, it moves to the main queue, otherwise to the ghost list. If a
+//! block returns while it is a ghost, it enters the main queue at once. The main queue is a CLOCK whose counters
+//! have two bits. If a promotion makes the main queue too large, the main queue evicts a block. Each eviction
+//! therefore frees exactly one block.
 //!
-//! Memory per block: 16 bytes of links and 2 bytes of counter and queue; per ghost about 30 bytes. A hit touches one
-//! cache line in addition to those of the sharded cache. Source: Yang et al., "FIFO Queues are All You Need for Cache
-//! Eviction" (SOSP 2023), algorithm 1.
+//! Memory per block: 16 bytes of links and 2 bytes of counter and queue. Memory per ghost: about 30 bytes. A hit
+//! reads one cache line in addition to those of the sharded cache. Source: Yang et al., "FIFO Queues are All You
+//! Need for Cache Eviction" (SOSP 2023), algorithm 1.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -26,10 +27,10 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 10.0\n"),
 );
 
-/// The maximum count of uses.
+/// Maximum count of uses.
 pub(crate) const MAX_USES: u8 = 3;
 
-/// The number of uses on probation that promotes a block into the main queue.
+/// Number of uses on probation after which a block is promoted to the main queue.
 const PROMOTED_USES: u8 = 2;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,15 +45,15 @@ impl Default for Params {
     }
 }
 
-/// The number of uses of each cached block since they were last spent, counted to [`MAX_USES`] at most.
+/// The use counters of the cached blocks. The maximum of a counter is [`MAX_USES`].
 pub(crate) trait Uses {
-    /// The uses of the block in `slot`.
+    /// Returns the use counter of the block in `slot`.
     fn of(&self, slot: Slot) -> u8;
 
-    /// Decrements the use counter of a block. Returns `false` if the counter was 0.
+    /// Decrements the use counter of the block in `slot`. Returns `false` if the counter was 0.
     fn spend(&mut self, slot: Slot) -> bool;
 
-    /// Sets the uses of the block in `slot` to zero.
+    /// Sets the use counter of the block in `slot` to 0.
     fn clear(&mut self, slot: Slot);
 }
 
@@ -73,7 +74,8 @@ impl Uses for PerSlot<u8> {
     }
 }
 
-/// The small and the main queue, and as many ghosts as the main queue can have blocks. Uses are counted elsewhere.
+/// The small queue, the main queue and the ghost list. The ghosts have at most the total weight of the main queue.
+/// Uses are counted elsewhere.
 pub(crate) struct Queues {
     links: Links,
     small: Queue,
@@ -86,10 +88,10 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Creates queues without a capacity. The small queue gets `small` percent of a later capacity.
+    /// Creates queues without a capacity. The small queue will get `small` percent of the capacity.
     ///
     /// # Errors
-    /// If `small` is no valid percentage.
+    /// Returns an error if `small` is not a valid percentage.
     pub(crate) fn new(small: f64) -> Result<Self, String> {
         check_percent("small", small, 0.0)?;
         let (links, ghosts, is_main) = Default::default();
@@ -107,20 +109,20 @@ impl Queues {
         })
     }
 
-    /// Sets the shard's share of the capacity, as [`Policy::set_share`].
+    /// Sets the shard's share of the capacity, as [`Policy::set_share`] does.
     pub(crate) fn set_share(&mut self, bytes: u64) {
         self.small_share = share(bytes, self.small_percent);
         self.main_share = bytes - self.small_share;
         self.ghosts.trim(self.main_share);
     }
 
-    /// Chooses the victim as [`Policy::victim`], and returns its weight too.
+    /// Chooses the victim as [`Policy::victim`] does. Also returns the victim's weight.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
         victim.expect("a block is held")
     }
 
-    /// The block that the small queue evicts; `None` if the queue promoted enough blocks to be small enough.
+    /// Returns the block that the small queue evicts. `None` if promotions have made the queue small enough.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;
@@ -149,7 +151,7 @@ impl Queues {
         }
     }
 
-    /// Inserts a block without uses, as [`Policy::admit`].
+    /// Inserts a block whose use counter is 0, as [`Policy::admit`] does.
     pub(crate) fn admit(&mut self, slot: Slot, incoming: Incoming) {
         let is_main = self.ghosts.take(incoming.hash);
         self.is_main.set(slot, is_main);
@@ -157,14 +159,14 @@ impl Queues {
         self.links.push(queue, slot, incoming.weight);
     }
 
-    /// Removes a block as [`Policy::remove`], and returns its weight.
+    /// Removes a block as [`Policy::remove`] does, and returns the block's weight.
     pub(crate) fn remove(&mut self, slot: Slot) -> u64 {
         let queue = if *self.is_main.get(slot) { &mut self.main } else { &mut self.small };
         self.links.remove(queue, slot)
     }
 }
 
-/// The queues of S3-FIFO, and the uses of each block.
+/// The queues of S3-FIFO, and the use counter of each block.
 pub(crate) struct S3Fifo {
     queues: Queues,
     uses: PerSlot<u8>,

@@ -1,13 +1,15 @@
-//! A sharded cache that runs a textbook eviction policy. Each shard has a lock, a hash table, a share of the
-//! capacity, and a policy that chooses the victims.
+//! A sharded cache for any textbook eviction policy. Each shard has a lock, a hash table, a share of the capacity,
+//! and a policy that chooses the victims.
 //!
 //! With one shard, the cache follows its policy exactly. With several shards, each shard evicts the worst of its own
-//! blocks. A block that weighs more than the capacity of a shard is declined. Inserting a cached block replaces it. An
-//! insertion of a cached block counts as a hit if the weights are equal, else as a removal and an insertion.
+//! blocks. A block that weighs more than the capacity of a shard is declined. An insertion replaces a cached block
+//! with the same name. If the weights are equal, such an insertion counts as a hit. Otherwise, it counts as a
+//! removal and an insertion.
 //!
-//! Memory per cached block: 24 bytes of name, 40 of handle, 8 of hash, 4 to 10 of hash table, and the data of the
-//! policy. A hit takes one lock. A hit touches the cache line of the lock, two lines of the hash table and its slot,
-//! two of the slab, the reference count of the block, and the lines that the policy writes.
+//! Memory per cached block: 24 bytes of name, 40 bytes of handle, 8 bytes of hash, 4 to 10 bytes of hash table, and
+//! the data of the policy. A hit takes one lock. A hit reads the cache line of the lock, two cache lines of the hash
+//! table and its slot, two cache lines of the slab, the reference count of the block, and the cache lines that the
+//! policy writes.
 
 use std::fmt::Debug;
 use std::hash::BuildHasher;
@@ -22,7 +24,7 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::policy::{Incoming, Policy, Slot};
 
-/// The reference text of a variant: the parameters of every sharded cache, followed by the parameters of its policy.
+/// Reference text of a variant: the parameters of every sharded cache, and then the parameters of the policy.
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
@@ -38,10 +40,10 @@ macro_rules! sharded_reference {
 }
 pub(crate) use sharded_reference;
 
-/// The maximum number of shards.
+/// Maximum number of shards.
 const MAX_SHARDS: usize = 256;
 
-/// The minimum capacity of a shard in bytes: one block of the largest size.
+/// Minimum capacity of a shard in bytes, which is the size of the largest block.
 const MIN_SHARE_BYTES: u64 = 64 << 10;
 
 /// The parameters of a sharded cache with policy `P`. The catalog rejects unknown parameters, because it knows all of
@@ -78,7 +80,7 @@ impl<P: Policy> Build<dyn Cache> for Sharded<P> {
     }
 }
 
-/// Rejects a number of shards that is not 1 to 256.
+/// Returns an error if the number of shards is not 1 to 256.
 pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     if (1..=MAX_SHARDS).contains(&shards) {
         Ok(())
@@ -87,12 +89,12 @@ pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     }
 }
 
-/// Limits the number of shards so that each shard has room for one block of the largest size.
+/// Reduces the number of shards until each shard has room for one block of the largest size.
 pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
     shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
 }
 
-/// A sharded cache whose hash function is not chosen yet.
+/// A sharded cache whose hash function is not selected yet.
 struct WithPolicies<P> {
     capacity: u64,
     policies: Vec<P>,
@@ -107,21 +109,21 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
     }
 }
 
-/// All shards of the cache, and the total capacity of the cache.
+/// All shards of a cache, and the total capacity.
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,
-    /// The capacity in bytes. The lock is held during a change of the capacity, so all shards get the same change.
+    /// The capacity in bytes. A change of the capacity holds the lock, so all shards get the same change.
     capacity: Mutex<u64>,
 }
 
-/// A cached block and its name.
+/// A cached block, with its name.
 struct Held {
     id: BlockId,
     block: Bytes,
 }
 
-/// One shard of a cache: the slot of each name, the block of each slot, and the eviction policy.
+/// One shard of a cache. A shard has the slot of each name, the block of each slot, and the eviction policy.
 struct Shard<P> {
     index: HashTable<Slot>,
     held: Vec<Option<Held>>,

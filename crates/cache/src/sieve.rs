@@ -1,10 +1,10 @@
-//! SIEVE: a queue in order of arrival in which no block moves. A hand moves from the oldest block to the newest. The
-//! hand spares used blocks and evicts unused blocks.
+//! SIEVE: a queue in the order of insertion, in which no block moves. A hand moves from the oldest block to the
+//! newest block. The hand spares blocks that were used, and evicts blocks that were not used.
 //!
-//! SIEVE differs from CLOCK in one point: a spared block stays in its position. New blocks after the hand are used or
-//! evicted soon, while old good blocks stay. Memory per block: 16 bytes of links and 1 byte of mark. A hit touches one
-//! cache line in addition to those of the sharded cache. SIEVE resists a scan less than policies with a ghost list.
-//! Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
+//! SIEVE differs from CLOCK in one point: a spared block stays in its position. New blocks are soon used or evicted,
+//! while old good blocks stay. Memory per block: 16 bytes of links and 1 byte of mark. A hit reads one cache line in
+//! addition to those of the sharded cache. A scan evicts more good blocks from SIEVE than from a policy with a ghost
+//! list. Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
 
 use catalog::Variant;
 
@@ -19,7 +19,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Sieve>>(
     sharded_reference!(""),
 );
 
-/// The queue, and the hand: the block to examine next, or `None` for the oldest.
+/// The queue and the hand. The hand is the block that is examined next; `None` for the oldest block.
 #[derive(Default)]
 pub(crate) struct Sieve {
     links: Links,
@@ -55,7 +55,7 @@ impl Policy for Sieve {
         self.links.push(&mut self.line, slot, incoming.weight);
     }
 
-    /// A hand on the removed block advances to the next.
+    /// Removes a block. If the hand is at this block, the hand advances to the next block.
     fn remove(&mut self, slot: Slot) {
         if self.hand == Some(slot) {
             self.hand = self.links.newer(slot);

@@ -1,8 +1,8 @@
-//! Replays of request traces in a cache, and the ideal bound on the hits of any cache.
+//! Replays of request traces in a cache, and the ideal bound on the hits that any cache can have.
 //!
-//! A cache in a tree sees one request at a time and not the future. The upper bound for the hits of any policy needs a
-//! second pass over a recorded trace. [`replay`] is the first pass, with any [`Cache`]. [`belady`] is the second pass
-//! over the same trace.
+//! A cache in a tree gets one request at a time, and does not know the future. The upper bound on the hits of any
+//! policy therefore needs a second pass over a recorded trace. [`replay`] is the first pass, with any [`Cache`].
+//! [`belady`] is the second pass over the same trace.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,28 +10,29 @@ use types::Bytes;
 
 use crate::cache::{BlockId, Cache};
 
-/// One request of a trace: a block, and its length in bytes.
+/// One request of a trace: the name of a block, and the block's length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRequest {
     /// The requested block.
     pub id: BlockId,
-    /// The length of the block in bytes. The length is equal in all requests for the block.
+    /// The length of the block in bytes. All requests for the same block have the same length.
     pub bytes: u32,
 }
 
-/// The result of replaying a trace.
+/// The result of a replay of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     /// The number of requests that were counted.
     pub requests: u64,
     /// The number of counted requests that found their block.
     pub hits: u64,
-    /// The total size in bytes of the blocks that were not found, which a tree would have read from storage.
+    /// The total size in bytes of the requested blocks that were not in the cache. A tree would have read these
+    /// blocks from storage.
     pub missed_bytes: u64,
 }
 
 impl Score {
-    /// The fraction of requests that are hits; 0 without requests.
+    /// Returns the fraction of counted requests that are hits. 0 if no request was counted.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64
     }
@@ -43,15 +44,15 @@ impl Score {
     }
 }
 
-/// Gets every block of `trace` from `cache`, one after the other, and inserts missed blocks. All requests from number
-/// `warm_up` on are scored.
+/// Requests every block of `trace` from `cache`, one after the other, and inserts the missed blocks. The score
+/// counts the requests from number `warm_up` on.
 pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Score {
     let mut score = Score::default();
     let mut blocks: HashMap<u32, Bytes> = HashMap::new();
     for (number, request) in trace.iter().enumerate() {
         let is_hit = cache.get(&request.id).is_some();
         if !is_hit {
-            // Blocks of one length share their bytes, because a policy sees only the length.
+            // Blocks with equal lengths share their bytes, because a policy sees only the length.
             let block = blocks
                 .entry(request.bytes)
                 .or_insert_with(|| Bytes::copy_from(&vec![0; request.bytes as usize]));
@@ -64,16 +65,18 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
     score
 }
 
-/// The ideal bound on the hits of a cache of `capacity` bytes on `trace`, scored from number `warm_up` on.
+/// Returns the ideal bound on the hits of a cache of `capacity` bytes. The score counts the requests of `trace` from
+/// number `warm_up` on.
 ///
-/// The cache begins the scored requests with any subset of the blocks of the warm-up, because a policy may sacrifice
-/// hits of the warm-up for later hits. The warm-up is therefore reduced to one request for each of its blocks, which is
-/// always a miss. The blocks that the algorithm keeps of them are the best beginning.
+/// The bound lets the cache begin the counted requests with any subset of the warm-up's blocks. The reason is that a
+/// policy may give up hits of the warm-up to get later hits. The warm-up is therefore reduced to one request per
+/// block, which is always a miss. The algorithm keeps those blocks with which the most hits are possible.
 ///
-/// The blocks whose next request is nearest are kept, the incoming block included (Belady, "A study of replacement
-/// algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; optimal by Mattson et al., 1970, also if
-/// a block may be declined). The bound is exact for blocks of one length. For different lengths, the exact bound is
-/// NP-hard (Chrobak et al., 2012), and the result is a strong policy, not a bound.
+/// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
+/// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; optimal by Mattson et
+/// al., 1970, also if a block may be declined). The bound is exact if all blocks have the same length. For different
+/// lengths, the exact bound is NP-hard (Chrobak et al., 2012). The result is then the score of a strong policy, not
+/// a bound.
 pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     let (warm, scored) = trace.split_at(warm_up.min(trace.len()));
     let mut seen = HashSet::new();
@@ -83,8 +86,8 @@ pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     let next = next_requests(&trace);
     let mut score = Score::default();
     let mut held: HashMap<BlockId, usize> = HashMap::new();
-    // The cached blocks by their next request, the farthest last. Blocks without a next request count from the end
-    // on.
+    // The cached blocks, ordered by their next request. Blocks without a next request get numbers after the last
+    // request.
     let mut by_next: BTreeSet<(usize, BlockId, u32)> = BTreeSet::new();
     let mut weight = 0;
     for (number, request) in trace.iter().enumerate() {
@@ -111,8 +114,8 @@ pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     score
 }
 
-/// For every request, the index of the next request for the same block, or the length of the trace if there is no next
-/// request.
+/// Returns the index of the next request for the same block, for each request. The index is the length of the trace
+/// if no further request exists.
 fn next_requests(trace: &[BlockRequest]) -> Vec<usize> {
     let mut next = vec![trace.len(); trace.len()];
     let mut later: HashMap<BlockId, usize> = HashMap::new();
@@ -137,7 +140,7 @@ mod tests {
         BlockRequest { id: BlockId { tree: 0, table: 0, offset }, bytes: 10 }
     }
 
-    /// Maximum number of hits, found by a search of all possible evictions.
+    /// Returns the maximum number of hits, found by trying all possible evictions.
     fn most_hits(trace: &[BlockRequest], held: &mut Vec<BlockRequest>, capacity: usize) -> u64 {
         let Some((now, later)) = trace.split_first() else { return 0 };
         if held.contains(now) {
@@ -170,7 +173,7 @@ mod tests {
         }
     }
 
-    /// The maximum number of hits after a warm-up. The function tries every set of blocks that the warm-up can leave in
+    /// Returns the maximum number of hits after a warm-up. Tries every set of blocks that the warm-up can leave in
     /// the cache.
     fn most_scored_hits(warm: &[BlockRequest], scored: &[BlockRequest], capacity: usize) -> u64 {
         let mut blocks = warm.to_vec();
@@ -197,8 +200,8 @@ mod tests {
         }
     }
 
-    /// Here the warm-up and the scored requests contain different blocks. A rule for the whole trace would sacrifice
-    /// scored hits for hits of the warm-up.
+    /// Tests a warm-up whose blocks differ from the blocks of the counted requests. An algorithm that maximises the
+    /// hits of the whole trace would give up counted hits for hits of the warm-up.
     #[test]
     fn a_change_at_the_end_of_the_warm_up_leaves_the_bound_above_every_cache() {
         let phased = |random: &mut Xoshiro256PlusPlus, scored: u64| -> Vec<BlockRequest> {
@@ -221,7 +224,8 @@ mod tests {
                 assert!(hits <= bound.hits, "{}: {hits} above {}", variant.kind, bound.hits);
             }
         }
-        // One block fills the cache. The scored requests begin with a block that the warm-up asked for once, long ago.
+        // The cache has room for one block. The counted requests begin with a block that the warm-up requested once,
+        // long before.
         let trace = [1, 2, 2, 2, 1].map(request);
         assert_eq!(belady(&trace, 10, 4).hits, 1);
     }

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::cache::Cache;
 use crate::hasher::{HasherKind, WithHasher, hasher_reference};
 
-/// A kind of cache that is built from a capacity and a hash function.
+/// A kind of cache that needs only a capacity and a hash function.
 pub trait SizedCache: 'static {
-    /// Builds a cache of `capacity` bytes that hashes with `hasher`.
+    /// Builds a cache with a capacity of `capacity` bytes and the hash function `hasher`.
     fn build<S: BuildHasher + Clone + Send + Sync + 'static>(capacity: u64, hasher: S) -> Box<dyn Cache>;
 }
 
-/// The variant that builds `C` from its parameters `capacity` and `hasher`.
+/// Returns the variant that builds `C` from the parameters `capacity` and `hasher`.
 pub const fn variant<C: SizedCache>(kind: &'static str, summary: &'static str) -> Variant<dyn Cache> {
     Variant::new::<WithCapacity<C>>(
         kind,
@@ -40,7 +40,7 @@ impl Default for Params {
     }
 }
 
-/// A cache of kind `C` whose hash function is not chosen yet.
+/// A cache of kind `C` whose hash function is not selected yet.
 struct WithCapacity<C> {
     capacity: u64,
     kind: PhantomData<C>,

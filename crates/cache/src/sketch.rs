@@ -1,31 +1,33 @@
-//! A count-min sketch with aging: estimates the recent frequency of many names, with half a byte per counter and a few
-//! counters per name.
+//! A count-min sketch with aging. The sketch estimates how often many names were requested recently. A counter takes
+//! half a byte, and each name has a few counters.
 //!
-//! The sketch has four rows of 4-bit counters, and a name has one counter in each row. The frequency of a name is the
-//! minimum of its four counters. The frequency is never too low and rarely too high, up to 15. After ten times as many
-//! increments as a row has counters, all counters are halved, so that old uses fade. Sources: Cormode and Muthukrishnan
-//! (2005); for the aging, the reset of `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
+//! The sketch has four rows of 4-bit counters, and each name has one counter in each row. The estimated frequency of
+//! a name is the minimum of its four counters. Up to 15, the estimate is never too low, and rarely too high. After
+//! ten times as many increments as a row has counters, all counters are halved, so that old requests lose weight.
+//! Sources: Cormode and Muthukrishnan (2005); for the aging, the reset of `TinyLFU`, Einziger, Friedman and Manes
+//! (ACM TOS 13(4), 2017, section 3.3).
 
-/// One odd multiplier per row, which scrambles a hash differently for each row. The values have no meaning.
+/// One odd multiplier per row, so that each row scrambles a hash differently. The values are arbitrary.
 const SCRAMBLERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
 
-/// The maximum of a counter.
+/// Maximum value of a counter.
 const MAX_COUNT: u64 = 15;
 
-/// A mask of the bits of every counter in a word that survive halving.
+/// A mask for a word of counters that were shifted right by one bit. The mask clears the bits that come from
+/// neighbouring counters.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
-/// The number of counters in one word of a row.
+/// Number of counters in one word of a row.
 const COUNTERS_PER_WORD: usize = 16;
 
-/// The minimum number of counters of a row.
+/// Minimum number of counters of a row.
 const MIN_COUNTERS: usize = 64;
 
-/// The counters, row after row, and the number of increments since they were last halved.
+/// The counters of all rows, and the number of increments since the last halving.
 pub(crate) struct Sketch {
     words: Vec<u64>,
-    /// The number of counters of a row, a power of two.
+    /// The number of counters of a row, which is a power of two.
     counters: usize,
     increments: usize,
 }
@@ -41,22 +43,22 @@ impl Sketch {
         Self { words: vec![0; SCRAMBLERS.len() * counters / COUNTERS_PER_WORD], counters, increments: 0 }
     }
 
-    /// Makes room for `entries` blocks, so that a row has at least as many counters. The sketch grows by doubling and
-    /// then loses its counts.
+    /// Ensures that a row has at least `entries` counters. If the sketch must grow, its size doubles and all counts
+    /// are lost.
     pub(crate) fn grow(&mut self, entries: usize) {
         if entries > self.counters {
             *self = Self::with_counters(entries.next_power_of_two());
         }
     }
 
-    /// The word and the bit at which row `row` counts `hash`.
+    /// Returns the word and the bit at which row `row` has the counter of `hash`.
     fn place(&self, row: usize, hash: u64) -> (usize, usize) {
         let scrambled = hash.wrapping_mul(SCRAMBLERS[row]);
         let counter = (scrambled >> (64 - self.counters.trailing_zeros())) as usize;
         ((row * self.counters + counter) / COUNTERS_PER_WORD, counter % COUNTERS_PER_WORD * 4)
     }
 
-    /// Counts one request for a name.
+    /// Counts one request for the name with this hash.
     pub(crate) fn increment(&mut self, hash: u64) {
         for row in 0..SCRAMBLERS.len() {
             let (word, bit) = self.place(row, hash);
@@ -71,7 +73,7 @@ impl Sketch {
         }
     }
 
-    /// The number of recent requests for `hash`, 0 to 15.
+    /// Returns the estimated number of recent requests for the name with this hash, 0 to 15.
     pub(crate) fn frequency(&self, hash: u64) -> u64 {
         let count = |row| {
             let (word, bit) = self.place(row, hash);

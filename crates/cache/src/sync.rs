@@ -1,36 +1,36 @@
-//! Atomics, thread cells and barriers. The model of this crate (`crates/interleave`) has its own versions under the
-//! same names.
+//! Atomics, cells per thread, and barriers. The model of this crate (in `crates/interleave`) replaces this module by
+//! its own, which has the same names.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 pub(crate) use thread_local::ThreadLocal as PerThread;
 
-/// Returns the size `real`. A model, which tries all interleavings, uses a smaller size.
+/// Returns the size `real`. In the model, which tries all interleavings, this function returns the smaller size.
 pub(crate) const fn sized(real: usize, _model: usize) -> usize {
     real
 }
 
-/// Registers for barriers in all threads of the process, and returns whether the kernel has them.
+/// Registers the process for barriers in all threads. Returns whether the kernel supports such barriers.
 #[cfg(target_os = "linux")]
 pub(crate) fn register_process_barrier() -> bool {
     use rustix::thread::{MembarrierCommand, membarrier};
     membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
 }
 
-/// Runs a barrier in all threads of the process. The barrier must be registered.
+/// Executes a barrier in all threads of the process. The process must be registered.
 #[cfg(target_os = "linux")]
 pub(crate) fn process_barrier() {
     use rustix::thread::{MembarrierCommand, membarrier};
     membarrier(MembarrierCommand::PrivateExpedited).expect("a registered barrier does not fail");
 }
 
-/// Returns false, because this kernel has no barriers in all threads of the process.
+/// Returns false, because this kernel does not support barriers in all threads of the process.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn register_process_barrier() -> bool {
     false
 }
 
-/// Runs a barrier in this thread.
+/// Executes a barrier in the current thread only.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn process_barrier() {
     fence(Ordering::SeqCst);

@@ -1,13 +1,14 @@
-//! 2Q: a FIFO queue for new blocks, a ghost list of blocks that left the FIFO queue, and an LRU queue for blocks that
-//! returned from the ghost list.
+//! 2Q: a FIFO queue of new blocks, a ghost list of blocks that left the FIFO queue, and an LRU queue of blocks that
+//! were requested again while they were ghosts.
 //!
-//! Uses right after the first use carry little information, because they come from the same request. Hits in the FIFO
-//! queue therefore do not count. Only a block that is requested again after it left the FIFO queue enters the LRU
-//! queue. The LRU queue gets the rest of the capacity.
+//! Uses right after the first use carry little information, because they often belong to the same request of a user.
+//! Hits in the FIFO queue therefore do not count. A block enters the LRU queue only if it is requested again after
+//! it has left the FIFO queue. The FIFO queue has a fixed share of the capacity, and the LRU queue gets the rest.
 //!
-//! Memory per block: 16 bytes of links and 1 byte of queue; per ghost about 30 bytes. A hit in the LRU queue writes
-//! four list nodes, and a hit in the FIFO queue none. Source: Johnson and Shasha, "2Q: A Low Overhead High Performance
-//! Buffer Management Replacement Algorithm" (VLDB 1994), the full version; its names are `A1in`, `A1out` and `Am`.
+//! Memory per block: 16 bytes of links and 1 byte of queue. Memory per ghost: about 30 bytes. A hit in the LRU queue
+//! writes four list nodes, and a hit in the FIFO queue writes none. Source: Johnson and Shasha, "2Q: A Low Overhead
+//! High Performance Buffer Management Replacement Algorithm" (VLDB 1994), the full version. In the paper, the names
+//! are `A1in`, `A1out` and `Am`.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ pub(crate) struct TwoQ {
     frequent: Queue,
     ghosts: Ghosts,
     is_frequent: PerSlot<bool>,
-    /// Whether the incoming block is in the ghost list.
+    /// Whether the incoming block was in the ghost list.
     comes_back: bool,
     newcomers_share: u64,
     ghosts_share: u64,

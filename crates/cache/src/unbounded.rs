@@ -1,4 +1,4 @@
-//! A cache that never evicts. This cache is the ideal bound for the hit rate of every other cache at any capacity,
+//! A cache that never evicts. This cache is the ideal bound on the hit rate of every other cache at any capacity,
 //! because it misses only blocks that were never read before.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
 )
 .oracle();
 
-/// The number of shards with a lock each. With several shards, the ideal bound is not slower than other caches.
+/// Number of shards, each of which has a lock. With several shards, the ideal bound is not slower than other caches.
 const SHARDS: usize = 16;
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl WithHasher for Params {
     }
 }
 
-/// A cache of all blocks that were ever inserted and not removed.
+/// A cache of all blocks that were inserted and not removed.
 struct Unbounded<S> {
     shards: Vec<RwLock<HashMap<BlockId, Bytes, S>>>,
     hasher: S,
@@ -63,7 +63,8 @@ impl<S: BuildHasher + Send + Sync> Cache for Unbounded<S> {
     }
 
     fn insert(&self, id: BlockId, block: Bytes) {
-        // Under the lock, so that the sum never counts the removal of a block before its insertion.
+        // The sum changes while the lock is held, so that the sum never counts the removal of a block before its
+        // insertion.
         let mut shard = self.shard_of(&id).write();
         self.weight_bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
         if let Some(replaced) = shard.insert(id, block) {

@@ -1,14 +1,14 @@
-//! W-TinyLFU: a small LRU window admits every block. A block that leaves the window enters the main part only if it was
-//! requested more often than the block that it would evict.
+//! W-TinyLFU: a small LRU window admits every block. When a block leaves the window, it enters the main part only if
+//! it was requested more often than the block that it would evict.
 //!
-//! Frequencies come from an aging sketch that covers far more names than the cache has blocks. The main part is a
-//! segmented LRU: blocks are on probation until a hit, and then protected. Protected blocks take up to four fifths of
-//! the main part. The window absorbs bursts, and the blocks of a scan do not pass it.
+//! The frequencies come from a sketch with aging, which covers far more names than the cache has blocks. The main
+//! part is a segmented LRU: a block is on probation until a hit, and then protected. Protected blocks take up to
+//! four fifths of the main part. The window absorbs bursts, and the blocks of a scan do not enter the main part.
 //!
-//! Memory per block: 16 bytes of links, 1 of segment, and 2 of sketch (four 4-bit counters for the largest number of
-//! blocks ever cached, rounded up to a power of two). A hit writes four list nodes and four counters: eight cache lines
-//! in addition to those of the sharded cache. Source: Einziger, Friedman and Manes, "`TinyLFU`: A Highly Efficient
-//! Cache Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
+//! Memory per block: 16 bytes of links, 1 byte of segment, and 2 bytes of sketch (four 4-bit counters for the
+//! largest number of blocks ever cached, rounded up to a power of two). A hit writes four list nodes and four
+//! counters: eight cache lines in addition to those of the sharded cache. Source: Einziger, Friedman and Manes,
+//! "`TinyLFU`: A Highly Efficient Cache Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl Default for Params {
     }
 }
 
-/// The part of the cache that contains a block.
+/// The part of the cache in which a block is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Segment {
     #[default]
@@ -62,7 +62,7 @@ pub(crate) struct WTinyLfu {
     segments: PerSlot<Segment>,
     sketch: Sketch,
     blocks: usize,
-    /// The weight of the incoming block.
+    /// The weight of the incoming block, in bytes.
     incoming: u64,
     window_share: u64,
     main_share: u64,
@@ -100,12 +100,12 @@ impl WTinyLfu {
         self.probation.weight() + self.protected.weight()
     }
 
-    /// The oldest block of the window, if the window is too large with `more` bytes.
+    /// Returns the oldest block of the window, if the window is too large after `more` additional bytes.
     fn candidate(&self, more: u64) -> Option<Slot> {
         self.window.oldest().filter(|_| self.window.weight() + more > self.window_share)
     }
 
-    /// Moves blocks from the window into the main part, as long as the window is too large and the main part has room.
+    /// Moves blocks from the window to the main part, while the window is too large and the main part has room.
     fn spill(&mut self, more: u64) {
         while let Some(slot) = self.candidate(more)
             && self.main_weight() + self.links.weight(slot) <= self.main_share

@@ -1,8 +1,8 @@
-//! Benchmarks of the time to open each fence and of the time per search. The tables have 16 K blocks of 8 keys, so
-//! that all of it fits the CPU caches. The keys are `user` + 20 digits (a common prefix, then digits) or random with
-//! 8 bytes.
+//! Benchmarks of the time to open each fence, and of the time per search. The SSTables have 16 K blocks of 8 keys,
+//! so that all data fits the CPU caches. The keys are `user` with 20 digits (a common prefix, then digits), or 8
+//! random bytes.
 //!
-//! Run it with `cargo bench -p lsmbench-fence`; with `-- --test` every benchmark runs once over few keys.
+//! `cargo bench -p lsmbench-fence` runs the benchmarks. With `-- --test`, every benchmark runs once with few keys.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use types::{Bytes, HashedKey, KeyHash};
 const PROBES: usize = 1024;
 const KEYS_PER_BLOCK: usize = 8;
 
-/// A table in memory; a read costs the clone of a pointer.
+/// An SSTable in memory. A read only clones a pointer.
 struct Table {
     keys: Vec<Vec<u8>>,
     first_keys: Vec<Bytes>,
@@ -35,14 +35,14 @@ impl Table {
         Self { first_keys: first_keys().map(Bytes::copy_from).collect(), keys, stored }
     }
 
-    /// Draws keys into one arena, end to end, with their hashes.
+    /// Draws random keys into one contiguous buffer, and returns the buffer with the hashes of the keys.
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> (Vec<u8>, Vec<KeyHash>) {
         let ranks: Vec<usize> = (0..PROBES).map(|_| random.next_u64() as usize % self.keys.len()).collect();
         let arena = ranks.iter().flat_map(|rank| self.keys[*rank].iter().copied()).collect();
         (arena, ranks.into_iter().map(hash).collect())
     }
 
-    /// Finds the drawn keys and adds up their block numbers.
+    /// Searches the drawn keys, and returns the sum of their block numbers.
     fn find(&self, fence: &dyn Fence, (arena, hashes): &(Vec<u8>, Vec<KeyHash>)) -> u64 {
         let keys = arena.chunks_exact(self.keys[0].len()).zip(hashes);
         keys.map(|(bytes, hash)| {
@@ -108,7 +108,8 @@ fn open(criterion: &mut Criterion) {
     }
 }
 
-/// Benchmarks the search of `PROBES` keys per iteration, newly drawn so that branch predictors cannot learn them.
+/// Benchmarks the search of `PROBES` keys per iteration. Each iteration draws new keys, so that branch predictors
+/// cannot learn them.
 fn find(criterion: &mut Criterion) {
     for shape in ["user", "u64"] {
         let mut group = criterion.benchmark_group(format!("find, {shape}"));

@@ -1,13 +1,13 @@
-//! A fence that selects a layout for each SSTable when the SSTable is written: binary search for few separators, the
-//! Eytzinger layout for many separators, and prefix compression to save memory.
+//! A fence that selects a layout for each SSTable when the SSTable is written. The layouts are binary search for few
+//! separators, the Eytzinger layout for many separators, and prefix compression to save memory.
 //!
-//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document, the
-//! test for little memory comes after two tests, and one of these always holds. No fence is therefore ever compressed.
-//! Here, the test for little memory comes first. In the document, tables of deep levels get the large layout at any
-//! size. Here, tables above `eytzinger_min_level` never get this layout, and for all other tables the number of
-//! separators decides. The level was only a proxy for this number.
+//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document,
+//! the test for little memory comes after two tests, one of which always succeeds. In the document, therefore, no
+//! fence is ever compressed. Here, the test for little memory comes first. In the document, SSTables of deep levels
+//! get the Eytzinger layout at any size. Here, SSTables in levels above `eytzinger_min_level` never get this layout.
+//! For all other SSTables, the number of separators decides, because the level only approximates this number.
 //!
-//! The costs are those of the chosen fence, which is named by the first byte after the tag.
+//! The selected layout determines the time and the memory. The byte after the tag names the layout.
 
 use std::ops::Range;
 
@@ -34,15 +34,15 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
 
 const TAG: stored::Tag = *b"fada";
 
-/// The number of bytes before the bytes of the chosen fence: the tag, and the number of the fence.
+/// Number of bytes before the bytes of the selected fence: the tag, and the number of the layout.
 const HEAD_BYTES: u64 = 5;
 
-/// A policy that builds the fence that suits the table.
+/// A policy that selects and builds the layout that suits an SSTable.
 struct Adaptive {
     eytzinger_threshold: u64,
     eytzinger_min_level: u64,
     memory_constrained: bool,
-    /// The policies to choose from: small, large, compressed.
+    /// The policies of the layouts, in this order: for few separators, for many separators, compressed.
     policies: [Box<dyn FencePolicy>; 3],
 }
 
@@ -80,7 +80,8 @@ impl Adaptive {
     fn choose(&self, input: &FenceInput<'_>) -> u8 {
         let separators = input.separators;
         let count = separators.len();
-        // The first separator may be cut to the empty string, and then shares no prefix.
+        // The first separator may be shortened to the empty string. The empty string shares no prefix with other
+        // separators, so it is left out.
         let shares_prefix = count > 2 && common_prefix(separators.get(1), separators.get(count - 1)) > 0;
         match () {
             () if self.memory_constrained && shares_prefix => COMPRESSED,
@@ -110,7 +111,8 @@ impl FencePolicy for Adaptive {
     }
 }
 
-/// The view of the table for the chosen fence, whose stored bytes begin after the head.
+/// The SSTable as the selected fence sees it. The stored bytes of the selected fence begin after the tag and the
+/// number of the layout.
 struct Behind<'a>(&'a dyn TableView);
 
 impl TableView for Behind<'_> {

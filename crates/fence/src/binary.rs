@@ -1,7 +1,7 @@
-//! The textbook fence: sorted separators in memory, and a binary search that compares full separators.
+//! The textbook fence: sorted separators in memory, and a binary search that compares whole separators.
 //!
-//! The plain baseline for the other fences. This fence cuts no prefix and does not compare heads first. The keys are in
-//! one arena, without an allocation per key.
+//! This fence is the baseline of all other fences. The fence cuts no common prefix and compares no 8-byte prefixes
+//! first. All separators are in one buffer, so no separator has its own allocation.
 
 use catalog::Variant;
 
@@ -16,10 +16,10 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> =
 
 const TAG: stored::Tag = *b"fbin";
 
-/// A policy that builds sorted fences.
+/// A policy that builds fences of sorted separators.
 struct Binary;
 
-/// Returns the policy with its defaults, for composed fences.
+/// Returns the policy with its default parameters. A fence that contains another fence uses it.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Binary)
 }
@@ -34,7 +34,7 @@ impl FencePolicy for Binary {
     }
 }
 
-/// The separators of one table in memory, sorted.
+/// The sorted separators of one SSTable, in memory.
 struct BinaryFence {
     separators: Separators,
 }

@@ -1,12 +1,13 @@
-//! Binary search over sorted heads, with conditional moves instead of branches.
+//! Binary search over sorted heads (8-byte prefixes), with conditional moves instead of branches.
 //!
-//! A search has no branch that would be mispredicted half of the time. The number of steps depends only on the table,
-//! so the CPU overlaps searches for different keys. With `prefetch`, each step prefetches both places that the next
-//! step may read. Prefetching is slower while the heads are in the cache, and faster if they are not. Source: Khuong &
-//! Morin, "Array layouts for comparison-based searching" (2015), section 3.
+//! An ordinary binary search mispredicts half of its branches. The search of this module has no such branch. The
+//! number of steps depends only on the SSTable, so the CPU overlaps searches for different keys. With `prefetch`,
+//! each step prefetches both positions that the next step may read. Prefetching makes a search slower if the heads
+//! are in the cache, and faster otherwise. Source: Khuong & Morin, "Array layouts for comparison-based searching"
+//! (2015), section 3.
 //!
-//! Memory: 8 bytes per separator, and the bytes after the head if they are needed. A search touches log2(n) heads, and
-//! the last three are on one cache line.
+//! Memory: 8 bytes per separator for the head, and the bytes after the head if they are needed. A search reads
+//! log2(n) heads. The last three heads are on one cache line.
 
 use std::hint::select_unpredictable;
 
@@ -61,7 +62,7 @@ impl FencePolicy for Branchless {
     }
 }
 
-/// Heads in sorted order, searched without branches.
+/// Heads in sorted order. The search has no branches.
 struct Sorted<const PREFETCH: bool> {
     heads: Vec<u64>,
 }
@@ -70,7 +71,7 @@ impl<const PREFETCH: bool> HeadIndex for Sorted<PREFETCH> {
     #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let heads = self.heads.as_slice();
-        // The bound is at `first` or at one of the `count` places after it.
+        // The bound is at the position `first`, or at one of the `count` positions after it.
         let (mut first, mut count) = (0, heads.len());
         while count > 1 {
             let half = count / 2;

@@ -1,18 +1,20 @@
-//! Separators in memory as prefix-compressed groups. Each separator omits the prefix that it shares with the previous
-//! separator.
+//! Prefix-compressed groups of separators in memory. Each separator omits the prefix that it shares with the
+//! previous separator.
 //!
-//! A search bisects the first separators of the groups, which are stored in full, and then reads one group in order. A
-//! search never reconstructs a separator, because it knows how many bytes the key shares with the previous separator.
-//! In most cases, the shared length of the next separator is enough to compare it with the key. Sources: the document
-//! cs265, section 2.3.2, "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
+//! A search first bisects the first separators of the groups, which are stored in full. Then the search reads one
+//! group in order. A search never reconstructs a separator, because it knows how many bytes the key shares with the
+//! previous separator. In most cases, the shared length of the next separator suffices to compare the separator with
+//! the key. Sources: the document cs265, section 2.3.2, "Compressed"; the index blocks of LevelDB,
+//! `doc/table_format.md`.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | interval u32 | start of each group u32 | separators
 //! the first separator of a group: length | bytes
 //! the others:                     shared length | length of the rest | rest
 //! ```
-//! Lengths are varints with seven bits per byte. Memory equals the stored size: some 3 to 10 bytes per separator if
-//! neighbours are similar. A search touches log2(n / interval) separators and one group.
+//! Lengths are varints with seven bits per byte. The memory equals the stored size, which is 3 to 10 bytes per
+//! separator if neighbouring separators are similar. A search reads log2(n / interval) first separators, and one
+//! group.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -33,7 +35,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
 const TAG: stored::Tag = *b"fcmp";
 const HEAD_BYTES: usize = 12;
 
-/// A policy that builds compressed fences.
+/// A policy that builds fences of prefix-compressed groups.
 struct Compressed {
     interval: u32,
 }
@@ -61,7 +63,7 @@ impl Build<dyn FencePolicy> for Compressed {
     }
 }
 
-/// Returns the policy with its defaults, for composed fences.
+/// Returns the policy with its default parameters. A fence that contains another fence uses it.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Compressed { interval: Params::default().interval })
 }
@@ -106,7 +108,8 @@ fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// Cuts a varint off the front of `bytes`; `None` without a varint that fits into 32 bits.
+/// Removes a varint from the start of `bytes` and returns its value. `None` if `bytes` does not begin with a varint
+/// of at most 32 bits.
 #[inline]
 fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
     let (mut number, mut shift) = (0, 0);
@@ -124,8 +127,8 @@ fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
     }
 }
 
-/// Removes a separator from the front of `bytes`. Returns the length that it shares with the previous separator, and
-/// its remaining bytes.
+/// Removes a separator from the start of `bytes`. Returns the number of bytes that the separator shares with the
+/// previous separator, and the separator's remaining bytes.
 #[inline]
 fn take_separator<'a>(bytes: &mut &'a [u8], is_first: bool) -> Option<(usize, &'a [u8])> {
     let shared = if is_first { 0 } else { take_varint(bytes)? };
@@ -135,17 +138,17 @@ fn take_separator<'a>(bytes: &mut &'a [u8], is_first: bool) -> Option<(usize, &'
     Some((shared, rest))
 }
 
-/// The separators of one table, prefix-compressed.
+/// The separators of one SSTable, in prefix-compressed groups.
 struct CompressedFence {
     stored: Bytes,
     count: u32,
     interval: u32,
-    /// The offset of the separators in the stored bytes.
+    /// The offset of the groups in the stored bytes.
     coded: usize,
 }
 
 impl CompressedFence {
-    /// Parses the stored bytes, without the separators.
+    /// Parses the header of the stored bytes, but not the separators.
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
@@ -163,8 +166,8 @@ impl CompressedFence {
         Ok(Self { coded: HEAD_BYTES + starts, stored, count, interval })
     }
 
-    /// Checks all groups. Each group starts where the previous group ends, every separator is above the previous
-    /// separator, and its shared length is correct.
+    /// Checks all groups. Each group must start where the previous group ends. Every separator must be above the
+    /// previous separator, and its shared length must be correct.
     fn check(&self) -> Result<(), FenceError> {
         let mut rest = &self.stored[self.coded..];
         let mut last: Vec<u8> = Vec::new();
@@ -195,20 +198,20 @@ impl CompressedFence {
         }
     }
 
-    /// The offset of a group among the separators.
+    /// Returns the offset of a group, relative to the start of all groups.
     #[inline]
     fn group_start(&self, group: u32) -> Option<usize> {
         let starts = &self.stored[HEAD_BYTES..self.coded];
         Some(u32::from_le_bytes(*starts.as_chunks().0.get(group as usize)?) as usize)
     }
 
-    /// The bytes from the start of a group to the end.
+    /// Returns the bytes from the start of a group to the end of all groups.
     #[inline]
     fn group(&self, group: u32) -> Option<&[u8]> {
         self.stored.get(self.coded + self.group_start(group)?..)
     }
 
-    /// Number of separators at or below `key`. `None` if the stored bytes are corrupt.
+    /// Returns the number of separators at or below `key`. `None` if the stored bytes are corrupt.
     fn rank(&self, key: &[u8]) -> Option<u32> {
         let (mut low, mut high) = (0, self.count.div_ceil(self.interval));
         while low < high {
@@ -227,15 +230,18 @@ impl CompressedFence {
     }
 }
 
-/// The number of separators at or below `key` in a group whose first separator is.
+/// Returns the number of separators of a group that are at or below `key`. The first separator of the group is at or
+/// below `key`.
 fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
     let (_, first) = take_separator(&mut group, true)?;
-    // The number of bytes that the key shares with the previous separator, which is at or below it.
+    // The number of bytes that the key shares with the previous separator. The previous separator is at or below the
+    // key.
     let mut matched = common_prefix(first, key);
     for rank in 1..members {
         let (shared, suffix) = take_separator(&mut group, false)?;
-        // If the separator shares more bytes with the previous separator than the key does, both differ from the key at
-        // the same byte. If it shares fewer bytes, it is above the previous separator in a byte that the key shares.
+        // If the separator shares more bytes with the previous separator than the key does, the separator and the
+        // previous separator differ from the key at the same byte. If the separator shares fewer bytes, it is above
+        // the key, because it is above the previous separator at a byte that the key shares.
         if shared > matched {
             continue;
         }

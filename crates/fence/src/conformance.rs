@@ -1,4 +1,4 @@
-//! The invariants of fences as a check that the tests of any crate can call.
+//! The invariants of fences, as a check that the tests of any crate can call.
 //!
 //! ```
 //! let eytzinger = lsmbench_fence::CATALOG.variant("eytzinger")?;
@@ -15,13 +15,14 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, FencePolicy};
 
-/// Checks every invariant for a fence, over tables of many shapes. For example, a key is found in its block, a search
-/// reads no more than a binary search, and corruption is an error.
+/// Checks every invariant for a fence with SSTables of many shapes. For example, a search finds a key in the key's
+/// block, a search reads no more than a binary search, and corruption is an error.
 ///
-/// The fence has its default parameters. A fence with a parameter `page_bytes` is checked with the smallest pages too.
+/// The check uses the default parameters of the fence. If the fence has the parameter `page_bytes`, the check also
+/// uses the smallest pages.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
     let subject = |policy| invariants::Subject { policy, oracle: variant.oracle };
     let checked = laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS);
@@ -36,7 +37,7 @@ pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// Returns the variant with pages of 512 bytes; `None` if the variant has no such parameter.
+/// Returns the variant with pages of 512 bytes. `None` if the variant has no such parameter.
 fn with_small_pages(variant: &Variant<dyn FencePolicy>) -> Option<Choice> {
     let given = [("page_bytes".to_owned(), "512".into())].into_iter().collect();
     variant.choose(CATALOG.axis, given, &[]).ok()

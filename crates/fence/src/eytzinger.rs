@@ -1,11 +1,13 @@
-//! A fence whose heads are in the Eytzinger layout: the breadth-first order of a binary search tree.
+//! A fence whose heads (8-byte prefixes) are in the Eytzinger layout, which is the breadth-first order of a binary
+//! search tree.
 //!
-//! The first steps of every search share a few cache lines. A step is a doubling without a branch to mispredict. The
-//! eight heads three steps ahead are on one cache line, which can be prefetched. Source: Khuong & Morin, "Array
-//! layouts for comparison-based searching" (2015), sections 4 and 5.
+//! The first steps of every search share a few cache lines. A step doubles the slot number, without a branch that
+//! could be mispredicted. The eight heads that the search may need three steps later are on one cache line, so they
+//! can be prefetched. Source: Khuong & Morin, "Array layouts for comparison-based searching" (2015), sections 4 and
+//! 5.
 //!
-//! The tree is complete: all levels are full except the last, which is filled from the left. The rank of a slot follows
-//! from its number. A map from slots to blocks is therefore not needed, which would take memory and miss the cache.
+//! The tree is complete: all levels are full except the last level, which is filled from the left. The rank of a
+//! head therefore follows from its slot number. A map from slots to blocks would need memory and cause cache misses.
 
 use std::hint::select_unpredictable;
 
@@ -31,7 +33,7 @@ const LINE: usize = 8;
 /// A policy that builds fences in the Eytzinger layout.
 struct Eytzinger;
 
-/// Returns the policy with its defaults, for composed fences.
+/// Returns the policy with its default parameters. A fence that contains another fence uses it.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Eytzinger)
 }
@@ -48,8 +50,8 @@ impl FencePolicy for Eytzinger {
 
 /// Heads in breadth-first order. The root is in slot 1, and the children of slot k are in slots 2k and 2k + 1.
 struct HeadTree {
-    /// The slots, after some unused elements that align slot 0 to a cache line. The eight descendants of slot k that
-    /// are three levels lower (slots 8k to 8k + 7) then share one cache line.
+    /// The slots, after some unused elements that align slot 0 to a cache line. The eight descendants of slot k
+    /// three levels below (slots 8k to 8k + 7) then share one cache line.
     arena: Vec<u64>,
     start: usize,
     shape: Shape,
@@ -60,7 +62,7 @@ impl HeadTree {
     fn new(heads: &[u64]) -> Self {
         let shape = Shape::new(heads.len());
         let mut arena = vec![0; LINE + 1 + heads.len()];
-        // If memory cannot be aligned, only speed suffers.
+        // If the memory cannot be aligned, searches are slower but correct.
         let start = arena.as_ptr().align_offset(LINE * size_of::<u64>()).min(LINE);
         for slot in 1..=heads.len() {
             arena[start + slot] = heads[shape.rank(slot)];
@@ -68,7 +70,7 @@ impl HeadTree {
         Self { arena, start, shape }
     }
 
-    /// All slots. Slot 0 is unused.
+    /// Returns all slots. Slot 0 is unused.
     #[inline]
     fn slots(&self) -> &[u64] {
         &self.arena[self.start..][..=self.shape.count]
@@ -84,11 +86,11 @@ impl HeadIndex for HeadTree {
             prefetch(slots, LINE * slot);
             slot = 2 * slot + usize::from(slots[slot] < head);
         }
-        // The last level is not full. Slot 0 is read instead of a missing slot.
+        // The last level is not full, so a slot may be missing. Slot 0 is read instead of a missing slot.
         let there = slot < slots.len();
         let below = slots[select_unpredictable(there, slot, 0)] < head;
         slot = select_unpredictable(there, 2 * slot + usize::from(below), slot);
-        // After the last turn to the left, all turns were to the right.
+        // The search turned to the right at every step after its last turn to the left.
         match slot >> (slot.trailing_ones() + 1) {
             0 => Bound { rank: self.shape.count as u32, may_tie: false },
             bound => Bound { rank: self.shape.rank(bound) as u32, may_tie: slots[bound] == head },
@@ -118,13 +120,13 @@ impl Shape {
         Self { count, levels, leaves }
     }
 
-    /// The rank in sorted order of the head in `slot`, which must exist.
+    /// Returns the rank, in sorted order, of the head in `slot`. The slot must exist.
     #[inline]
     fn rank(self, slot: usize) -> usize {
         let depth = slot.ilog2();
-        // The rank in a tree whose last level is full …
+        // The rank that the slot would have if the last level were full …
         let full = ((2 * (slot - (1 << depth)) + 1) << (self.levels - 1 - depth)) - 1;
-        // … minus the missing leaves before this slot.
+        // … minus the number of missing leaves before this slot.
         full - full.div_ceil(2).saturating_sub(self.leaves)
     }
 }
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Computes the ranks in slot order by an in-order walk, which defines the layout.
+    /// Computes the ranks of all slots by an in-order walk, which defines the layout.
     fn walk(slot: usize, count: usize, next: &mut usize, ranks: &mut [usize]) {
         if slot <= count {
             walk(2 * slot, count, next, ranks);
@@ -154,7 +156,8 @@ mod tests {
         }
     }
 
-    /// Seven entries are in the order 4 2 6 1 3 5 7, eight in the order 5 3 7 2 4 6 8 1.
+    /// Tests the order of the textbook: seven heads are in the order 4 2 6 1 3 5 7, and eight heads in the order 5 3
+    /// 7 2 4 6 8 1.
     #[test]
     fn the_order_is_that_of_the_textbook() {
         let order = |count| HeadTree::new(&(1..=count).collect::<Vec<u64>>()).slots()[1..].to_vec();

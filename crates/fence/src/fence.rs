@@ -1,4 +1,5 @@
-//! The interface of fences: from the separators of a table's blocks to the block for a key.
+//! The interface of fences. A fence knows the separators between an SSTable's blocks, and returns the block for a
+//! key.
 
 use std::ops::Range;
 
@@ -7,72 +8,74 @@ use types::{Bytes, HashedKey, KeyHash};
 
 use crate::separators::Separators;
 
-/// A policy that builds fences for new tables and opens stored fences.
+/// A policy that builds fences for new SSTables, and opens fences of existing SSTables.
 pub trait FencePolicy: Send + Sync {
-    /// Builds the fence of one table and returns the bytes to store, possibly none. Equal inputs give equal bytes on
-    /// every machine.
+    /// Builds the fence of one SSTable, and returns the bytes that the SSTable stores, possibly none. Equal inputs
+    /// give equal bytes on every machine.
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8>;
 
-    /// The alignment in the file of the bytes that [`build`](Self::build) returns. The alignment is a power of two: 1,
-    /// or the page size of a fence that reads its pages from storage.
+    /// Returns the alignment in the file of the bytes that [`build`](Self::build) returns. The alignment is a power
+    /// of two. A fence that reads its pages from storage returns the page size, and any other fence returns 1.
     fn alignment(&self) -> u64 {
         1
     }
 
-    /// Opens a stored fence. A fence in memory reads all stored bytes in this call. A fence on disk reads nothing or
-    /// only its root. All lengths are checked before use.
+    /// Opens a stored fence. A fence in memory reads all stored bytes in this call. A fence on disk reads nothing,
+    /// or only its root. The fence checks all lengths before it uses them.
     ///
     /// # Errors
-    /// If the bytes were not written by this policy or are corrupt, or if reading fails.
+    /// Returns an error if another policy wrote the bytes, if the bytes are corrupt, or if reading fails.
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError>;
 }
 
-/// The input for building the fence of a table. There is at least one block, and no block is empty.
+/// The input from which the fence of an SSTable is built. The SSTable has at least one block, and no block is empty.
 #[derive(Clone, Copy, Debug)]
 pub struct FenceInput<'a> {
-    /// One separator per block, strictly increasing. Every key of block `i` is at or above separator `i` and below
-    /// separator `i + 1`. A separator is not always a key: it may be a shortened key that still separates the blocks.
+    /// The separators, one per block, strictly increasing. Every key of block `i` is at or above separator `i` and
+    /// below separator `i + 1`. A separator may be a key, or a shortened key that still separates the blocks.
     pub separators: &'a Separators,
-    /// The hash of every key in the table, in key order.
+    /// The hash of every key in the SSTable, in key order.
     pub hashes: &'a [KeyHash],
-    /// The number, counted over the whole table, of the first entry of each block.
+    /// For each block, the number of its first entry, counted over the whole SSTable.
     pub block_starts: &'a [u32],
-    /// The level for which the table is written, from 0. A table that is moved without rewriting keeps its fence.
+    /// The level for which the SSTable is written, from 0. If the SSTable later moves to another level without
+    /// rewriting, the fence stays the same.
     pub level: usize,
 }
 
-/// The fence of one table.
+/// The fence of one SSTable.
 ///
 /// Invariants:
-/// 1. [`seek`](Self::seek) splits the table at the key. Every block before the returned block contains only smaller
-///    keys, and every block after it only larger keys. If the key lies between two blocks, both blocks satisfy this.
-///    The result is then the last block whose separator is at or below the key. A fence that stores no separators uses
-///    the first keys of the blocks instead, and may return the earlier block.
-/// 2. [`find`](Self::find) returns the block of every key that is in the table. For other keys it may return any block.
-/// 3. [`find_batch`](Self::find_batch) gives the answer of [`find`](Self::find) for every key.
-/// 4. Every returned block is a block of the table, even if the stored bytes are corrupt.
+/// 1. [`seek`](Self::seek) splits the SSTable at the key. Every block before the returned block contains only
+///    smaller keys, and every block after the returned block only larger keys. If the key is between two blocks,
+///    both blocks fulfil this condition. The result is then the last block whose separator is at or below the key. A
+///    fence that stores no separators uses the first keys of the blocks instead, and may return the earlier block.
+/// 2. [`find`](Self::find) returns the block of every key that the SSTable contains. For any other key, it may
+///    return any block.
+/// 3. [`find_batch`](Self::find_batch) returns the result of [`find`](Self::find) for every key.
+/// 4. Every returned block is a block of the SSTable, even if the stored bytes are corrupt.
 pub trait Fence: Send + Sync {
-    /// Returns the block where a scan from `key` starts, in either direction. The result is the last block whose
-    /// separator is at or below the key, or block 0 for a key below all separators. A scan may find nothing in this
-    /// block and must then continue with the next block in its direction.
+    /// Returns the block in which a scan from `key` starts, in either direction. The result is the last block whose
+    /// separator is at or below the key, or block 0 for a key below all separators. If a scan finds nothing in this
+    /// block, it must continue with the next block in its direction.
     ///
     /// # Errors
-    /// If pages must be read and cannot be read or are corrupt.
+    /// Returns an error if a page cannot be read or is corrupt.
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError>;
 
     /// Returns the only block that can contain `key`.
     ///
     /// # Errors
-    /// The errors of [`seek`](Self::seek).
+    /// Returns the errors that [`seek`](Self::seek) describes.
     fn find(&self, key: HashedKey<'_>, table: &dyn TableView) -> Result<u32, FenceError> {
         self.seek(key.bytes, table)
     }
 
-    /// Runs [`find`](Self::find) for many keys, in any order. `blocks` has the length of `keys` and receives the
-    /// answers. The searches run interleaved, so that their cache misses overlap.
+    /// Executes [`find`](Self::find) for many keys, in any order. `blocks` has the length of `keys`, and receives
+    /// the results. The searches are interleaved, so that their cache misses overlap.
     ///
     /// # Errors
-    /// The errors of [`seek`](Self::seek). The content of `blocks` is then undefined.
+    /// Returns the errors that [`seek`](Self::seek) describes. The content of `blocks` is then undefined.
     fn find_batch(
         &self,
         keys: &[HashedKey<'_>],
@@ -85,51 +88,52 @@ pub trait Fence: Send + Sync {
         Ok(())
     }
 
-    /// Memory of the fence in bytes. An ideal bound reports 0, because it models a fence without memory cost.
+    /// Returns the memory of the fence in bytes. An ideal bound returns 0, because it models a fence that needs no
+    /// memory.
     fn memory_bytes(&self) -> usize;
 }
 
-/// The view that a fence has of its table.
+/// The parts of an SSTable that the SSTable's fence can read.
 ///
-/// The table has checked the bytes that it returns against their checksums when they were read from storage. A fence
-/// checks lengths, so that nothing can panic, but it cannot detect a flipped bit in a key.
+/// The SSTable verifies the checksums of bytes that it reads from storage for the fence. A fence checks lengths, so
+/// that nothing can panic, but it cannot detect a flipped bit in a key.
 pub trait TableView {
-    /// The number of data blocks.
+    /// Returns the number of data blocks.
     fn block_count(&self) -> u32;
 
-    /// The number of bytes that the fence stored.
+    /// Returns the number of bytes that the fence stored.
     fn stored_bytes(&self) -> u64;
 
-    /// Returns a part of the stored bytes of the fence, read from storage and kept by the fence.
+    /// Reads a part of the fence's stored bytes from storage. The fence keeps the returned bytes in memory.
     ///
     /// # Errors
-    /// If the range is outside of the stored bytes, or reading fails.
+    /// Returns an error if the range is outside of the stored bytes, or if reading fails.
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError>;
 
-    /// Returns a part of the stored bytes of the fence, read through the block cache. Use the same ranges each time,
-    /// because each range is a separate object in the cache.
+    /// Reads a part of the fence's stored bytes through the block cache. Each range is a separate object in the
+    /// cache, so a fence should always use the same ranges.
     ///
     /// # Errors
-    /// The errors of [`read_stored`](Self::read_stored).
+    /// Returns the errors that [`read_stored`](Self::read_stored) describes.
     fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError>;
 
     /// Returns the first key of a data block, read through the block cache.
     ///
     /// # Errors
-    /// If there is no such block, or reading fails.
+    /// Returns an error if the block does not exist, or if reading fails.
     fn first_key(&self, block: u32) -> Result<Bytes, TableReadError>;
 }
 
-/// The error of a table that could not read for its fence.
+/// Error of an SSTable that could not read bytes for its fence.
 pub type TableReadError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The error of a fence that gives no answer.
+/// Reason why a fence cannot be opened or a search cannot return a result.
 #[derive(Debug, Error)]
 pub enum FenceError {
     /// The stored bytes are corrupt.
     #[error("corrupt fence: {0}")]
     Corrupt(String),
-    /// A read of the table failed.
+    /// The SSTable could not read bytes for the fence.
     #[error(transparent)]
     Read(#[from] TableReadError),
 }

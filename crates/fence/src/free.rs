@@ -1,9 +1,10 @@
-//! The ideal bound of fences: returns the block of every stored key without a search, at no cost in memory.
+//! The ideal bound of fences. The bound returns the block of every stored key without a search, and the memory of
+//! the bound counts as zero.
 //!
-//! The upper limit for the benefit of any fence. A present key is looked up by its hash. A scan makes an exact search.
-//! So does a lookup of an absent key, or of a key whose hash collides with that of a key in another block. The blocks
-//! that are read are therefore those of an exact fence. By the convention for ideal bounds, its memory counts as zero.
-//! The stored bytes of this fence, eight per key, count as stored.
+//! This bound is the upper limit for the benefit of any fence. A present key is looked up by its hash. A scan needs
+//! an exact search. A lookup of an absent key also needs an exact search, and so does a lookup of a key whose hash
+//! equals the hash of a key in another block. The blocks that are read are therefore those of an exact fence. By the
+//! convention for ideal bounds, the memory counts as zero. The stored bytes, eight per key, count as stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -29,7 +30,7 @@ const TAG: stored::Tag = *b"free";
 struct Free;
 
 impl FencePolicy for Free {
-    /// Writes the separators, the start of each block, the number of keys, and all hashes.
+    /// Returns the separators, the start of each block, the number of keys, and all hashes, as bytes.
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         let mut stored = stored::encode(TAG, input.separators);
         input.block_starts.iter().for_each(|start| stored.extend(start.to_le_bytes()));
@@ -59,7 +60,7 @@ impl FencePolicy for Free {
     }
 }
 
-/// The block of each hash, or `None` if keys of several blocks have this hash.
+/// Map from a hash to a block. The value is `None` if keys of several blocks have this hash.
 type BlockOfHash = HashMap<u64, Option<u32>, BuildHasherDefault<AlreadyHashed>>;
 
 fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, FenceError> {
@@ -83,7 +84,7 @@ fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, Fenc
     Ok(blocks)
 }
 
-/// The block of every key of one table.
+/// Map from the keys of one SSTable to their blocks.
 struct FreeFence {
     separators: Separators,
     blocks: BlockOfHash,

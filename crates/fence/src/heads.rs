@@ -1,7 +1,8 @@
-//! Common code of all fences that search 8-byte separator heads, without the search algorithm itself.
+//! Common code of all fences that search 8-byte prefixes of separators (heads). The search algorithms are in other
+//! modules.
 //!
-//! A key is first compared with the common prefix of the separators. Then its head is searched among the heads of the
-//! separators. The separators are read only if the head equals one of their heads.
+//! A search first compares the key with the common prefix of the separators. Then it searches the key's head among
+//! the heads of the separators. The search reads a separator only if the separator's head equals the key's head.
 
 use types::HashedKey;
 
@@ -9,13 +10,14 @@ use crate::fence::{Fence, FenceError, TableView};
 use crate::stored;
 use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
-/// A search structure over the heads of a table's separators. The structure gets the heads in sorted order.
+/// A search structure over the heads of an SSTable's separators. The constructor gets the heads in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
-    /// The position of the first stored head that is at or above `head`.
+    /// Returns the position of the first stored head that is at or above `head`.
     fn lower_bound(&self, head: u64) -> Bound;
 
-    /// Computes the bounds of up to [`GROUP`] heads at once. `ranks` has the length of `heads` and receives the numbers
-    /// of smaller heads. Bit `i` of the result is set if head `i` may tie.
+    /// Computes the bounds of up to [`GROUP`] heads at once. `ranks` has the length of `heads`, and receives the
+    /// number of smaller stored heads for each head. Bit `i` of the result is set if head `i` may equal a stored
+    /// head.
     fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
         let mut ties = 0;
         for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {
@@ -26,10 +28,10 @@ pub(crate) trait HeadIndex: Send + Sync {
         ties
     }
 
-    /// The memory of the index in bytes, the heads included.
+    /// Returns the memory of the index in bytes, including the heads.
     fn memory_bytes(&self) -> usize;
 
-    /// The number of separators at or below `key`, not counting the first separator.
+    /// Returns the number of separators at or below `key`. The first separator does not count.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {
@@ -40,23 +42,23 @@ pub(crate) trait HeadIndex: Send + Sync {
     }
 }
 
-/// The number of keys in a batch whose searches are interleaved.
+/// Number of keys of a batch whose searches are interleaved.
 pub(crate) const GROUP: usize = 32;
 
-/// Number of keys below which interleaved searches are slower than single searches.
+/// Minimum number of keys for interleaved searches. With fewer keys, single searches are faster.
 const FEW: usize = 8;
 
-/// The separators of one table in memory, and an index of their heads.
+/// The separators of one SSTable in memory, and an index of their heads.
 pub(crate) struct HeadFence<I> {
     suffixes: Suffixes,
     index: I,
 }
 
 impl<I: HeadIndex + 'static> HeadFence<I> {
-    /// Reads the separators that were stored under `tag`, and builds the index of their heads.
+    /// Reads the separators that were stored with the tag `tag`, and builds the index of their heads.
     ///
     /// # Errors
-    /// The errors of [`stored::read_separators`].
+    /// Returns the errors that [`stored::read_separators`] describes.
     pub(crate) fn open(
         tag: stored::Tag,
         table: &dyn TableView,
@@ -66,8 +68,8 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         Ok(Box::new(Self { suffixes, index: index(heads) }))
     }
 
-    /// Computes the ranks of up to [`GROUP`] keys. The searches run interleaved, so that their cache misses overlap. If
-    /// heads tie, the reads of separators are interleaved as well.
+    /// Computes the ranks of up to [`GROUP`] keys. The searches are interleaved, so that their cache misses overlap.
+    /// If heads are equal, the reads of separators are interleaved, too.
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
         let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
@@ -129,13 +131,13 @@ impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
     }
 }
 
-/// Checks an index against the definition. The heads include ties and the largest possible head, in tables of up to 130
-/// separators and of `more`.
+/// Checks an index against the definition of a bound. The heads include equal heads and the largest possible head.
+/// The SSTables have up to 130 separators, and the numbers of separators in `more`.
 #[cfg(test)]
 pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>) -> I) {
     let mut random = 1u64;
     for count in (0..130).chain(more.iter().copied()) {
-        // Every odd number once, except 7 three times, then random numbers.
+        // Every odd number once, but 7 three times, and then random numbers.
         let mut heads: Vec<u64> = (0..count as u64 / 2).map(|i| 2 * i + 1).collect();
         heads.extend((0..count - heads.len()).map(|_| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,13 +1,13 @@
-//! Interpolation search over sorted heads, with a guard for keys that are not evenly spread.
+//! Interpolation search over sorted heads (8-byte prefixes), with a guard for keys that are not evenly spread.
 //!
-//! A step reads the place where the head would be if the heads between the bounds were on a line. On evenly spread
-//! keys, this takes log2(log2(n)) steps. On other keys, it may advance slowly. A step that does not at least halve the
-//! remaining heads is therefore followed by a step to the middle, which limits the number of steps to 2 log2(n). The
-//! last few heads are scanned. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van
-//! Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?"
-//! (2019), section 3, for the guard and the scan.
+//! A step reads the position at which the head would be if the heads between the bounds were on a straight line. On
+//! evenly spread keys, a search takes log2(log2(n)) steps. On other keys, a search may advance slowly. If a step
+//! does not at least halve the remaining heads, the next step therefore goes to the middle. The guard limits the
+//! number of steps to 2 log2(n). The last few heads are scanned. Sources: Perl, Itai & Avni, "Interpolation search:
+//! a log log n search" (1978); Van Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge
+//! of the interpolation search?" (2019), section 3, for the guard and the scan.
 //!
-//! Memory: 8 bytes per separator, and the bytes after the head if they are needed.
+//! Memory: 8 bytes per separator for the head, and the bytes after the head if they are needed.
 
 use catalog::Variant;
 
@@ -24,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fint";
 
-/// The number of heads that are scanned at the end of a search: two cache lines.
+/// Number of heads that are scanned at the end of a search, which fill two cache lines.
 const SCANNED: usize = 16;
 
 /// A policy that builds sorted heads.
@@ -40,17 +40,17 @@ impl FencePolicy for Interpolation {
     }
 }
 
-/// Heads in sorted order, searched by interpolation.
+/// Heads in sorted order, which an interpolation search reads.
 struct Sorted {
     heads: Vec<u64>,
 }
 
 impl Sorted {
-    /// Returns the number of heads below `head`, and the number of heads read before the scan.
+    /// Returns the number of heads below `head`, and the number of heads that the search read before the scan.
     #[inline]
     fn search(&self, head: u64) -> (usize, u32) {
         let heads = self.heads.as_slice();
-        // All heads before `low` are below `head`. All heads from `high` on are not.
+        // All heads before `low` are below `head`, and all heads from `high` on are at or above `head`.
         let (mut low, mut high, mut steps) = (0, heads.len(), 0);
         let mut is_slow = false;
         while high - low > SCANNED {
@@ -68,8 +68,8 @@ impl Sorted {
     }
 }
 
-/// The interpolated position of `head` between `low` and `high`, on the line between the first and the last head in
-/// that interval. `low` and `high` must be at least two apart.
+/// Returns the interpolated position of `head` between `low` and `high`, on the line between the first and the last
+/// head of that interval. `low` and `high` must be at least two apart.
 #[inline]
 fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     let (first, last) = (heads[low], heads[high - 1]);
@@ -105,8 +105,8 @@ mod tests {
         check_index(&[1000, 5000], |heads| Sorted { heads });
     }
 
-    /// Evenly spread heads take a few steps. Heads that double from one to the next, and heads that are all equal
-    /// except two, take at most twice as many steps as a binary search.
+    /// Tests the number of steps. Evenly spread heads take a few steps. For heads that double from one to the next,
+    /// and for heads that are equal except for two, a search takes at most twice as many steps as a binary search.
     #[test]
     fn uneven_heads_cost_no_more_than_two_binary_searches() {
         let most = |heads: Vec<u64>| {

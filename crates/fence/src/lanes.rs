@@ -1,14 +1,14 @@
-//! Lanes over sorted heads: every 4th head in the first lane, every 16th in the second, and so on. A search goes down
-//! from the lane with the fewest heads.
+//! Lanes over sorted heads (8-byte prefixes). The first lane has every 4th head, the second lane every 16th head,
+//! and so on. A search begins in the lane with the fewest heads.
 //!
-//! In each lane, the search skips at most `stride` − 1 heads that are below the head of the key, and continues at this
-//! position in the next lower lane. The lanes are a skip list with towers of fixed heights. Source: the document cs265,
-//! section 3.4.2, `FastLane`. The lanes in the document contain positions. The lanes here contain heads, so a step
-//! reads only its lane.
+//! In each lane, the search skips at most `stride` − 1 heads that are below the key's head. Then it continues at
+//! this position in the next lower lane. The lanes are a skip list whose towers have fixed heights. Source: the
+//! document cs265, section 3.4.2, `FastLane`. In the document, the lanes contain positions. Here, the lanes contain
+//! heads, so a step reads only its lane.
 //!
-//! Memory: 8 bytes per separator for the lowest lane and 8 / (`stride` − 1) for all other lanes, 10.7 bytes in total at
-//! the default. The bytes after the head are added if they are needed. A search touches one or two cache lines per
-//! lane. The number of lanes is log n, to the base `stride`.
+//! Memory: 8 bytes per separator for the lowest lane, and 8 / (`stride` − 1) bytes for all other lanes. With the
+//! default stride, these are 10.7 bytes in total. The bytes after the head are added if they are needed. A search
+//! reads one or two cache lines per lane. The number of lanes is log n, to the base `stride`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -66,11 +66,11 @@ impl FencePolicy for Lanes {
     }
 }
 
-/// Sorted heads with shortcut lanes.
+/// Sorted heads with lanes for shortcuts.
 struct HeadLanes {
     stride: usize,
-    /// The lanes. Lane 0 contains all heads, and each other lane the heads at the multiples of `stride` in the previous
-    /// lane.
+    /// The lanes. Lane 0 contains all heads. Each other lane contains the heads at the multiples of `stride` in the
+    /// previous lane.
     lanes: Vec<Vec<u64>>,
 }
 
@@ -94,7 +94,8 @@ impl HeadIndex for HeadLanes {
             if below == 0 {
                 break;
             }
-            // The last smaller head in the higher lane is the one before `first`, and the next head is not smaller.
+            // The head before `first` is the last smaller head of the higher lane. The next head of the higher lane
+            // is not smaller.
             let first = (below - 1) * self.stride + 1;
             below = first + count(&lane[first..lane.len().min(below * self.stride)]);
         }

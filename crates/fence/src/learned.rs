@@ -1,19 +1,19 @@
-//! A learned index (PGM-index). Lines predict the place of a head with an error of at most `epsilon`, and further lines
-//! predict the place of these lines.
+//! A learned index (PGM-index). Lines predict the position of a head (8-byte prefix) with an error of at most
+//! `epsilon`. Further lines predict the positions of these lines.
 //!
-//! The heads are split into as few segments as possible, so that one line predicts the places of a segment with an
-//! error of at most `epsilon`. The first heads of the segments are split again, until one line remains. A search
-//! computes a place on each level and searches around the place. Sources: Ferragina & Vinciguerra, "The PGM-index"
-//! (PVLDB 2020), sections 3 and 4; for splitting in one pass, O'Rourke, "An on-line algorithm for fitting straight
-//! lines between data ranges" (CACM 1981).
+//! The heads are split into as few segments as possible. For each segment, one line predicts the positions of the
+//! heads with an error of at most `epsilon`. The first heads of the segments are split again, until one line
+//! remains. A search computes a position on each level, and searches around the position. Sources: Ferragina &
+//! Vinciguerra, "The PGM-index" (PVLDB 2020), sections 3 and 4; for splitting in one pass, O'Rourke, "An on-line
+//! algorithm for fitting straight lines between data ranges" (CACM 1981).
 //!
-//! For repeated heads, a line predicts the place of the first head and the place just after the last head. A search
-//! does not rely on the lines. A search checks the ends of the stretch that it searched, and continues if the place is
-//! outside.
+//! If a head occurs several times, a line predicts the position of its first occurrence, and the position just after
+//! its last occurrence. A search does not rely on the lines. A search checks the ends of the range that it has read,
+//! and continues if the result is outside of the range.
 //!
-//! Memory: 8 bytes per separator for its head, 24 bytes per segment, and the bytes after the head if they are needed.
-//! One segment covers about `epsilon`² evenly drawn heads. A search touches one or two cache lines per level, and about
-//! log2(2 `epsilon`) heads.
+//! Memory: 8 bytes per separator for the head, 24 bytes per segment, and the bytes after the head if they are
+//! needed. One segment covers about `epsilon`² evenly drawn heads. A search reads one or two cache lines per level,
+//! and about log2(2 `epsilon`) heads.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -36,7 +36,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
 
 const TAG: stored::Tag = *b"fpgm";
 
-/// Maximum error, in positions, of the upper levels of lines, which predict positions of segments.
+/// Maximum error, in positions, of the lines in the upper levels. Lines of the upper levels predict positions of
+/// segments.
 const UPPER_EPSILON: u64 = 4;
 
 /// A policy that builds learned fences.
@@ -77,29 +78,29 @@ impl FencePolicy for Learned {
     }
 }
 
-/// Sorted heads, and the levels of lines that predict their positions.
+/// Sorted heads, and the levels of lines that predict the heads' positions.
 struct Pgm {
     heads: Vec<u64>,
     epsilon: u64,
-    /// The segments of each level; the single segment of the top level is last.
+    /// The segments of each level. The last level has a single segment.
     levels: Vec<Vec<Segment>>,
 }
 
-/// A line from the first head of its segment to the first head of the next segment.
+/// A line from the first head of a segment to the first head of the next segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
     /// Slope of the line, in positions per unit of head.
     slope: f64,
-    /// Position of the first head.
+    /// Position of the segment's first head.
     place: f64,
 }
 
 impl Segment {
-    /// Predicts the position of a head. The head must be at or above the first head of the segment.
+    /// Predicts the position of `head`, which must be at or above the first head of the segment.
     #[inline]
     fn foretell(&self, head: u64) -> usize {
-        // The cast maps values below 0 to 0.
+        // The cast converts values below 0 to 0.
         (self.slope * (head - self.first) as f64 + self.place) as usize
     }
 }
@@ -116,7 +117,7 @@ impl Pgm {
         Self { heads, epsilon, levels }
     }
 
-    /// The segment of the lowest level that covers `head`; `None` for a head below all segments.
+    /// Returns the segment of the lowest level that covers `head`. `None` for a head below all segments.
     #[inline]
     fn segment(&self, head: u64) -> Option<&Segment> {
         let (top, levels) = self.levels.split_last()?;
@@ -148,7 +149,8 @@ impl HeadIndex for Pgm {
     }
 }
 
-/// The range of positions around a predicted position, with one additional position on each side for rounding.
+/// Returns the range of positions around a predicted position. The range has one additional position on each side,
+/// because of rounding.
 #[inline]
 fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     let reach = epsilon as usize + 1;
@@ -156,8 +158,9 @@ fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     start..place.saturating_add(reach + 1).min(count)
 }
 
-/// The number of `items` for which `comes_before` is true. The items for which `comes_before` is true must all come
-/// first. The search begins in `around`, and continues outside if the result is not there.
+/// Returns the number of `items` for which `comes_before` is true. All items for which `comes_before` is true must
+/// come first. The search begins in the range `around`. If the result is outside of this range, the search continues
+/// there.
 #[inline]
 fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
     let Range { mut start, mut end } = around;
@@ -179,8 +182,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
     first + usize::from(count == 1 && comes_before(&items[first]))
 }
 
-/// The points that a line must fit. Each distinct head gives one point at the position of its first occurrence. A
-/// repeated head gives a second point: the next larger value, at the position of the next head.
+/// Returns the points that a line must fit. Each distinct head gives one point, at the position of its first
+/// occurrence. A repeated head gives a second point: the next larger value, at the position of the next head.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
@@ -191,8 +194,9 @@ fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Splits points, given in the order of their heads, into segments. Each segment is as long as one line can pass all
-/// its points at a distance of at most `epsilon`. If several points have equal heads, the first point counts.
+/// Splits points into segments. The points are in the order of their heads. Each segment is as long as possible,
+/// while one line passes all its points at a distance of at most `epsilon`. If several points have equal heads, only
+/// the first point counts.
 fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut corridor: Option<Corridor> = None;
@@ -211,8 +215,8 @@ fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     segments
 }
 
-/// A point of a segment: a head relative to the first head of the segment, and a position. The position may be below
-/// the first position.
+/// A point of a segment: the difference of a head from the segment's first head, and a position. The position may be
+/// below the first position.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     x: i128,
@@ -220,8 +224,8 @@ struct Point {
 }
 
 impl Point {
-    /// The cross product of the lines to `a` and `b`. The product is positive if, seen from this point, `b` lies to the
-    /// left of the line to `a`. Both `a` and `b` lie to the right, so the line to `b` is then the steeper line.
+    /// Returns the cross product of the lines from this point to `a` and to `b`. Both `a` and `b` are to the right
+    /// of this point. The product is positive if the line to `b` is steeper than the line to `a`.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }
@@ -232,12 +236,12 @@ struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// Convex chain of the upper limits of points, which bound a line from above.
+    /// Convex chain of the points' upper limits, which bound a line from above.
     upper: Vec<Point>,
-    /// Convex chain of the lower limits of points, which bound a line from below.
+    /// Convex chain of the points' lower limits, which bound a line from below.
     lower: Vec<Point>,
-    /// End points of the flattest line, which goes from the upper limit of one point to the lower limit of a later
-    /// point.
+    /// End points of the flattest line. This line goes from the upper limit of one point to the lower limit of a
+    /// later point.
     flattest: [Point; 2],
     steepest: [Point; 2],
 }
@@ -258,7 +262,7 @@ impl Corridor {
     }
 
     /// Adds a point to the right of all other points. Returns whether one line can still pass all points within the
-    /// allowed error.
+    /// allowed distance.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
@@ -282,7 +286,8 @@ impl Corridor {
         true
     }
 
-    /// The line halfway between the flattest and the steepest, through the point where they cross.
+    /// Returns the line halfway between the flattest and the steepest line, through the point where these two lines
+    /// cross.
     fn segment(&self) -> Segment {
         let [flat, to] = self.flattest;
         let [steep, up] = self.steepest;
@@ -292,9 +297,9 @@ impl Corridor {
         let slope_of = |from: Point, to: Point| (to.y - from.y) as f64 / (to.x - from.x) as f64;
         let (least, most) = (slope_of(flat, to), slope_of(steep, up));
         let slope = f64::midpoint(least, most);
-        // The place where flat.y + least * (x - flat.x) = steep.y + most * (x - steep.x).
+        // The x at which flat.y + least * (x - flat.x) = steep.y + most * (x - steep.x).
         let across = (flat.y - steep.y) as f64 + most * steep.x as f64 - least * flat.x as f64;
-        // If all lines are nearly the same, any point will do.
+        // If all lines are nearly equal, any x is suitable.
         let x = (across / (most - least)).clamp(0.0, to.x.max(up.x) as f64);
         let x = if x.is_nan() { flat.x as f64 } else { x };
         let y = flat.y as f64 + least * (x - flat.x as f64);
@@ -302,7 +307,8 @@ impl Corridor {
     }
 }
 
-/// The point at which the line from `end` touches a chain. Earlier points of the chain no longer bound any line.
+/// Returns the point at which the line from `end` touches a chain. Removes the earlier points of the chain, because
+/// they no longer bound any line.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
@@ -312,7 +318,7 @@ fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -
     chain[0]
 }
 
-/// Appends a point to a chain and removes the points that no longer stick out.
+/// Appends a point to a chain, and removes the points that make the chain non-convex.
 fn extend(chain: &mut Vec<Point>, point: Point, sticks_out: impl Fn(i128) -> bool) {
     while let [.., before, last] = chain.as_slice()
         && !sticks_out(before.turn(*last, point))
@@ -327,7 +333,8 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Heads of several shapes: randomly drawn, evenly spread, in steep and flat stretches, and with ties.
+    /// Returns heads of several shapes: randomly drawn, evenly spread, in steep and flat stretches, and with equal
+    /// heads.
     fn shapes() -> Vec<Vec<u64>> {
         let mut random = 1u64;
         let mut draw = || {
@@ -364,7 +371,8 @@ mod tests {
         }
     }
 
-    /// Every line passes its points within the distance, so no search leaves the predicted stretch.
+    /// Tests that every line passes its points within the allowed distance, so that no search leaves the predicted
+    /// range.
     #[test]
     fn lines_are_off_by_epsilon_at_most() {
         for heads in shapes() {
@@ -379,13 +387,14 @@ mod tests {
         }
     }
 
-    /// A stretch that one line can follow is one segment. No line can follow two segments, because the first point of a
-    /// segment does not fit the previous segment.
+    /// Tests that segments are as long as possible. No line can fit two segments, because the first point of a
+    /// segment does not fit the line of the previous segment.
     #[test]
     fn segments_are_as_long_as_can_be() {
         let even: Vec<u64> = (0..50_000).map(|i| i * 1_000_003).collect();
         assert_eq!(cut(steps(&even), 1).len(), 1);
-        // Steps of ten places: at a distance of 4 no line fits two steps, at 5 one line fits all.
+        // The points form steps of ten positions. At a distance of 4, no line fits two steps. At a distance of 5,
+        // one line fits all steps.
         let stairs = |epsilon| cut((0..1000).map(|i| (i, i / 2 * 2 * 5)), epsilon).len();
         assert_eq!(stairs(5), 1);
         assert!(stairs(2) > 300);

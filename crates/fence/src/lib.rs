@@ -1,5 +1,5 @@
-//! Fences (fence pointers): the index from a key to the only block of a table that can contain it, or to the block
-//! where a scan starts.
+//! Fences (fence pointers). A fence is the index that returns the only block of an SSTable that can contain a key,
+//! or the block in which a scan starts.
 
 mod adaptive;
 mod binary;

@@ -1,66 +1,68 @@
-//! A cache line of eight sorted heads, compared all at once with the widest instructions of the CPU.
+//! A cache line of eight sorted heads (8-byte prefixes). The widest instructions of the CPU compare all eight heads
+//! at once.
 //!
-//! The fastest available comparison is selected when a fence is opened. A search is written once, as a [`Search`],
-//! and compiled for each comparison.
+//! The fastest comparison that the CPU supports is selected when a fence is opened. A search is written once, as a
+//! [`Search`], and compiled for each method of comparison.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 #![allow(clippy::inline_always)] // a search is compiled for a processor only where all of it is inlined
 
-/// The number of heads per cache line.
+/// Number of heads per cache line.
 pub(crate) const LINE: usize = 8;
 
-/// Eight heads in ascending order, aligned to the cache line that they fill.
+/// Eight heads in ascending order, which fill one aligned cache line.
 ///
-/// Heads are stored as signed numbers in unchanged order, because AVX2 compares only signed numbers.
+/// Heads are stored as signed numbers with unchanged order, because AVX2 compares only signed numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A cache line without heads. No head is above its values.
+    /// A cache line without heads. All values are the largest number, so no head is above them.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
-    /// Stores `head` at position `at`, which is below 8.
+    /// Stores `head` at position `at`, which must be below 8.
     pub(crate) fn set(&mut self, at: usize, head: u64) {
         self.0[at] = signed(head);
     }
 
-    /// The head at position `at` modulo 8.
+    /// Returns the head at position `at` modulo 8.
     #[inline(always)]
     pub(crate) fn get(&self, at: usize) -> i64 {
         self.0[at % LINE]
     }
 }
 
-/// Maps `head` to a signed number with the same order.
+/// Converts `head` to a signed number. The order of heads is unchanged.
 #[inline(always)]
 pub(crate) fn signed(head: u64) -> i64 {
     (head ^ (1 << 63)).cast_signed()
 }
 
-/// A method to compare a head with all heads of a cache line. A value proves that the CPU supports it.
+/// A method that compares a head with all heads of a cache line. A value of the type proves that the CPU supports
+/// the method.
 pub(crate) trait Compare: Copy + Send + Sync + 'static {
-    /// The number of heads in `line` that are below `head`.
+    /// Returns the number of heads in `line` that are below `head`.
     fn below(self, line: &Line, head: i64) -> usize;
 
-    /// Runs a search that is compiled for this method.
+    /// Runs a search that is compiled for this method of comparison.
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search through cache lines. The method `run` must always be inlined, because only then is it compiled for each
-/// method of comparison.
+/// A search through cache lines. The method `run` must always be inlined, because only then is the search compiled
+/// for each method of comparison.
 pub(crate) trait Search {
-    /// The searched head or heads. The heads are separate from the searched structure, so that both are passed in
-    /// registers.
+    /// The head or heads that are searched. The heads are separate from the searched structure, so that both are
+    /// passed in registers.
     type Input;
 
     /// The result of the search.
     type Output;
 
-    /// Runs the search.
+    /// Runs the search with a method of comparison.
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Search in a cache line that compares one head after the other, for CPUs without SIMD instructions.
+/// Comparison of one head after the other, for CPUs without SIMD instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -88,7 +90,7 @@ mod x86_64 {
 
     use super::{Compare, LINE, Line, Search};
 
-    /// Compares four heads at a time with AVX2.
+    /// Comparison of four heads at a time with AVX2.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(());
 
@@ -103,7 +105,7 @@ mod x86_64 {
         #[inline(always)]
         fn below(self, line: &Line, head: i64) -> usize {
             let halves: *const __m256i = std::ptr::from_ref(line).cast();
-            // SAFETY: `self` exists only where AVX2 was detected; a line is two vectors, aligned to 64 bytes.
+            // SAFETY: `self` exists only if AVX2 was detected. A line is two vectors, and is aligned to 64 bytes.
             let masks = unsafe {
                 let sought = _mm256_set1_epi64x(head);
                 [halves, halves.add(1)].map(|half| {
@@ -120,12 +122,12 @@ mod x86_64 {
             fn compiled<S: Search>(compare: Avx2, search: S, input: S::Input) -> S::Output {
                 search.run(compare, input)
             }
-            // SAFETY: `self` exists only where both were detected.
+            // SAFETY: `self` exists only if both instruction sets were detected.
             unsafe { compiled(self, search, input) }
         }
     }
 
-    /// Compares eight heads at a time with AVX-512.
+    /// Comparison of eight heads at a time with AVX-512.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(());
 
@@ -141,7 +143,7 @@ mod x86_64 {
     impl Compare for Avx512 {
         #[inline(always)]
         fn below(self, line: &Line, head: i64) -> usize {
-            // SAFETY: `self` exists only where AVX-512 was detected; a line has 64 bytes, aligned to that.
+            // SAFETY: `self` exists only if AVX-512 was detected. A line has 64 bytes, and is aligned to 64 bytes.
             let mask = unsafe {
                 let heads = _mm512_load_si512(line.0.as_ptr().cast());
                 _mm512_cmplt_epi64_mask(heads, _mm512_set1_epi64(head))
@@ -155,7 +157,7 @@ mod x86_64 {
             fn compiled<S: Search>(compare: Avx512, search: S, input: S::Input) -> S::Output {
                 search.run(compare, input)
             }
-            // SAFETY: `self` exists only where all of them were detected.
+            // SAFETY: `self` exists only if all of these instruction sets were detected.
             unsafe { compiled(self, search, input) }
         }
     }

@@ -1,4 +1,4 @@
-//! One page of a static B-tree: its children, and the separators between them.
+//! One page of a static B-tree. A page has children, and separators between the children.
 //!
 //! ```text
 //! kind u32 | children u32 | first u32 | prefix length u32
@@ -6,10 +6,10 @@
 //! | end of each suffix u32 × (children − 1)
 //! | common prefix | suffixes, end to end | padding
 //! ```
-//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where child i − 1
-//! ends; child 0 starts at `first`. Starts and ends are page numbers in the file. Separator i is between child i and
-//! child i + 1, and a key at or above it belongs to child i + 1. The common prefix of the separators is stored once
-//! (Bayer & Unterauer, "Prefix B-trees", 1977).
+//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where child i −
+//! 1 ends; child 0 starts at `first`. Starts and ends are page numbers in the file. Separator i is between child i
+//! and child i + 1. A key at or above separator i belongs to child i + 1 or to a later child. The common prefix of
+//! the separators is stored once (Bayer & Unterauer, "Prefix B-trees", 1977).
 
 use std::ops::Range;
 
@@ -22,18 +22,18 @@ use crate::stored::{corrupt, take, u32s};
 const HEAD_BYTES: usize = 16;
 const U32: usize = size_of::<u32>();
 
-/// The valid lengths of a page, in bytes.
+/// Valid lengths of a page in bytes.
 const PAGE_BYTES: Range<u64> = 512..(64 << 10) + 1;
 
-/// Whether `bytes` is a valid length of a page.
+/// Returns whether `bytes` is a valid length of a page.
 pub(crate) fn is_page_length(bytes: u64) -> bool {
     PAGE_BYTES.contains(&bytes) && bytes.is_power_of_two()
 }
 
-/// Rejects an invalid length of a page.
+/// Returns an error if the length of a page is invalid.
 ///
 /// # Errors
-/// A sentence that names the length and the valid lengths.
+/// Returns an error that names the length and the valid lengths.
 pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
     match is_page_length(page_bytes.0) {
         true => Ok(()),
@@ -41,28 +41,29 @@ pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
     }
 }
 
-/// The kind of the children of a page.
+/// The kind of a page's children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Pages of the next layer.
+    /// The children are pages of the next lower layer.
     Inner = 1,
-    /// Data blocks.
+    /// The children are data blocks.
     Leaf = 2,
 }
 
-/// The content of a page before it is written.
+/// The content of a page that is not written yet.
 pub(crate) struct Draft<'a> {
     pub(crate) kind: Kind,
-    /// For a leaf, the first data block. For an inner page, the first page of its first child.
+    /// For a leaf, the number of the first data block. For an inner page, the number of the first page of its first
+    /// child.
     pub(crate) first: u32,
-    /// The end of each child of an inner page; empty for a leaf.
+    /// The end of each child of an inner page, as a page number. Empty for a leaf.
     pub(crate) child_ends: &'a [u32],
     /// The separators between the children.
     pub(crate) separators: &'a [&'a [u8]],
 }
 
 impl Draft<'_> {
-    /// Appends the page without its padding.
+    /// Appends the page to `stored`, without padding.
     pub(crate) fn write(&self, stored: &mut Vec<u8>) {
         let prefix = shared_by(self.separators);
         let head = [self.kind as u32, self.separators.len() as u32 + 1, self.first, prefix as u32];
@@ -78,7 +79,7 @@ impl Draft<'_> {
     }
 }
 
-/// The length of the common prefix of sorted separators.
+/// Returns the length of the common prefix of sorted separators.
 fn shared_by(separators: &[&[u8]]) -> usize {
     match separators {
         [] => 0,
@@ -87,13 +88,13 @@ fn shared_by(separators: &[&[u8]]) -> usize {
     }
 }
 
-/// Splits a layer into pages and returns the range of children of each page. `firsts[i]` is the first separator under
-/// child i. A page stores the first separators of its children, except the first one.
+/// Splits the children of a layer into pages, and returns the range of children of each page. `firsts[i]` is the
+/// first separator under child i. A page stores the first separators of all its children except the first child.
 ///
-/// A page is filled up to `unit_bytes`. A page has at least two children if two are left, so that every layer is at
-/// most half as wide as the next lower layer. If the separator between the two is longer than `unit_bytes`, the page is
-/// filled up to the next multiple. A long separator is not moved to the layer above, where more lookups would pass it.
-/// Instead, the previous page ends one child earlier.
+/// A page is filled up to `unit_bytes`. A page has at least two children if two children remain. Every layer is
+/// therefore at most half as wide as the next lower layer. If the separator between these two children is longer
+/// than `unit_bytes`, the page is filled up to the next multiple. A long separator is not moved to the next higher
+/// layer, where more lookups would read it. Instead, the previous page ends one child earlier.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;
@@ -109,7 +110,7 @@ pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Rang
     pages
 }
 
-/// The number of children, starting with the first, that fit into a page.
+/// Returns the number of children that fit into a page, counted from the first child.
 fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
     let (mut limit_bytes, mut separator_bytes) = (unit_bytes, 0);
     for (separators, next) in firsts.iter().enumerate().skip(1) {
@@ -125,19 +126,20 @@ fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
     firsts.len()
 }
 
-/// The length of a page with these separators between its children, without padding.
+/// Returns the length in bytes of a page with these separators between its children, without padding.
 pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
     let all: usize = separators.iter().map(|separator| separator.len()).sum();
     page_bytes(kind, separators.len(), all - shared_by(separators) * separators.len().saturating_sub(1))
 }
 
-/// The length of a page with this number of separators of this total length, without padding. The prefix counts once.
+/// Returns the length in bytes of a page with a number of separators and their total length, without padding. The
+/// common prefix counts once.
 fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     let child_ends = if kind == Kind::Inner { separators + 1 } else { 0 };
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
 }
 
-/// A parsed page. The lengths in the page are checked where they are used.
+/// A page that was parsed. The lengths in the page are checked when they are used.
 pub(crate) struct Page<'a> {
     pub(crate) kind: Kind,
     first: u32,
@@ -152,7 +154,7 @@ impl<'a> Page<'a> {
     /// Parses a page.
     ///
     /// # Errors
-    /// If the kind of page is unknown, or the parts do not fit into the page.
+    /// Returns an error if the kind of the page is unknown, or if the parts do not fit into the page.
     pub(crate) fn parse(mut bytes: &'a [u8]) -> Result<Self, FenceError> {
         let head = take(&mut bytes, HEAD_BYTES)?;
         let [kind, children, first, prefix] = [0, 1, 2, 3].map(|at| number(head, at) as usize);
@@ -170,10 +172,10 @@ impl<'a> Page<'a> {
         Ok(Self { kind, first: first as u32, children, child_ends, suffix_ends, prefix, suffixes: bytes })
     }
 
-    /// The number of the child for `key`: the number of separators at or below the key.
+    /// Returns the number of the child for `key`, which is the number of separators at or below the key.
     ///
     /// # Errors
-    /// If a separator is outside of the page.
+    /// Returns an error if a separator is outside of the page.
     pub(crate) fn child_of(&self, key: &[u8]) -> Result<usize, FenceError> {
         let last = self.children - 1;
         let Some(suffix) = key.strip_prefix(self.prefix) else {
@@ -191,12 +193,12 @@ impl<'a> Page<'a> {
         Ok(low)
     }
 
-    /// The block number of child `child` of a leaf.
+    /// Returns the block number of child number `child` of a leaf.
     pub(crate) fn block(&self, child: usize) -> u32 {
         self.first.saturating_add(child as u32)
     }
 
-    /// The pages of child `child` of an inner page.
+    /// Returns the page numbers of child number `child` of an inner page.
     pub(crate) fn pages(&self, child: usize) -> Range<u32> {
         let start = if child == 0 { self.first } else { number(self.child_ends, child - 1) };
         start..number(self.child_ends, child)
@@ -211,7 +213,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The little-endian number at position `index`.
+/// Returns the little-endian number at position `index`.
 #[inline]
 fn number(numbers: &[u8], index: usize) -> u32 {
     u32s(&numbers[index * U32..][..U32]).next().expect("one number in four bytes")

@@ -1,7 +1,7 @@
-//! A fence without an index: binary search over the data blocks.
+//! A fence without an index, which bisects the data blocks.
 //!
-//! Every step reads the first key of a block through the block cache. The fence stores nothing and takes no memory,
-//! and costs one block read per step. Source: the binary-search lookup of the document csc443, section 4.2.3.
+//! Every step reads the first key of a block through the block cache. The fence stores nothing and needs no memory,
+//! but each step reads one block. Source: the binary-search lookup of the document csc443, section 4.2.3.
 
 use catalog::Variant;
 
@@ -14,7 +14,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     || Box::new(PageSearch),
 );
 
-/// The policy and the fence in one type, because neither has data.
+/// The policy and the fence as one type, because neither has data.
 struct PageSearch;
 
 impl FencePolicy for PageSearch {
@@ -33,7 +33,7 @@ impl FencePolicy for PageSearch {
 
 impl Fence for PageSearch {
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
-        // The key is in or above block `low`, and below block `high` if that exists.
+        // The key is in block `low` or above. If block `high` exists, the key is below block `high`.
         let (mut low, mut high) = (0, table.block_count());
         while high - low > 1 {
             let middle = low.midpoint(high);

@@ -1,13 +1,15 @@
-//! A table of the leading bits of heads, and a search among the few heads that share these bits.
+//! A table of the leading bits of heads (8-byte prefixes). A search reads only the few heads that share their
+//! leading bits with the key.
 //!
-//! The bits after the bits that all heads share select an entry of the table, which is the number of smaller heads. Two
-//! neighbouring entries are the bounds of the search. On evenly spread keys, the bounds are one or two heads apart. A
-//! lookup then costs two cache misses at any size: one in the table and one in the heads. If many heads share their
-//! bits, the remaining search is a binary search, never longer than a binary search of all heads. Source: the radix
-//! table of Kipf et al., "`RadixSpline`: A Single-Pass Learned Index" (aiDM 2020), over the heads themselves.
+//! The bits that follow the bits common to all heads select an entry of the table. The entry is the number of
+//! smaller heads. Two neighbouring entries are the bounds of the search. On evenly spread keys, the bounds are one
+//! or two heads apart. A lookup then costs two cache misses at any size: one in the table and one in the heads. If
+//! many heads share their leading bits, the search between the bounds is a binary search. This binary search is
+//! never longer than a binary search of all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A
+//! Single-Pass Learned Index" (aiDM 2020), applied directly to the heads.
 //!
-//! Memory: 8 bytes per separator, 1 to 4 bytes per separator of the table, and the bytes after the head if they are
-//! needed.
+//! Memory: 8 bytes per separator for the head, 1 to 4 bytes per separator for the table, and the bytes after the
+//! head if they are needed.
 
 use catalog::Variant;
 use prefetch::large;
@@ -25,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"frdx";
 
-/// A policy that builds sorted heads.
+/// A policy that builds sorted heads with a table of leading bits.
 struct Radix;
 
 impl FencePolicy for Radix {
@@ -41,21 +43,21 @@ impl FencePolicy for Radix {
 /// Heads in sorted order, and the table of their leading bits.
 struct Table {
     heads: Vec<u64>,
-    /// The head whose leading bits are the first entry.
+    /// The smallest head. The leading bits of this head select the first entry of the table.
     least: u64,
-    /// Number of low bits of a head that the index of an entry ignores.
+    /// Number of low bits of a head that do not affect the entry of the table.
     shift: u32,
-    /// For each value of the leading bits, the number of heads with smaller leading bits. The last entry is the number
-    /// of all heads.
+    /// For each value of the leading bits, the number of heads with smaller leading bits. The last entry is the
+    /// number of all heads.
     counts: Vec<u32>,
 }
 
 impl Table {
     fn of(heads: Vec<u64>) -> Self {
         let (least, greatest) = (heads.first().copied().unwrap_or(0), heads.last().copied().unwrap_or(0));
-        // One entry per one to four heads, if heads are evenly spread.
+        // If heads are evenly spread, the table has one entry per one to four heads.
         let table_bits = heads.len().max(1).ilog2();
-        // Heads of a corrupt fence may be out of order.
+        // The heads of a corrupt fence may be out of order.
         let width = greatest.saturating_sub(least);
         let shift = (u64::BITS - width.leading_zeros()).saturating_sub(table_bits);
         let entries = (width >> shift) + 1;
@@ -69,7 +71,7 @@ impl Table {
         Self { heads, least, shift, counts }
     }
 
-    /// Returns the number of heads below `head`, and the number of heads that the search considered.
+    /// Returns the number of heads below `head`, and the number of heads between the bounds of the search.
     #[inline]
     fn search(&self, head: u64) -> (usize, usize) {
         let Some(above) = head.checked_sub(self.least) else { return (0, 0) };
@@ -103,7 +105,8 @@ mod tests {
         check_index(&[1000, 5000], Table::of);
     }
 
-    /// Evenly spread heads leave a few to search, wherever they begin. Crowded heads leave at most all heads to search.
+    /// Tests the number of heads between the bounds. If heads are evenly spread, a few heads remain, wherever the
+    /// heads begin. If heads are crowded, at most all heads remain.
     #[test]
     fn evenly_spread_heads_leave_a_few_to_search() {
         let most = |heads: Vec<u64>| {

@@ -1,17 +1,17 @@
-//! A static B-tree in memory, with a cache line per node. The sorted heads are in leaves of eight heads. Above the
-//! leaves are layers of nodes with nine children each.
+//! A static B-tree in memory, in which a node is one cache line. The sorted heads (8-byte prefixes) are in leaves of
+//! eight heads. Above the leaves are layers of nodes with nine children each.
 //!
-//! A node is searched by one comparison of eight lanes and a bit count, without a branch that could be mispredicted. A
-//! search touches one cache line per layer, and the upper layers stay in the innermost CPU cache. 16 K separators have
-//! 5 layers; 4 M have 7 layers, of which two are outside of a cache of 1 MiB. A single search enters below the
-//! uppermost layers, through four adjacent cache lines. The positions of children are computed, without pointers. In a
-//! batch, the searches run interleaved. Each search prefetches its line of the next layer before its turn. Sources:
-//! Slotin, "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x
-//! faster than binary search" (2024).
+//! One comparison of eight lanes and a bit count search a node, without a branch that could be mispredicted. A
+//! search reads one cache line per layer. The upper layers stay in the innermost CPU cache. 16 K separators have 5
+//! layers. 4 M separators have 7 layers, two of which do not fit a cache of 1 MiB. A single search skips the
+//! uppermost layers, and reads four adjacent cache lines instead. The positions of children are computed, so there
+//! are no pointers. In a batch, the searches are interleaved, and each search prefetches its cache line of the next
+//! layer. Sources: Slotin, "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp,
+//! "Static search trees: 40x faster than binary search" (2024).
 //!
-//! Memory: 9 bytes per separator, 8 for its head in a leaf and 1 for the layers above. If the bytes after the common
-//! prefix do not fit into eight bytes, all of these bytes are kept too, with 4 bytes for their offset. The separators
-//! are read only if heads tie.
+//! Memory: 9 bytes per separator, of which 8 are for the head in a leaf and 1 is for the layers above. If the bytes
+//! after the common prefix do not fit into eight bytes, all of these bytes are kept, too, with 4 bytes per separator
+//! for the offset. A search reads separators only if their heads equal the key's head.
 
 #![allow(clippy::inline_always)] // see `line`
 #![allow(unsafe_code)] // without it a search takes a fifth longer
@@ -35,16 +35,16 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fstr";
 
-/// Number of children of an inner node, which is one more than its number of heads.
+/// Number of children of an inner node: one more than the number of its heads.
 const CHILDREN: usize = LINE + 1;
 
-/// The number of cache lines of the table through which a single search enters below the upper layers.
+/// Number of cache lines of the entry table, with which a single search skips the upper layers.
 const ENTRY_LINES: usize = 4;
 
-/// The number of searches of a batch whose steps are unrolled together.
+/// Number of searches of a batch whose steps the compiler unrolls together.
 const UNROLLED: usize = 16;
 
-/// A policy that builds static trees.
+/// A policy that builds static B-trees.
 struct STree;
 
 impl FencePolicy for STree {
@@ -66,7 +66,7 @@ impl FencePolicy for STree {
     }
 }
 
-/// Builds the tree over sorted heads only, for fences that contain such a tree.
+/// Builds the tree without separators, for fences that contain such a tree.
 pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -82,16 +82,16 @@ pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
 
 /// Sorted heads in a static B-tree.
 struct Tree {
-    /// The nodes of each layer above the leaves, the root first. Head `i` of a node is the largest head under its child
-    /// `i`. The last child of a node has no such head.
+    /// The nodes of each layer above the leaves. The first layer is the root. Head `i` of a node is the largest head
+    /// under its child `i`. The last child of a node has no such head.
     inner: Vec<Box<[Line]>>,
-    /// All heads, leaf after leaf.
+    /// All heads in sorted order, in leaves of eight heads.
     leaves: Box<[Line]>,
-    /// Entry table: the largest head under each node of one layer, without the last node. The layer is the widest layer
-    /// whose heads fit into this table. The CPU loads these cache lines at the same time, so a search skips the layers
-    /// above, which it would have to load one after the other.
+    /// Entry table: the largest head under each node of one layer, except the last node. The layer is the widest
+    /// layer whose heads fit this table. The CPU loads these cache lines at the same time. A search therefore skips
+    /// the layers above, whose nodes it would load one after the other.
     entry: [Line; ENTRY_LINES],
-    /// The number of inner layers above the layer of `entry`.
+    /// Number of inner layers above the layer of the entry table.
     skipped: usize,
 }
 
@@ -101,7 +101,7 @@ impl Tree {
         let mut leaves = large::filled(heads.len().div_ceil(LINE).max(1), Line::EMPTY).into_boxed_slice();
         heads.iter().enumerate().for_each(|(rank, head)| leaves[rank / LINE].set(rank % LINE, *head));
         let (mut inner, mut entry) = (Vec::new(), None);
-        // The nodes of the layer below, and the number of heads under each except the last.
+        // The number of nodes of the next lower layer, and the number of heads under each node except the last node.
         let (mut below, mut span) = (leaves.len(), LINE);
         loop {
             let largest = || (1..below).map(|child| heads[child * span - 1]).enumerate();
@@ -125,14 +125,14 @@ impl Tree {
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 
-    /// Index of the leaf with the bound of `head`.
+    /// Returns the index of the leaf that contains the bound of `head`.
     #[inline(always)]
     fn leaf<C: Compare>(&self, compare: C, head: i64) -> usize {
         let mut place = 0;
         for line in &self.entry {
             place += compare.below(line, head) * LINE;
         }
-        // Because the number of layers is known, the compiler unrolls the loop over layers.
+        // The number of layers is a constant, so the compiler unrolls the loop over layers.
         let layers = &self.inner[self.skipped..];
         match layers.len() {
             1 => descend(&layers[..1], place, compare, head),
@@ -144,25 +144,26 @@ impl Tree {
         }
     }
 
-    /// The position of the first head at or above `head`, searched in the leaf at `place`.
+    /// Returns the position of the first head at or above `head`, which is in the leaf at `place`.
     #[inline(always)]
     fn bound<C: Compare>(&self, place: usize, compare: C, head: i64) -> Bound {
         let leaf = line(&self.leaves, place);
         let below = compare.below(leaf, head);
-        // Only the bound after the last head is in no leaf. In this case, the first head seen is below.
+        // If all heads are below `head`, the bound is after the last head, and no leaf contains it. In this case,
+        // the head that is compared here is a smaller head.
         Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
     }
 
-    /// For up to [`GROUP`] searched heads, computes the number of smaller stored heads. Also returns a bit per searched
-    /// head that may be equal to a stored head.
+    /// Computes the number of smaller stored heads for each of up to [`GROUP`] heads. Returns one bit per head,
+    /// which is set if the head may equal a stored head.
     #[inline(always)]
     fn ranks<C: Compare>(&self, unsigned: &[u64], compare: C, ranks: &mut [u32]) -> u32 {
         let (mut heads, mut places) = ([0; GROUP], [0; GROUP]);
         for (head, unsigned) in heads.iter_mut().zip(unsigned) {
             *head = signed(*unsigned);
         }
-        // The heads are processed in pieces of one length, which the compiler unrolls. The values that pad the last
-        // piece are searched without use.
+        // The heads are processed in pieces of a constant length, which the compiler unrolls. The last piece is
+        // padded with values whose results are not used.
         let pieces = unsigned.len().div_ceil(UNROLLED);
         let (heads, _) = heads.as_chunks::<UNROLLED>();
         let (places, _) = places.as_chunks_mut::<UNROLLED>();
@@ -192,7 +193,7 @@ impl Tree {
     }
 }
 
-/// Index of the leaf for `head`, starting at a node in the first of `layers`.
+/// Returns the index of the leaf for `head`. The search starts at the node `place` in the first of `layers`.
 #[inline(always)]
 fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, head: i64) -> usize {
     // A loop is used instead of a fold, because a closure would not be compiled for the CPU's vector instructions.
@@ -202,23 +203,24 @@ fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, hea
     place
 }
 
-/// Index, in the next lower layer, of the child for `head` of the node at `place`.
+/// Returns the index of the child for `head`, in the next lower layer. `place` is the position of the node.
 #[inline(always)]
 fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usize {
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// The cache line at `place`, which is the number of heads before it in its layer.
+/// Returns the cache line at `place`. `place` is the number of heads before the cache line in its layer.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
-    // SAFETY: `place` is 0 in the root, and `child` and the entry lead to nodes that exist. At most as many heads of
-    // a node are below another as were set, and those are one fewer than its children; the values that pad a node are
-    // below none.
+    // SAFETY: `place` is 0 in the root, and `child` and the entry table lead only to nodes that exist. The number of
+    // heads of a node that are below another head is at most the number of heads that were set. The number of heads
+    // that were set is one less than the number of the node's children. The padding values of a node are never below
+    // a head.
     unsafe { &*layer.as_ptr().cast::<i64>().add(place).cast() }
 }
 
-/// A tree, and the comparison method of the CPU.
+/// A tree, and the comparison method that the CPU supports.
 struct TreeIndex<C> {
     tree: Tree,
     compare: C,
@@ -249,7 +251,7 @@ impl<C: Compare> HeadIndex for TreeIndex<C> {
     }
 }
 
-/// The search for a single head.
+/// The search for one head.
 struct One<'a>(&'a Tree);
 
 impl Search for One<'_> {
@@ -263,7 +265,7 @@ impl Search for One<'_> {
     }
 }
 
-/// The search for a key, compiled together with the comparison of its prefix.
+/// The search for one key. The search is compiled together with the comparison of the key's prefix.
 struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {
@@ -281,14 +283,14 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// The rank of a key whose head ties. This code is separate from the code of the frequent case.
+/// Returns the rank of a key whose head equals a stored head. This code is separate, because the case is rare.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
     suffixes.settle(bound, key)
 }
 
-/// The rank of a key that lacks the common prefix or is too short for the fast search.
+/// Returns the rank of a key that lacks the common prefix, or is too short for the fast search.
 #[cold]
 #[inline(never)]
 fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
@@ -299,7 +301,7 @@ fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
     }
 }
 
-/// The search for up to [`GROUP`] heads, layer by layer.
+/// The search for up to [`GROUP`] heads, one layer after the other.
 struct Many<'a>(&'a Tree);
 
 impl<'a> Search for Many<'a> {
@@ -317,7 +319,8 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Sizes around the sizes at which a layer is added: 264, 2376 and 21384 heads. Three heads are added by the test.
+    /// Sizes around the sizes at which the tree gets another layer: 264, 2376 and 21384 heads. The test adds three
+    /// heads to each size.
     const SIZES: [usize; 9] = [261, 262, 648, 2373, 2374, 5829, 21_381, 21_400, 200_000];
 
     #[test]
@@ -336,7 +339,8 @@ mod tests {
         }
     }
 
-    /// A leaf per eight heads, and a node per nine nodes of the next lower layer: nine bytes per head.
+    /// Tests the sizes of layers. Eight heads need one leaf, and nine nodes need one node of the next higher layer,
+    /// so the tree needs nine bytes per head.
     #[test]
     fn layers_are_nine_times_as_wide_as_the_one_above() {
         let layers = |count: u64| {

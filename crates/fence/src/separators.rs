@@ -1,10 +1,10 @@
-//! The separators of one table, in one arena.
+//! The separators of one SSTable, in one buffer.
 
-/// Separators are strictly increasing byte strings, one per block, in one arena that is padded for wide loads.
+/// Strictly increasing byte strings, one per block. All separators are in one buffer, with padding for wide loads.
 #[derive(Clone, Debug)]
 pub struct Separators {
     arena: Vec<u8>,
-    /// The end of each separator. A separator starts where the previous one ends.
+    /// The end of each separator in the buffer. A separator starts where the previous separator ends.
     ends: Vec<u32>,
 }
 
@@ -18,7 +18,7 @@ impl Separators {
     /// Appends a separator. The separator must be above the previous separator.
     ///
     /// # Panics
-    /// If the separators of one table exceed 4 GiB.
+    /// Panics if the total length of an SSTable's separators exceeds 4 GiB.
     pub fn push(&mut self, separator: &[u8]) {
         debug_assert!(self.is_empty() || self.get(self.len() - 1) < separator, "separators must increase");
         self.arena.truncate(self.arena.len() - types::PADDING);
@@ -27,38 +27,38 @@ impl Separators {
         self.arena.resize(self.arena.len() + types::PADDING, 0);
     }
 
-    /// The number of separators.
+    /// Returns the number of separators.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are no separators.
+    /// Returns whether there are no separators.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Separator number `index`.
+    /// Returns separator number `index`.
     ///
     /// # Panics
-    /// If there is no such separator.
+    /// Panics if the separator does not exist.
     #[inline]
     pub fn get(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.arena[start..self.ends[index] as usize]
     }
 
-    /// The end of each separator in the arena, in bytes.
+    /// Returns the end of each separator in the buffer, as a byte offset.
     #[inline]
     pub(crate) fn ends(&self) -> &[u32] {
         &self.ends
     }
 
-    /// All separators, in order.
+    /// Iterates over all separators in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// The number of separators at or below `key`, by binary search over the separators themselves.
+    /// Returns the number of separators at or below `key`. The binary search compares whole separators.
     #[inline]
     pub fn rank(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.len());
@@ -73,7 +73,7 @@ impl Separators {
         low
     }
 
-    /// The memory of the separators, in bytes.
+    /// Returns the memory of the separators in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.arena.len() + self.ends.len() * size_of::<u32>()
     }

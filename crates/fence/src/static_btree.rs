@@ -1,12 +1,13 @@
-//! A static B-tree on disk: written once, read page by page through the block cache, without memory.
+//! A static B-tree on disk. The tree is written once, needs no memory, and is read page by page through the block
+//! cache.
 //!
-//! The root is page 0. The inner layers follow from top to bottom, and then the leaves. A footer of 20 bytes describes
-//! the geometry. A lookup reads one page per layer and searches in it. Source: the SSTs of the document csc443, section
-//! 4.2.3, with byte-string separators of any length instead of integer keys.
+//! The root is page 0. The inner layers follow from top to bottom, and then the leaves. A footer of 20 bytes
+//! describes the sizes of the tree. A lookup reads and searches one page per layer. Source: the SSTs of the document
+//! csc443, section 4.2.3. Here, separators are byte strings of any length instead of integer keys.
 //!
-//! A page is `page_bytes` long, unless the separator between two children does not fit. A longer page takes as many
-//! page lengths as it needs, contiguously, and its parent stores how many. Each layer still costs one read. A long
-//! separator is kept as low in the tree as possible, and costs only the searches that pass it.
+//! A page is `page_bytes` long, unless the separator between two children does not fit. A longer page takes several
+//! consecutive page lengths, and its parent stores their number. Each layer still costs one read. A long separator
+//! is stored as low in the tree as possible, so that only few searches read it.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
 const TAG: Tag = *b"sbtr";
 const FOOTER_BYTES: u64 = 20;
 
-/// The maximum number of layers of any tree in which each layer is at most half as wide as the next lower layer, and
-/// block numbers have 32 bits.
+/// Maximum number of layers of a tree. Each layer is at most half as wide as the next lower layer, and block numbers
+/// have 32 bits.
 const MAX_LAYERS: u32 = 33;
 
 /// A policy that builds static B-trees.
@@ -91,7 +92,7 @@ impl FencePolicy for StaticBTree {
 }
 
 impl StaticBTree {
-    /// The layers of the tree, the root first.
+    /// Returns the layers of the tree. The first layer is the root.
     fn layers<'a>(&self, input: &FenceInput<'a>) -> Vec<Layer<'a>> {
         let mut layers = vec![self.layer(Kind::Leaf, &input.separators.iter().collect::<Vec<_>>())];
         while layers[0].nodes.len() > 1 {
@@ -101,7 +102,7 @@ impl StaticBTree {
         layers
     }
 
-    /// Builds one layer over children. The first separators of the children are `firsts`.
+    /// Builds the layer above some children. `firsts` has the first separator of each child.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {
@@ -113,37 +114,38 @@ impl StaticBTree {
     }
 }
 
-/// One layer of a tree under construction.
+/// One layer of a tree that is being built.
 struct Layer<'a> {
     nodes: Vec<Node<'a>>,
-    /// The page on which each node starts, counted from the start of the layer, and the end of the last node.
+    /// The page at which each node starts, relative to the start of the layer. The last element is the end of the
+    /// last node.
     starts: Vec<u32>,
 }
 
 impl Layer<'_> {
-    /// The number of pages of the layer.
+    /// Returns the number of pages of the layer.
     fn pages(&self) -> u32 {
         self.starts[self.starts.len() - 1]
     }
 }
 
-/// One page of a tree under construction, or several consecutive pages if a separator is long.
+/// One page of a tree that is being built, or several consecutive pages if a separator is long.
 struct Node<'a> {
     kind: Kind,
-    /// The number of the node's first child in the next lower layer.
+    /// The number of the node's first child, in the next lower layer.
     first: usize,
     /// The first separator under each child.
     firsts: Vec<&'a [u8]>,
 }
 
 impl Node<'_> {
-    /// The number of page lengths of the node.
+    /// Returns the number of page lengths that the node takes.
     fn pages(&self, page_bytes: u64) -> u32 {
         (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
     }
 
-    /// Appends the node. The children of the node are data blocks, or nodes of the layer `below`, which starts at page
-    /// `below_start`.
+    /// Appends the node to `stored`. The children of the node are data blocks, or nodes of the layer `below`, which
+    /// starts at the page `below_start`.
     fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
         let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {
             let bounds = &below.starts[self.first..=self.first + self.firsts.len()];
@@ -157,15 +159,15 @@ impl Node<'_> {
     }
 }
 
-/// The geometry of a tree, known without reading a page.
+/// The sizes of a tree, from the tree's footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
     page_bytes: u64,
-    /// The number of layers, which is the number of pages read per lookup.
+    /// The number of layers. A lookup reads one page per layer.
     layers: u32,
-    /// The number of page lengths of the root.
+    /// The number of page lengths that the root takes.
     root_pages: u32,
-    /// The number of page lengths of all nodes.
+    /// The number of page lengths that all nodes take.
     pages: u32,
 }
 
@@ -175,7 +177,7 @@ impl Geometry {
         numbers.into_iter().flat_map(u32::to_le_bytes).chain(TAG).collect()
     }
 
-    /// Reads the footer of a tree whose pages take `tree_bytes`.
+    /// Reads the footer of a tree whose pages have `tree_bytes` bytes in total.
     fn from_footer(mut footer: &[u8], tree_bytes: u64) -> Result<Self, FenceError> {
         let mut numbers = u32s(take(&mut footer, FOOTER_BYTES as usize - TAG.len())?);
         let mut number = || numbers.next().expect("four numbers in sixteen bytes");
@@ -262,7 +264,7 @@ mod tests {
         }
     }
 
-    /// The root is first, then the inner layers, then the leaves in order.
+    /// Tests the order of pages: first the root, then the inner layers, then the leaves.
     #[test]
     fn pages_lie_from_top_to_bottom() {
         let (geometry, table) = tree(512, &numbered(3000));

@@ -1,4 +1,4 @@
-//! The stored form of separators, for the fences that read all of them when a table is opened.
+//! The stored form of separators, for fences that read all separators when an SSTable is opened.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | lengths u32 × count | separators, end to end | whatever the fence adds
@@ -10,12 +10,12 @@ use types::Bytes;
 use crate::fence::{FenceError, TableView};
 use crate::separators::Separators;
 
-/// The tag of the fence that wrote the bytes.
+/// Four bytes that identify the fence that wrote the stored bytes.
 pub(crate) type Tag = [u8; 4];
 
 const U32: usize = size_of::<u32>();
 
-/// Encodes the separators with a tag.
+/// Encodes a tag and the separators as bytes.
 pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
     let mut stored = Vec::from(tag);
     stored.extend((separators.len() as u32).to_le_bytes());
@@ -24,12 +24,12 @@ pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
     stored
 }
 
-/// Reads all bytes that the fence of `table` stored under `tag`: one separator per block, and the bytes after the
-/// separators.
+/// Reads all bytes that the fence of `table` stored with the tag `tag`. Returns one separator per block, and the
+/// bytes after the separators.
 ///
 /// # Errors
-/// If another fence wrote the bytes, the number of separators is not the number of blocks, the separators do not
-/// increase, a length is outside of the bytes, or reading fails.
+/// Returns an error in five cases. Another fence wrote the bytes. The number of separators is not the number of
+/// blocks. The separators do not increase. A length is outside of the bytes. Reading fails.
 pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes), FenceError> {
     let stored = table.read_stored(0..table.stored_bytes())?;
     let mut rest: &[u8] = &stored;
@@ -54,10 +54,10 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     Ok((separators, stored.slice(read..stored.len())))
 }
 
-/// Appends a separator that was read.
+/// Appends a separator that was read from storage.
 ///
 /// # Errors
-/// If the separator is not above the previous separator.
+/// Returns an error if the separator is not above the previous separator.
 pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
     if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
         return Err(corrupt(format!("separator {} is not above the previous separator", separators.len())));
@@ -66,10 +66,10 @@ pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Resul
     Ok(())
 }
 
-/// Reads the separators that the fence of `table` stored under `tag`, with no other bytes.
+/// Reads the separators that the fence of `table` stored with the tag `tag`. No other bytes may follow.
 ///
 /// # Errors
-/// The errors of [`read`], and an error if more bytes follow.
+/// Returns the errors that [`read`] describes, and an error if more bytes follow.
 pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separators, FenceError> {
     match read(tag, table)? {
         (separators, rest) if rest.is_empty() => Ok(separators),
@@ -77,10 +77,10 @@ pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separat
     }
 }
 
-/// Cuts `count` bytes off the front of `rest`.
+/// Removes `count` bytes from the start of `rest`, and returns them.
 ///
 /// # Errors
-/// If there are fewer.
+/// Returns an error if `rest` has fewer bytes.
 pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], FenceError> {
     let (front, back) = rest
         .split_at_checked(count)
@@ -89,7 +89,7 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], Fe
     Ok(front)
 }
 
-/// The little-endian numbers in `bytes`. An incomplete number at the end is omitted.
+/// Iterates over the little-endian numbers in `bytes`. An incomplete number at the end is omitted.
 pub(crate) fn u32s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
     bytes.chunks_exact(U32).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")))
 }

@@ -1,9 +1,9 @@
-//! Separators in a form for fast searches: without their common prefix, with 8-byte heads.
+//! Separators in a form for fast searches: without their common prefix, and with 8-byte prefixes (heads).
 //!
-//! The cost of a search over byte strings is caused by memory accesses to the strings, and not by the number of steps.
-//! After the common prefix, the next eight bytes, compared as one big-endian number, nearly always distinguish two
-//! separators. The strings are compared only if these heads tie. If all suffixes have the same length of at most eight
-//! bytes, as those of integers do, the heads contain the suffixes in full, and nothing else is kept.
+//! Memory accesses to strings, not the number of steps, dominate the time of a search over byte strings. A head is
+//! the next eight bytes after the common prefix, as one big-endian number. Two separators nearly always have
+//! different heads. The strings are compared only if two heads are equal. If all suffixes have the same length of at
+//! most eight bytes, the heads contain the whole suffixes, and nothing else is stored. Integer keys are an example.
 #![allow(clippy::inline_always)] // see `line`
 
 use types::{common_prefix, head};
@@ -11,57 +11,57 @@ use types::{common_prefix, head};
 use crate::separators::Separators;
 use prefetch::prefetch;
 
-/// All separators of a table except the first, without their common prefix, next to their heads.
+/// All separators of an SSTable except the first, without their common prefix, and with their heads.
 ///
-/// The first separator never decides, because a key below it also belongs to block 0. The number of other separators at
-/// or below a key is therefore the block of the key.
+/// The first separator is not needed, because a key below the first separator also belongs to block 0. The number of
+/// other separators at or below a key is therefore the block number of the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    /// The head of the prefix, and a mask with ones for the bits of the prefix.
+    /// The first eight bytes of the prefix, and a mask whose 1 bits cover the prefix.
     prefix_head: u64,
     prefix_mask: u64,
     count: usize,
     rest: Rest,
 }
 
-/// The bytes of the suffixes that the heads do not contain.
+/// The bytes of the suffixes that are not in the heads.
 enum Rest {
-    /// No suffix bytes are stored, because all suffixes have this length, which is at most eight.
+    /// The heads contain the whole suffixes. All suffixes have this length, which is at most eight bytes.
     OfLength(usize),
-    /// All suffixes, including their heads.
+    /// All suffixes in full, including the bytes in the heads.
     Arena(Separators),
 }
 
-/// The position of the first sorted head that is at or above a given head.
+/// The position of the first stored head that is at or above a searched head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// The number of heads below the searched head.
+    /// The number of stored heads below the searched head.
     pub(crate) rank: u32,
-    /// Whether the head at the bound exists and equals the searched head.
+    /// Whether the stored head at this position may equal the searched head.
     pub(crate) may_tie: bool,
 }
 
 impl Bound {
-    /// The bound at `rank` of sorted `heads`.
+    /// Returns the bound of `head` in the sorted `heads`, whose rank is known.
     #[inline]
     pub(crate) fn at(heads: &[u64], rank: usize, head: u64) -> Self {
         Self { rank: rank as u32, may_tie: heads.get(rank) == Some(&head) }
     }
 }
 
-/// The order of a key relative to all separators except the first, by their common prefix.
+/// Comparison of a key with the common prefix of all separators except the first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PrefixOrder {
-    /// The key is below all separators.
+    /// The key is below all of these separators.
     Below,
-    /// The key is above all separators.
+    /// The key is above all of these separators.
     Above,
-    /// The key shares the common prefix. The value is the head of the bytes after the prefix.
+    /// The key has the common prefix. The value is the head of the bytes after the prefix.
     Within(u64),
 }
 
 impl Suffixes {
-    /// Cuts the common prefix, and returns the heads of the suffixes too, in order.
+    /// Cuts the common prefix. Returns the suffixes, and their heads in sorted order.
     pub(crate) fn new(separators: &Separators) -> (Self, Vec<u64>) {
         let others = || separators.iter().skip(1);
         let shared = match (others().next(), others().last()) {
@@ -80,19 +80,20 @@ impl Suffixes {
         (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
-    /// The number of separators, not counting the first separator.
+    /// Returns the number of separators. The first separator does not count.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// The order of `key` relative to the separators, by their common prefix.
+    /// Compares `key` with the common prefix of the separators.
     #[inline]
     pub(crate) fn place(&self, key: &[u8]) -> PrefixOrder {
         self.head_behind(key).map_or_else(|| self.place_at_length(key), PrefixOrder::Within)
     }
 
-    /// The head of the bytes after the prefix in `key`, if it is available without a slow path. This needs a short
-    /// prefix, as in nearly all cases, a key that shares the prefix, and eight more bytes of the key.
+    /// Returns the head of the bytes after the prefix in `key`, if the fast path can compute the head. The fast path
+    /// needs a short prefix, a key that has the prefix, and eight more bytes of the key. Nearly all keys fulfil
+    /// these conditions.
     #[inline(always)]
     pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
         let length = self.prefix.len();
@@ -111,13 +112,14 @@ impl Suffixes {
         }
     }
 
-    /// The number of separators at or below a key that shares their prefix, starting from the bound of its head.
+    /// Returns the number of separators at or below a key that has the common prefix. `bound` is the bound of the
+    /// key's head.
     #[inline(always)]
     pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
         let rank = bound.rank as usize;
         match &self.rest {
             _ if !bound.may_tie || rank == self.count => rank,
-            // With equal heads, a longer key is a larger key, and no two separators tie.
+            // If the heads are equal, the longer key is the larger key. No two separators are equal.
             Rest::OfLength(length) => rank + usize::from(key.len() >= self.prefix.len() + length),
             Rest::Arena(arena) => settle(arena, rank, &key[self.prefix.len()..]),
         }
@@ -131,7 +133,7 @@ impl Suffixes {
         }
     }
 
-    /// Prefetches the first cache line of separator `rank`, if that exists.
+    /// Prefetches the first cache line of separator `rank`, if the separator exists.
     #[inline]
     pub(crate) fn prefetch_suffix(&self, rank: u32) {
         if let Rest::Arena(arena) = &self.rest
@@ -141,7 +143,7 @@ impl Suffixes {
         }
     }
 
-    /// The memory of the suffixes in bytes.
+    /// Returns the memory of the suffixes in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let rest = match &self.rest {
             Rest::OfLength(_) => 0,
@@ -151,7 +153,7 @@ impl Suffixes {
     }
 }
 
-/// Advances by steps that double, because ties are few in most tables.
+/// Advances in steps that double, because most SSTables have few equal heads.
 #[inline(never)]
 fn settle(arena: &Separators, rank: usize, suffix: &[u8]) -> usize {
     let at_or_below = |rank: usize| rank < arena.len() && arena.get(rank) <= suffix;
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(suffixes.place(b"user17"), PrefixOrder::Within(head(b"17")));
     }
 
-    /// Tests both methods to place a key, over the whole range of prefix lengths.
+    /// Tests that the fast and the slow comparison with the prefix agree, for all lengths of the prefix.
     #[test]
     fn short_and_long_prefixes_are_told_alike() {
         let bytes: Vec<u8> = (1..40).collect();
@@ -231,8 +233,8 @@ mod tests {
         assert_eq!(suffixes.settle(Bound { rank: 1, may_tie: true }, b"same-head"), 1);
     }
 
-    /// Suffixes of equal length are equal to their heads. A key is at or above the separator with an equal head, unless
-    /// the key is a proper prefix of the separator.
+    /// Tests suffixes of equal length, which equal their heads. A key is at or above the separator with an equal
+    /// head, unless the key is a proper prefix of the separator.
     #[test]
     fn integers_are_their_heads() {
         let numbers: Vec<[u8; 8]> = [0u64, 0, 256, 512, u64::MAX].map(u64::to_be_bytes).to_vec();

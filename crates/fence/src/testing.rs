@@ -1,4 +1,4 @@
-//! Helpers for the tests of fences that are read page by page.
+//! Helpers for the tests of fences whose pages are read one by one.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use types::Bytes;
 use crate::fence::{TableReadError, TableView};
 use crate::separators::Separators;
 
-/// A table that consists only of its fence, and records which pages are read.
+/// An SSTable that consists only of its fence, and records the pages that are read.
 pub(crate) struct Stored {
     pub(crate) bytes: Bytes,
     blocks: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Creates the table whose fence over `separators` was stored as `bytes`.
+    /// Creates an SSTable whose fence has the given separators and stored bytes.
     pub(crate) fn new(bytes: &[u8], separators: &Separators) -> Self {
         let (bytes, blocks) = (Bytes::copy_from(bytes), separators.len() as u32);
         Self { bytes, blocks, pages: RefCell::default() }
@@ -46,7 +46,7 @@ impl TableView for Stored {
     }
 }
 
-/// Returns `count` keys at even distances.
+/// Returns `count` separators at even distances.
 pub(crate) fn numbered(count: u32) -> Separators {
     let mut separators = Separators::default();
     (0..count).for_each(|i| separators.push(format!("user{:020}", i * 10).as_bytes()));

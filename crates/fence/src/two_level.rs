@@ -1,15 +1,15 @@
-//! A partitioned fence: one separator per page is in memory, and the pages are read through the block cache.
+//! A partitioned fence. One separator per page is in memory, and the pages are read through the block cache.
 //!
-//! A search finds its page by the heads of the few separators in memory, in a static tree, and reads this page.
-//! Compared with a plain fence, memory shrinks by the number of separators on a page, about two hundred. Frequently
-//! searched pages stay in the cache. Source: RocksDB, "Partitioned Index Filters"
+//! A search finds its page by the heads of the separators in memory, which form a static tree. Then it reads the
+//! page. Compared with a fence in memory, the memory is smaller by the number of separators per page, about two
+//! hundred. Frequently searched pages stay in the cache. Source: RocksDB, "Partitioned Index Filters"
 //! (`docs/_posts/2017-05-12-partitioned-index-filter.markdown`).
 //!
 //! ```text
 //! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
 //! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
 //! ```
-//! Pages have the format of leaves of a static B-tree. A page with a separator longer than one page length occupies
+//! Pages have the format of the leaves of a static B-tree. A page with a separator that is longer than a page takes
 //! several page lengths.
 
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// Bytes per page in the top of the fence, without the first separator of the page.
+/// Bytes per page in the upper part of the fence, without the first separator of the page.
 const TOP_BYTES: usize = 12;
 
 /// A policy that builds partitioned fences.
@@ -98,12 +98,12 @@ impl FencePolicy for TwoLevel {
     }
 }
 
-/// The upper part of a partitioned fence, in memory.
+/// A partitioned fence: its upper part is in memory.
 struct TwoLevelFence {
     page_bytes: u64,
-    /// The end of each page, in page lengths. A page starts where the previous page ends.
+    /// The end of each page, as a number of page lengths. A page starts where the previous page ends.
     ends: Vec<u32>,
-    /// The first separators of all pages except the first, without their common prefix.
+    /// The first separators of all pages except the first page, without their common prefix.
     firsts: Suffixes,
     index: Box<dyn HeadIndex>,
 }
@@ -129,14 +129,14 @@ impl TwoLevelFence {
         Ok(Self { page_bytes, ends, firsts, index: s_tree::index(&heads) })
     }
 
-    /// The byte range of a page.
+    /// Returns the byte range of a page in the stored bytes.
     fn range(&self, page: usize) -> Range<u64> {
         let start = if page == 0 { 0 } else { self.ends[page - 1] };
         u64::from(start) * self.page_bytes..u64::from(self.ends[page]) * self.page_bytes
     }
 }
 
-/// Reads the ends of all pages and their first separators.
+/// Reads the ends and the first separators of all pages.
 fn read_top(
     mut top: &[u8],
     pages: u32,
@@ -211,7 +211,8 @@ mod tests {
                 assert_eq!(pages.len(), 1);
                 assert_eq!(pages[0].end - pages[0].start, page_bytes);
             }
-            // A page costs one separator, its head and its offset. A separator takes at least 5 bytes of its page.
+            // A page needs memory for one separator, its head and its offset. On the page, a separator takes at
+            // least 5 bytes.
             assert!(fence.memory_bytes() < 20_000 * 5 / page_bytes as usize * 60 + 1000);
         }
     }

@@ -1,4 +1,4 @@
-//! Tests that every fence and every culling of the catalogs keeps every invariant.
+//! Tests that every fence and every culling method of the catalogs keeps every invariant.
 
 use catalog::laws;
 use lsmbench_fence::{CATALOG, conformance, culling};

@@ -1,4 +1,4 @@
-//! Whether a result is an upper or a lower bound of a claim.
+//! A bound: whether the result of a computation is an upper or a lower limit for a claim.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Name of the bound in files and on pages.
+    /// Returns the name of the bound in files and on pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::AtLeast => "at least",
@@ -24,7 +24,7 @@ impl Bound {
     }
 }
 
-/// Prefix of a number that is a bound: `at most `.
+/// Returns the words before a number that is a bound, such as `at most `. Empty if the number is not a bound.
 pub(crate) fn bounding(bound: Option<Bound>) -> String {
     bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
 }

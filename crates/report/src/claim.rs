@@ -1,4 +1,4 @@
-//! The claims of a document. The file `claims.csv` has one claimed number per row.
+//! The claims of a document: the numbers that the document states. Each row of the file `claims.csv` has one claim.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -12,44 +12,45 @@ use crate::texts::same;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Identifier of the claim: `cs265-001`.
+    /// Identifier of the claim, such as `cs265-001`.
     pub id: String,
     /// The section that states the claim.
     pub section: String,
-    /// The figure or table with the number; empty for prose, `table` for a table without a number.
+    /// The figure or table that contains the number. Empty for a number in prose, and `table` for a table without a
+    /// number.
     pub figure: String,
-    /// The subject of the claim: a variant, or a row of a table.
+    /// The subject of the claim, such as a variant or the name of a table row.
     pub subject: String,
-    /// The measured quantity.
+    /// The quantity that the document measured.
     pub metric: String,
-    /// The parameters of the measurement, as far as the document states them.
+    /// The parameters of the measurement that the document states.
     #[serde(deserialize_with = "params")]
     pub params: BTreeMap<String, String>,
-    /// The number, in `unit`.
+    /// The claimed number, in the unit `unit`.
     pub value: f64,
-    /// The unit of `value`. All claims about a metric use the same unit.
+    /// The unit of `value`. All claims with the same metric use the same unit.
     pub unit: String,
-    /// Whether the number is exact, approximate, a bound or one end of a range.
+    /// Whether the claimed number is exact, approximate, a bound, or one end of a range.
     #[serde(rename = "bound")]
     pub standing: Statement,
 }
 
-/// The way in which a document states a number.
+/// The way in which a document states a number, such as an exact value or an upper limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Statement {
-    /// An exact value, from a table.
+    /// An exact value, as in a table.
     #[serde(rename = "exact")]
     Exact,
     /// An approximate value, stated in prose.
     #[serde(rename = "about")]
     About,
-    /// "More than".
+    /// A lower limit, such as "more than 5".
     #[serde(rename = "at least")]
     AtLeast,
-    /// "No more than".
+    /// An upper limit, such as "no more than 5".
     #[serde(rename = "at most")]
     AtMost,
-    /// "Up to": the largest of several values.
+    /// The largest of several values, such as "up to 5".
     #[serde(rename = "up to")]
     UpTo,
     /// The lower end of a range. Another claim is the upper end.
@@ -61,7 +62,7 @@ pub enum Statement {
 }
 
 impl Statement {
-    /// The standing of the other end of a range; `None` if the claim is not an end of a range.
+    /// Returns the statement of the other end of a range. `None` if the claim is not an end of a range.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),
@@ -72,7 +73,7 @@ impl Statement {
 }
 
 impl Claim {
-    /// A claim without a name, for a value that the document does not state.
+    /// Creates a claim without a name, for a value that the document does not state.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),
@@ -87,13 +88,13 @@ impl Claim {
         }
     }
 
-    /// Whether parameter `param` of the claim has this value, as a text or as a number.
+    /// Returns whether the parameter `param` of the claim equals `value`, as a text or as a number.
     pub fn has(&self, param: &str, value: &str) -> bool {
         self.params.get(param).is_some_and(|own| same(own, value))
     }
 }
 
-/// All claims of a document, in its order.
+/// All claims of a document, in the order of the document.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     claims: Vec<Claim>,
@@ -104,7 +105,8 @@ impl Claims {
     /// Reads `claims.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read; a row that is not a valid claim; a name or a metric that contradicts another row.
+    /// Returns an error in three cases: the file cannot be read, a row is not a valid claim, or a name or a metric
+    /// contradicts another row.
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let whole = |message: String| ClaimsError::File { path: path.to_owned(), message };
         let mut reader = csv::Reader::from_path(path).map_err(|error| whole(error.to_string()))?;
@@ -149,12 +151,12 @@ impl Claims {
         Ok(())
     }
 
-    /// The claim with this name.
+    /// Returns the claim with the name `id`, if it exists.
     pub fn get(&self, id: &str) -> Option<&Claim> {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// The claim at the other end of the range, if `claim` is one end of a range.
+    /// Returns the claim at the other end of the range, if `claim` is one end of a range.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {
@@ -164,13 +166,13 @@ impl Claims {
         self.claims.iter().find(|other| other.standing == standing && said(other) == own)
     }
 
-    /// All claims.
+    /// Returns all claims of the document.
     pub fn all(&self) -> &[Claim] {
         &self.claims
     }
 }
 
-/// Parses `key=value;…` into pairs.
+/// Parses a text such as `key=value;…` into pairs of a key and a value.
 fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let mut params = BTreeMap::new();
@@ -185,7 +187,7 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     Ok(params)
 }
 
-/// The error message of the CSV reader for a row, with the name of the column.
+/// Returns the CSV reader's error message about a row, with the name of the column.
 fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {

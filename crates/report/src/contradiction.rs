@@ -47,7 +47,7 @@ pub enum ContradictionKind {
 }
 
 impl ContradictionKind {
-    /// Name of the kind on pages.
+    /// Returns the name of the kind on pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Impossible => "impossible",
@@ -75,7 +75,7 @@ pub struct ContradictionSide {
     /// Arguments of the computation.
     #[serde(default)]
     pub with: BTreeMap<String, Argument>,
-    /// Side on which the result bounds the claim.
+    /// Whether the result is a lower or an upper limit of the claim.
     #[serde(default)]
     pub bound: Option<Bound>,
     /// Allowed deviation, relative to the claimed number.
@@ -93,12 +93,12 @@ pub enum Claimed {
     Claim(String),
 }
 
-/// One side of a contradiction, with the result of its computation.
+/// One side of a contradiction, together with the result of its computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The statement that is checked, and its subject.
+    /// The claimed quantity and its subject.
     pub side: String,
-    /// The claim with the number of the side.
+    /// The claim that states the number of the side.
     pub claim: Claim,
     /// The result of the computation.
     pub computed: f64,
@@ -108,7 +108,7 @@ pub struct Checked {
     pub holds: bool,
 }
 
-/// The ruling on a contradiction.
+/// The ruling on a contradiction, which follows from the computations of the sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ruling {
     /// No side agrees with the computation.
@@ -125,7 +125,7 @@ impl Ruling {
     /// All rulings.
     pub const ALL: [Self; 4] = [Self::Refuted, Self::Decided, Self::Stands, Self::Open];
 
-    /// Name of the ruling on pages and in files.
+    /// Returns the name of the ruling on pages and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refuted => "refuted",
@@ -136,10 +136,10 @@ impl Ruling {
     }
 }
 
-/// A contradiction with its checked sides and its ruling.
+/// A contradiction with the results of its computations and with its ruling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
-    /// The folder name of the document.
+    /// The folder name of the document that contains the contradiction.
     pub document: String,
     /// The contradiction.
     pub contradiction: Contradiction,
@@ -150,11 +150,12 @@ pub struct Settled {
 }
 
 impl Contradiction {
-    /// Checks the sides against their computations.
+    /// Computes each side of the contradiction, and derives the ruling.
     ///
     /// # Errors
-    /// A message. Cases: a contradiction with neither sides nor a reason in `open`, or with both; a side whose claim or
-    /// computation does not exist; arguments that the computation rejects.
+    /// Returns a message in four cases. The contradiction has neither sides nor a reason in `open`. A contradiction
+    /// has both sides and a reason. A side names a claim or a computation that does not exist. A computation rejects
+    /// its arguments.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
             return Err(format!(
@@ -192,13 +193,13 @@ impl ContradictionSide {
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
-        // A side also holds if the claim is far from its bound, on the right side.
+        // If the computation is a bound, a claim that is far from the bound on the possible side also agrees.
         let is_kept = self.bound.is_some() && judged.finding == Finding::DirectionOnly;
         let holds = judged.finding == Finding::Reproduced || is_kept;
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
     }
 
-    /// The claimed number, in the form of a claim.
+    /// Returns the claim that a side names, or an unnamed claim with the side's number.
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
             Claimed::Claim(id) => {
@@ -250,7 +251,7 @@ mod tests {
                 "[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"\nwith = { x = 1 }",
                 "bloom_bits has no argument \"x\"",
             ),
-            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"", "with has no fpr"),
+            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"", "with: fpr is missing"),
             (
                 "[[check]]\nside = \"a\"\nclaimed = \"x-1\"\ncomputed = \"bloom_bits\"",
                 "claims.csv has no claim x-1",

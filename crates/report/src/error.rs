@@ -1,27 +1,27 @@
-//! Errors in files of claims, worded so that the maintainer of the file can fix them.
+//! Errors in files of claims. The messages help the maintainer of the file to fix the errors.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// An error in claims: a file that cannot be read, or a row that contradicts the tables.
+/// An error in a file of claims.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
-    /// A file of claims that cannot be read.
+    /// The file cannot be read.
     #[error("{}: {message}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error message.
         message: String,
     },
-    /// A row that is not a valid claim.
+    /// A row of the file is not valid, or contradicts another row.
     #[error("{}:{line}: {message}", path.display())]
     Row {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The line of the row, from 1.
         line: u64,
         /// The error message.
         message: String,

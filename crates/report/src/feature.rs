@@ -1,4 +1,5 @@
-//! The features of the documented systems, and the place of each feature in this repository: `features.csv`.
+//! The features of the documented systems, and the settings or files of this repository that implement the features:
+//! `features.csv`.
 
 use std::path::Path;
 
@@ -16,11 +17,11 @@ pub struct Feature {
     pub feature: String,
     /// The sections of the document that describe the feature.
     pub section: String,
-    /// Whether the feature can be used here.
+    /// Whether this repository has the feature.
     pub reachable: Reach,
-    /// The file or folder of the feature. Several are separated by `; `.
+    /// The settings, files or folders that implement the feature, separated by `; `.
     pub path: String,
-    /// The difference from the document, or the work that is missing.
+    /// The difference from the document, or the part of the feature that is missing.
     pub note: String,
 }
 
@@ -28,19 +29,19 @@ pub struct Feature {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// Available as the document describes it.
+    /// The feature works as the document describes it.
     Yes,
-    /// Available in part, or in another way.
+    /// The feature works in part, or in another way.
     Partly,
-    /// The feature is not available.
+    /// The feature is missing.
     No,
 }
 
 impl Reach {
-    /// All values.
+    /// All values, from the best to the worst.
     pub const ALL: [Self; 3] = [Self::Yes, Self::Partly, Self::No];
 
-    /// Name of the value in the file.
+    /// Returns the name of the value in the file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -51,10 +52,10 @@ impl Reach {
 }
 
 impl Feature {
-    /// Reads `features.csv`.
+    /// Reads the features in the file `features.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read, or a row that is not a valid feature.
+    /// Returns an error if the file cannot be read, or if a row is not a valid feature.
     pub fn read(path: &Path) -> Result<Vec<Self>, ClaimsError> {
         let file =
             |error: csv::Error| ClaimsError::File { path: path.to_owned(), message: error.to_string() };
@@ -62,7 +63,7 @@ impl Feature {
         reader.deserialize().map(|row| row.map_err(file)).collect()
     }
 
-    /// The settings or files that implement the feature.
+    /// Returns the settings, files or folders that implement the feature.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.path.split("; ").map(str::trim).filter(|place| !place.is_empty())
     }

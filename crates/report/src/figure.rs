@@ -1,10 +1,10 @@
-//! The contents of the pages: systems, their figures, and the answers to each figure.
+//! The contents of the report pages: systems, the figures of each system, and the answers to each figure.
 
 use std::collections::BTreeMap;
 
 use crate::{Claim, FigureSource, Finding, Judgement};
 
-/// A claim with its judgement.
+/// A claim together with its judgement.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
@@ -13,41 +13,41 @@ pub struct Judged {
     pub judgement: Judgement,
 }
 
-/// A chart, rendered as SVG.
+/// A chart in SVG format.
 #[derive(Clone, Debug)]
 pub struct SvgChart {
     /// The file name without extension.
     pub name: String,
     /// The text alternative of the chart.
     pub title: String,
-    /// The chart.
+    /// The chart as SVG text.
     pub svg: String,
-    /// The chart at the width of a phone.
+    /// The chart as SVG text, with the width of a phone screen.
     pub phone: String,
 }
 
-/// The run that an answer is based on.
+/// A note about the run from which an answer comes.
 #[derive(Clone, Debug, Default)]
 pub struct RunNote {
     /// The name of the experiment.
     pub experiment: String,
-    /// The run.
+    /// The identifier of the run.
     pub run_id: String,
-    /// Whether the run was a quick run, which is smaller than the full run.
+    /// Whether the run was a quick run, which is smaller than a full run.
     pub is_quick: bool,
-    /// Trials per configuration.
+    /// The number of trials per configuration.
     pub trials: u64,
-    /// `timed` or `counted`.
+    /// The mode of the trials: `timed` or `counted`.
     pub mode: String,
     /// The model of the CPU, if known.
     pub cpu: Option<String>,
     /// The number of cores available to the run.
     pub cores: Option<u64>,
-    /// The other engines of the run.
+    /// The other engines that the run measured.
     pub engines: Vec<EngineNote>,
-    /// The parts that were not run, each with the reason.
+    /// The parts of the experiment that did not run, each with the reason.
     pub left_out: Vec<String>,
-    /// The warnings of the run about its measurements.
+    /// The warnings of the run about doubtful measurements.
     pub warnings: Vec<String>,
 }
 
@@ -58,24 +58,24 @@ pub struct EngineNote {
     pub name: String,
     /// The version that the engine reports.
     pub version: Option<String>,
-    /// The file of the shared library, if the engine is one.
+    /// The file name of the shared library, if the engine is a shared library.
     pub library: Option<String>,
-    /// The design parameters in which the engine differs from ours.
+    /// The design parameters whose values differ from the design of lsmbench.
     pub unequal: Vec<String>,
 }
 
-/// The answer of one experiment file to one figure.
+/// The answer that one experiment file gives for one figure.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The figure in its source.
+    /// The figure in the document.
     pub source: FigureSource,
-    /// The file, as a path in this repository.
+    /// The path of the experiment file in this repository.
     pub file: String,
     /// The question of the experiment; `None` if all claims are computed.
     pub question: Option<String>,
     /// The run; `None` if the experiment has not run.
     pub run: Option<RunNote>,
-    /// The finding of the run itself, in a sentence.
+    /// A sentence with the outcome of the run.
     pub outcome: Option<String>,
     /// The charts of the experiment.
     pub charts: Vec<SvgChart>,
@@ -83,7 +83,7 @@ pub struct Answer {
     pub judged: Vec<Judged>,
 }
 
-/// A figure with all its answers.
+/// A figure with all answers of this repository.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The name of the figure.
@@ -92,7 +92,7 @@ pub struct Figure {
     pub answers: Vec<Answer>,
 }
 
-/// A document, figure by figure.
+/// A document with its figures.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The folder name of the document.
@@ -101,7 +101,7 @@ pub struct System {
     pub figures: Vec<Figure>,
 }
 
-/// Number of claims per finding.
+/// The number of claims for each finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingCounts {
     counts: [usize; Finding::ALL.len()],
@@ -109,7 +109,7 @@ pub struct FindingCounts {
 }
 
 impl FindingCounts {
-    /// Counts the findings of some claims.
+    /// Counts the findings of the given claims.
     pub fn of<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> Self {
         let mut tally = Self::default();
         for Judged { judgement, .. } in judged {
@@ -119,27 +119,27 @@ impl FindingCounts {
         tally
     }
 
-    /// The number of claims that are reproduced by computation only, without a measurement.
+    /// Returns the number of claims that a computation reproduces without a measurement.
     pub fn by_arithmetic(&self) -> usize {
         self.by_arithmetic
     }
 
-    /// The number of claims with this finding.
+    /// Returns the number of claims with this finding.
     pub fn count(&self, finding: Finding) -> usize {
         self.counts[finding as usize]
     }
 
-    /// The number of all claims.
+    /// Returns the number of all claims.
     pub fn total(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// The number of claims that were tested.
+    /// Returns the number of claims that were tested.
     pub fn tested(&self) -> usize {
         self.total() - self.count(Finding::NotTestable)
     }
 
-    /// The most frequent finding of the tested claims; the better finding in a tie.
+    /// Returns the most frequent finding of the tested claims. In a tie, returns the better finding.
     pub fn prevailing(&self) -> Finding {
         let tested = Finding::ALL.into_iter().filter(|finding| *finding != Finding::NotTestable);
         let most = tested.rev().max_by_key(|finding| self.count(*finding));
@@ -148,29 +148,29 @@ impl FindingCounts {
 }
 
 impl Figure {
-    /// All claims about the figure, in the order of the files.
+    /// Returns all claims about the figure, in the order of the experiment files.
     pub fn judged(&self) -> impl Iterator<Item = &Judged> {
         self.answers.iter().flat_map(|answer| &answer.judged)
     }
 
-    /// The findings of the claims about the figure, counted.
+    /// Counts the findings of all claims about the figure.
     pub fn tally(&self) -> FindingCounts {
         FindingCounts::of(self.judged())
     }
 
-    /// The title of the figure.
+    /// Returns the title of the figure.
     pub fn title(&self) -> &str {
         self.answers.first().map_or("", |answer| &answer.source.title)
     }
 }
 
 impl System {
-    /// The findings of the system's claims, counted.
+    /// Counts the findings of all claims of the system.
     pub fn tally(&self) -> FindingCounts {
         FindingCounts::of(self.figures.iter().flat_map(Figure::judged))
     }
 
-    /// All claims of the system with their figures, sorted by the names of the claims.
+    /// Returns all claims of the system with their figures, sorted by the names of the claims.
     pub fn judged(&self) -> Vec<(&Figure, &Judged)> {
         let figures = self.figures.iter();
         let mut all: Vec<(&Figure, &Judged)> =
@@ -180,7 +180,7 @@ impl System {
     }
 }
 
-/// Groups answers by system, in order of first appearance, and by figure.
+/// Groups answers by system, and then by figure. The systems keep the order of their first answers.
 pub fn assemble(answers: Vec<Answer>) -> Vec<System> {
     let mut documents: Vec<String> = Vec::new();
     let mut figures: BTreeMap<(String, String), Vec<Answer>> = BTreeMap::new();

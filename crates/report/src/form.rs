@@ -1,28 +1,29 @@
-//! The forms of a comparison: how a measurement and the value that it is compared with are combined into one number.
+//! The forms of a comparison. A form defines how a measurement and a second value are combined into one number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;
 
 use crate::Compare;
 
-/// A measurement in the form in which the claim is stated.
+/// A measurement, converted to the form of the claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measured {
-    /// The median over trials.
+    /// The median over all trials.
     pub(crate) value: f64,
     /// The confidence interval of the median; `None` with too few trials.
     pub(crate) interval: Option<Interval>,
 }
 
 impl Measured {
-    /// A number without an interval.
+    /// Creates a measurement without a confidence interval.
     pub(crate) fn plain(value: f64) -> Self {
         Self { value, interval: None }
     }
 }
 
 impl Compare {
-    /// The value of this form for measurement `m` and other side `r`. `None` if the form needs more than two values.
+    /// Combines the measurement `m` and the other side's measurement `r` into one number. `None` if the form needs
+    /// more than two values.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -38,7 +39,7 @@ impl Compare {
         }
     }
 
-    /// The value of this form if both sides are equal. `None` if no such value exists.
+    /// Returns the value that this form has if both sides are equal. `None` if no such value exists.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
@@ -48,8 +49,8 @@ impl Compare {
         }
     }
 
-    /// The trials of a measurement and of its other side in this form, paired by trial. A measurement without another
-    /// side is compared with 1.
+    /// Combines each trial of a measurement with the same trial of the other side. Without another side, the
+    /// measurement is compared with 1.
     pub(crate) fn measured(self, better: Better, own: &Sample, other: Option<&Sample>) -> Option<Measured> {
         let ones = Sample::new("", own.blocks.iter().map(|(trial, _)| (*trial, 1.0)));
         let other = other.unwrap_or(&ones);
@@ -58,7 +59,8 @@ impl Compare {
         let pairs =
             own.blocks.iter().filter_map(|(trial, m)| Some((*trial, self.apply(better, *m, of(*trial)?)?)));
         let value = Sample::new("", pairs).median().filter(|value| value.is_finite())?;
-        // All forms except the difference are monotonic functions of the ratio.
+        // All forms except the difference are monotonic functions of the ratio, so their intervals come from the
+        // interval of the ratio.
         let ends = |found: Interval| {
             let [one, other] = [found.low, found.high].map(|ratio| self.apply(better, ratio, 1.0));
             let (one, other) = (one?, other?);
@@ -70,8 +72,9 @@ impl Compare {
     }
 }
 
-/// The `x` at which a curve reaches `value`. The result is interpolated between the first two neighbouring points on
-/// different sides of `value`. Values above 0 are interpolated on their logarithms.
+/// Returns the `x` at which a curve reaches `value`. The result is interpolated between the first two neighbouring
+/// points that are on different sides of `value`. If both values are above 0, the interpolation uses their
+/// logarithms.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -87,8 +90,8 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     Some(x0 + share * (x1 - x0))
 }
 
-/// The smallest `x` from which on curve `own` is better than curve `other` by at least the fraction `by`, at all `x` of
-/// both curves.
+/// Returns the smallest `x` from which the curve `own` stays better than the curve `other` by at least the fraction
+/// `by`. Only an `x` that both curves have counts.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

@@ -1,4 +1,4 @@
-//! The first questions of readers, each with the claims that answer it.
+//! The first questions of readers, each with the claims that answer the question.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,22 +19,22 @@ pub struct Highlight {
     pub beside: Vec<Theory>,
 }
 
-/// A question with its judged claims.
+/// A question with the judged claims that answer it.
 #[derive(Clone, Debug)]
 pub struct Highlighted {
-    /// The disputed question.
+    /// The disputed question of readers.
     pub question: String,
     /// The claims, each with its document, its figure and its judgement.
     pub judged: Vec<(String, String, Judged)>,
-    /// Theoretical values for other designs of the same name.
+    /// Theoretical values for other designs with the same name.
     pub beside: Vec<Expected>,
 }
 
 impl Highlight {
-    /// Finds the claims of the question, and computes the theoretical values.
+    /// Looks up the claims of the question, and computes the theoretical values.
     ///
     /// # Errors
-    /// A claim that does not exist; theory that cannot be computed, or that has no unit.
+    /// Returns an error if a claim does not exist, or if a theoretical value cannot be computed or has no unit.
     pub fn look_up(self, systems: &[System]) -> Result<Highlighted, String> {
         let find = |id: &String| {
             systems.iter().find_map(|system| {
@@ -47,14 +47,14 @@ impl Highlight {
             |id: &String| find(id).ok_or_else(|| format!("\"{}\": there is no claim {id}", self.question));
         let judged = self.ids.all().iter().map(look_up).collect::<Result<_, _>>()?;
         let beside = self.beside.iter().map(|theory| {
-            beside(theory).map_err(|message| format!("\"{}\": beside it: {message}", self.question))
+            beside(theory).map_err(|message| format!("\"{}\": beside: {message}", self.question))
         });
         let beside = beside.collect::<Result<_, _>>()?;
         Ok(Highlighted { question: self.question, judged, beside })
     }
 }
 
-/// The result of a theory that belongs to no claim.
+/// Computes the result of a theory that does not belong to a claim.
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
@@ -81,7 +81,7 @@ mod tests {
         for (beside, said) in [
             (one, "needs a unit"),
             ("says = \"nothing\"", "needs a unit"),
-            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with has no fpr"),
+            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: fpr is missing"),
             ("unit = \"bits\"", "says is missing"),
         ] {
             let error = asked(beside).unwrap_err();

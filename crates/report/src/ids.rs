@@ -35,7 +35,7 @@ impl TryFrom<String> for Ids {
     }
 }
 
-/// A name split into its parts: `cs265`, the number 20, and its three digits.
+/// A name that is split into its parts: the document `cs265`, the number 20, and the number of digits, three.
 struct Id<'a> {
     document: &'a str,
     number: u32,

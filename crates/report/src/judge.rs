@@ -1,4 +1,4 @@
-//! Judges a claim: reaches one of five verdicts from the claim, the measurement and the theory.
+//! Judges a claim: derives one of five findings from the claim, the measurement and the theory.
 
 use results::{Better, Table};
 
@@ -11,23 +11,23 @@ use crate::text::beside;
 use crate::weigh::{Weighed, slack};
 use crate::{At, Bound, Claim, Claims, Compare, Expected, Facts, Quantity, Rule, Statement, Theory, Way};
 
-/// The evidence that a claim is judged with.
+/// The evidence by which a claim is judged.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
-    /// The rows of the experiment, or the reason why it did not run.
+    /// The result rows of the experiment, or the reason why the experiment did not run.
     pub runs: Result<&'a Table, &'a str>,
-    /// The cores of the machine of the run.
+    /// The number of CPU cores of the machine that ran the experiment.
     pub cores: Option<u64>,
-    /// The facts about the program and the experiment.
+    /// The facts about the program and the experiment, which computations may read.
     pub facts: &'a dyn Facts,
 }
 
-/// Judges the claim at index `place` among the names of a rule.
+/// Judges the claim at index `place` among the claims of a rule.
 ///
 /// # Panics
-/// If the rule was not checked against the claims with [`Sheet::check_against`](crate::Sheet::check_against).
+/// Panics if the rule was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
-    let claim = claims.get(&rule.ids.all()[place]).expect("rules are held to their claims");
+    let claim = claims.get(&rule.ids.all()[place]).expect("rules were checked against their claims");
     let case = Case { rule, place, claim, claims, evidence };
     let judged = match rule.way() {
         Way::Untestable => case.untested(rule.untestable.clone().unwrap_or_default()),
@@ -40,12 +40,12 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
-/// Judges a claim by the computation of a rule. The claim need not belong to the rule.
+/// Judges a claim by the computation of a rule. The claim may be one that the rule does not list.
 pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
 
-/// A claim with everything that decides its verdict.
+/// A claim with all data that its finding depends on.
 struct Case<'a> {
     rule: &'a Rule,
     place: usize,
@@ -54,7 +54,7 @@ struct Case<'a> {
     evidence: &'a Evidence<'a>,
 }
 
-/// A claim and its measurement in the same form.
+/// The claimed number and the measurement, both in the form of the comparison.
 struct Beside {
     claimed: f64,
     measured: Measured,
@@ -91,7 +91,7 @@ impl Case<'_> {
             finding,
             ..untested
         };
-        // A reproduced claim needs no defence; any other finding states the numbers.
+        // The reason for a finding other than "reproduced" also states the numbers.
         let reason = match finding {
             Finding::DirectionOnly | Finding::NotReproduced => {
                 beside(self.claim, &judged, weighed.band(), &why)
@@ -119,26 +119,26 @@ impl Case<'_> {
                 let (finding, derived) = self.held_to(theory, force);
                 let reason = self.rule.reason.clone().unwrap_or_else(|| derived.to_owned());
                 let bound = self.rule.bound;
-                // The reason contains the derivation.
+                // The derivation is already in the reason, so it is empty here.
                 let theory = Expected { value: Some(theory), bound, unit: None, says: String::new() };
                 Judgement { theory: Some(theory), finding, reason, ..shown }
             }
         }
     }
 
-    /// The theoretical value for the claim, or the reason why it cannot be computed.
+    /// Returns the theoretical value for the claim, or the reason why the value cannot be computed.
     fn expected(&self, theory: &Theory) -> Expected {
         let nothing = |says| Expected { value: None, bound: None, unit: None, says };
         theory.expected(self.about()).unwrap_or_else(nothing)
     }
 
-    /// The claim and the facts that a computation reads.
+    /// Returns the claim and the facts that a computation may read.
     fn about(&self) -> About<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// The finding of a computation about the claim, with the reason. If the claim keeps a bound by a wide margin, the
-    /// computation supports only the direction of the claim.
+    /// Returns the finding that a computed number `theory` gives for the claim, with the reason. If the claim is far
+    /// from a bound on the possible side, the computation supports only the direction of the claim.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -146,55 +146,56 @@ impl Case<'_> {
             ((value - theory).abs() <= slack, value < theory - slack, value > theory + slack);
         let otherwise = match force {
             Force::Given if is_near => {
-                return (
-                    Finding::NotTestable,
-                    "a parameter of the document, which the experiment takes over",
-                );
+                return (Finding::NotTestable, "a parameter of the document that the experiment uses");
             }
             Force::Must => Finding::Impossible,
             Force::Should | Force::Given => Finding::NotReproduced,
         };
         match (self.rule.bound, self.claim.standing) {
-            (Some(Bound::AtLeast), _) if is_below => (otherwise, "below the least that is possible"),
-            (Some(Bound::AtMost), _) if is_above => (otherwise, "above the most that is possible"),
-            (Some(_), _) if is_near => (Finding::Reproduced, "the bound itself, within the tolerance"),
-            (Some(_), _) => (Finding::DirectionOnly, "on the possible side of the bound, which says no more"),
-            (None, Statement::AtLeast) if is_below => (Finding::Reproduced, "the computation gives more"),
-            (None, Statement::AtMost) if is_above => (Finding::Reproduced, "the computation gives less"),
-            (None, _) if is_near => (Finding::Reproduced, "what the computation gives"),
-            (None, Statement::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
-                (Finding::DirectionOnly, "the computation gives less at its best")
+            (Some(Bound::AtLeast), _) if is_below => (otherwise, "below the smallest possible value"),
+            (Some(Bound::AtMost), _) if is_above => (otherwise, "above the largest possible value"),
+            (Some(_), _) if is_near => {
+                (Finding::Reproduced, "equal to the computed bound, within the tolerance")
             }
-            (None, _) => (otherwise, "not what the computation gives"),
+            (Some(_), _) => (Finding::DirectionOnly, "possible, but far from the computed bound"),
+            (None, Statement::AtLeast) if is_below => (Finding::Reproduced, "the computed number is larger"),
+            (None, Statement::AtMost) if is_above => (Finding::Reproduced, "the computed number is smaller"),
+            (None, _) if is_near => {
+                (Finding::Reproduced, "equal to the computed number, within the tolerance")
+            }
+            (None, Statement::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
+                (Finding::DirectionOnly, "even the best computed number is smaller")
+            }
+            (None, _) => (otherwise, "different from the computed number"),
         }
     }
 
-    /// The claim with the tolerances for its measurement.
+    /// Returns the claim with the tolerances that apply to its measurement.
     fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
-        // The other end of the range is converted to the form of the claim, which may be a ratio.
+        // The form of the claim may be a ratio, so the other end of the range is converted to the same form.
         let form = self.other_claim().map_or(1.0, |other| 1.0 / other.value);
         let other_end = self.claims.other_end(self.claim).map(|other| other.value * form);
         let (standing, tolerance) = (self.claim.standing, self.rule.tolerance);
         Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
-    /// Converts the claim and its measurement to the same form of comparison. Returns the reason if there is no
-    /// measurement.
+    /// Converts the claim and its measurement to the form of the comparison. If there is no measurement, returns the
+    /// reason.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
-            return Err("nothing is measured".to_owned());
+            return Err("the rule measures nothing".to_owned());
         };
         if self.rule.way() == Way::Run {
             if self.other_claim().is_some_and(|other| other.id == self.claim.id) || self.is_own_other() {
-                return Err("the others are measured by it".to_owned());
+                return Err("other claims are measured relative to this claim".to_owned());
             }
             let needed = cores(self.rule, self.claim);
             if let (Some(needed), Some(cores)) = (needed, self.evidence.cores)
                 && needed > cores
             {
-                return Err(format!("takes {needed} cores, and this machine has {cores}"));
+                return Err(format!("needs {needed} CPU cores, but this machine has {cores}"));
             }
         }
         let runs = self.evidence.runs.map_err(|why| format!("not run: {why}"))?;
@@ -209,7 +210,8 @@ impl Case<'_> {
         Ok(Beside { claimed, measured })
     }
 
-    /// The sizes of the measurement and of the other side, if they differ from the sizes in the document.
+    /// Returns the sizes of the measurement and of the other side's measurement. `None` if the sizes equal those of
+    /// the document.
     fn measured_at(&self) -> Option<String> {
         let runs = self.evidence.runs.ok()?;
         let of = |lookup: &Lookup| sizes(runs, lookup).map(|all| all.join(", "));
@@ -221,7 +223,7 @@ impl Case<'_> {
         })
     }
 
-    /// The value of each trial in the form of the claim, at one point of the sweep.
+    /// Returns the measurement in the form of the claim, at one point of the sweep.
     fn compared(
         &self,
         runs: &Table,
@@ -240,11 +242,11 @@ impl Case<'_> {
             .transpose()?;
         compare
             .measured(better, &own, other.as_ref())
-            .ok_or_else(|| "the two sides have no trial in common, or one of them is 0".to_owned())
+            .ok_or_else(|| "the two sides have no trial in common, or one side is 0".to_owned())
     }
 
-    /// The most extreme value in the claimed direction, over all points of the sweep. Points at which only one side ran
-    /// are left out.
+    /// Returns the largest value in the claimed direction, over all points of the sweep. Points at which only one
+    /// side ran are left out.
     fn farthest(
         &self,
         runs: &Table,
@@ -268,10 +270,11 @@ impl Case<'_> {
         found.sort_by(|one, other| one.value.total_cmp(&other.value));
         if is_low { found.first() } else { found.last() }
             .copied()
-            .ok_or_else(|| "not run: the sweep has no place".to_owned())
+            .ok_or_else(|| "not run: the sweep has no point".to_owned())
     }
 
-    /// The point at which a curve reaches a value, or from which a subject leads. For two crossings, their ratio.
+    /// Returns the point at which a curve reaches a value, or from which a subject leads. If the other side also has
+    /// such a point, returns the ratio of the two points.
     fn crossed(
         &self,
         runs: &Table,
@@ -295,10 +298,10 @@ impl Case<'_> {
             }
             (None, _, _) => None,
         };
-        found.map(Measured::plain).ok_or_else(|| "no crossing among the values that ran".to_owned())
+        found.map(Measured::plain).ok_or_else(|| "no crossing within the measured values".to_owned())
     }
 
-    /// The rank of the measurement among the measurements of all claims of the rule.
+    /// Returns the rank of the claim's measurement among the measurements of all claims of the rule.
     fn rank(&self, runs: &Table, quantity: &Quantity) -> Result<Measured, String> {
         let median = |claim: &Claim| {
             let (scale, _) = scales(self.rule, claim);
@@ -311,8 +314,8 @@ impl Case<'_> {
         Ok(Measured::plain(self.place_among(own, &all)))
     }
 
-    /// The rank of a number in ascending order, from 1. Among ties, the result is the tied rank that is nearest to the
-    /// claimed rank.
+    /// Returns the rank of a number in ascending order, from 1. If several numbers are equal, returns the rank among
+    /// them that is nearest to the claimed rank.
     fn place_among(&self, own: f64, all: &[f64]) -> f64 {
         let before = all.iter().filter(|one| **one < own).count();
         let alike = all.iter().filter(|one| one.total_cmp(&own).is_eq()).count();
@@ -321,11 +324,11 @@ impl Case<'_> {
         claimed.clamp(first, last)
     }
 
-    /// The claimed number in the form of the comparison.
+    /// Returns the claimed number in the form of the comparison.
     fn claimed(&self) -> Result<f64, String> {
         match self.rule.compare {
             Some(Compare::Ratio) if self.rule.way() == Way::Run => {
-                let other = self.other_claim().ok_or("no claim stands for the other side")?;
+                let other = self.other_claim().ok_or("no claim is about the other side")?;
                 Ok(self.claim.value / other.value)
             }
             Some(Compare::Rank) => {
@@ -340,14 +343,14 @@ impl Case<'_> {
         self.rule.ids.all().iter().filter_map(|id| self.claims.get(id))
     }
 
-    /// Whether the claim and its other side select the same rows.
+    /// Returns whether the claim and its other side select the same rows.
     fn is_own_other(&self) -> bool {
         Lookup::of_other(self.rule, self.claim) == Some(Lookup::of(self.rule, self.claim))
             && self.rule.at.is_none()
     }
 
-    /// The claim for the other side of a ratio: the claim that the rule names, or the claim with the values of the
-    /// other side.
+    /// Returns the claim about the other side of a ratio. The result is the claim that the rule names, or the claim
+    /// whose parameters are those of the other side.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

@@ -1,4 +1,4 @@
-//! The verdict on a claim.
+//! The judgement of a claim.
 
 use std::fmt;
 
@@ -6,27 +6,28 @@ use measure::Interval;
 
 use crate::{Compare, Expected};
 
-/// The verdict on a claim.
+/// The finding about a claim, one of five.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
     /// The measured or computed number is within the tolerance of the claim.
     Reproduced,
-    /// The direction is as claimed, but the size is not.
+    /// The measured difference has the claimed direction, but not the claimed size.
     DirectionOnly,
-    /// The measurement or the computation contradicts the claim.
+    /// The measured or computed number contradicts the claim.
     NotReproduced,
-    /// The claim exceeds a bound whose derivation the report shows, or contradicts other values of the document.
+    /// The claim exceeds a bound whose derivation the report shows, or contradicts other values of the same
+    /// document.
     Impossible,
-    /// The claim was not tested, and the reason is given.
+    /// The claim was not tested; the judgement states the reason.
     NotTestable,
 }
 
 impl Finding {
-    /// All findings.
+    /// All findings, from the best to the worst.
     pub const ALL: [Self; 5] =
         [Self::Reproduced, Self::DirectionOnly, Self::NotReproduced, Self::Impossible, Self::NotTestable];
 
-    /// Name of the finding on pages and in files.
+    /// Returns the name of the finding on pages and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
@@ -44,37 +45,37 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A judged claim.
+/// The finding about a claim, with the numbers and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The identifier of the claim.
     pub id: String,
-    /// The form of the comparison; `None` for a claim that was only computed or not tested.
+    /// The form of the comparison. `None` for a claim that was only computed, or not tested.
     pub compare: Option<Compare>,
-    /// The claim in the form of the comparison: its own value, or the ratio of two claims.
+    /// The claim in the form of the comparison: the claimed number itself, or the ratio of two claims.
     pub claimed: f64,
-    /// The measurement in the form of the comparison, as the median over trials.
+    /// The measurement in the form of the comparison: the median over all trials.
     pub measured: Option<f64>,
     /// The 95 % confidence interval of the measurement; `None` with too few trials.
     pub interval: Option<Interval>,
-    /// The size of the measurement, if it differs from the size in the document, such as `1,250,000 against 125,000`.
+    /// The sizes of the measurement, if they differ from the document's sizes, such as `1,250,000 against 125,000`.
     pub measured_at: Option<String>,
-    /// The computed result, or the expectation of theory that accompanies the measurement.
+    /// The result of a computation, or the theoretical value that the report shows next to the measurement.
     pub theory: Option<Expected>,
-    /// The verdict.
+    /// The finding about the claim.
     pub finding: Finding,
-    /// The reason for the verdict, in a sentence.
+    /// The reason for the finding, in a sentence.
     pub reason: String,
 }
 
 impl Judgement {
-    /// Whether the claim is reproduced by computation only, mostly from other numbers of the document, without a
-    /// measurement.
+    /// Returns whether a computation reproduces the claim without a measurement. Most such computations use other
+    /// numbers of the document.
     pub fn is_by_arithmetic(&self) -> bool {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }
 
-    /// The finding as the row of a claim prints it, such as `reproduced by arithmetic`.
+    /// Returns the finding as table rows print it, such as `reproduced by arithmetic`.
     pub(crate) fn said(&self) -> String {
         let how = if self.is_by_arithmetic() { " by arithmetic" } else { "" };
         format!("{}{how}", self.finding)

@@ -1,10 +1,11 @@
-//! Judges the claims of published systems by rules against measurements.
+//! Judges the claims of published systems by comparing the claims with measurements and computations.
 //!
-//! A document states how fast its tree is. `claims.csv` has its numbers, each with a name ([`Claims`]). An experiment
-//! file names the figure that it reproduces ([`FigureSource`]). The experiment file also defines how each claim is
-//! looked up, compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each claim, and [`pages`] shows all
-//! judgements in a [`Report`]. The report also lists the places where a document contradicts itself ([`Contradiction`])
-//! and the features of the documented systems ([`Feature`]). `experiments/README.md` describes the file formats.
+//! A document states how fast its key-value store is. The file `claims.csv` has these numbers, each with a name
+//! ([`Claims`]). An experiment file names the figure that it reproduces ([`FigureSource`]). The experiment file also
+//! defines how each claim is looked up, compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each
+//! claim, and [`pages`] writes all judgements of a [`Report`]. The report also lists the places where a document
+//! contradicts itself ([`Contradiction`]) and the features of the documented systems ([`Feature`]).
+//! `experiments/README.md` describes the file formats.
 
 mod argument;
 mod bound;

@@ -1,26 +1,26 @@
-//! The lookup of a claim: the columns and values that select the rows of the claim and of its other side.
+//! The lookup of a claim: the conditions by which result rows are selected for the claim and for its other side.
 
 use std::collections::BTreeMap;
 
 use crate::texts::same;
 use crate::{Claim, Cores, Other, ParamColumn, Rule, Scale, Texts};
 
-/// The value of the column `operation` for all operations together.
+/// The value of the column `operation` in rows that include all operations.
 const ALL: &str = "all";
 
-/// Columns with the values that select rows; any of several values matches.
+/// Columns, each with the values that select rows. If a column has several values, any of them matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lookup {
     columns: BTreeMap<String, Texts>,
 }
 
 impl Lookup {
-    /// The lookup of a claim, as its rule defines it.
+    /// Returns the lookup of a claim, as the claim's rule defines it.
     pub(crate) fn of(rule: &Rule, claim: &Claim) -> Self {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// The lookup of the other side of a claim; `None` if the rule has no other side.
+    /// Returns the lookup of the other side of a claim. `None` if the rule has no other side.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -51,18 +51,18 @@ impl Lookup {
                     values.iter().find(|(theirs, _)| same(theirs, value)).map(|(_, ours)| ours.clone())
                 }
             };
-            // No value of ours corresponds to the document's value, so no row matches.
+            // If no column value corresponds to the document's value, no row matches.
             columns.insert(column.column().to_owned(), texts.unwrap_or_default());
         }
         Self { columns }
     }
 
-    /// The columns with the values that select rows.
+    /// Returns the columns with the values that select rows.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Texts)> {
         self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
     }
 
-    /// Restricts this lookup to one point of a sweep, given as columns with their values.
+    /// Restricts this lookup to one point of a sweep. `place` has a value for each swept column.
     pub(crate) fn at(mut self, place: &[(&str, &str)]) -> Self {
         for (column, text) in place {
             self.columns.insert((*column).to_owned(), Texts::from([*text]));
@@ -70,7 +70,7 @@ impl Lookup {
         self
     }
 
-    /// Returns this lookup without the condition on a column.
+    /// Returns a copy of this lookup without the condition on `column`.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);
@@ -78,7 +78,7 @@ impl Lookup {
     }
 }
 
-/// The parameters of a claim. Parameters that differ have the value of the other side.
+/// Returns the parameters of a claim. A parameter that differs on the other side has the other side's value.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {
@@ -89,8 +89,8 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// The factors for the measurement of a claim and for the other side. A fixed number applies only to the claim. A
-/// parameter has a value on both sides.
+/// Returns the factors for the measurement of a claim and for the measurement of the other side. A fixed number
+/// applies only to the claim. A parameter applies to both sides, each with its own value.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),
@@ -104,7 +104,7 @@ pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     }
 }
 
-/// The number of cores that a claim needs; `None` if the rule states no number.
+/// Returns the number of CPU cores that a claim needs. `None` if the rule states no number.
 pub(crate) fn cores(rule: &Rule, claim: &Claim) -> Option<u64> {
     match rule.cores.as_ref()? {
         Cores::Number(number) => Some(*number),

@@ -1,4 +1,4 @@
-//! Findings of a run, as a plain sentence generated from its `verdicts.csv`.
+//! The outcome of a run as a sentence, which is generated from the run's `verdicts.csv`.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,11 @@ use results::{Metric, Row, verdicts as v};
 
 use crate::text::number;
 
-/// The largest number of comparisons that are listed one by one.
+/// Maximum number of comparisons that the sentence lists one by one.
 const TOLD_EACH: usize = 3;
 
-/// A summary of the comparisons of a run by the first metric compared; `None` for a run without comparisons.
+/// Summarises the comparisons of a run by the metric that the run compared first. `None` for a run without
+/// comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();
@@ -20,7 +21,7 @@ pub fn outcome(verdicts: &[Row]) -> Option<String> {
     Some(format!("Measured by {}: {told}.", metric.replace('_', " ")))
 }
 
-/// `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
+/// Returns one comparison as text, such as `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
 fn compared(row: &Row) -> String {
     let mut told = format!("{} is ", text(row, &v::CANDIDATE));
     match row.get(&v::RATIO).number() {
@@ -28,7 +29,7 @@ fn compared(row: &Row) -> String {
             let _ = write!(told, "{} × {}", number(ratio), text(row, &v::BASELINE));
         }
         None => {
-            let _ = write!(told, "beside {}", text(row, &v::BASELINE));
+            let _ = write!(told, "compared with {}", text(row, &v::BASELINE));
         }
     }
     let ends = row.get(&v::RATIO_LOW).number().zip(row.get(&v::RATIO_HIGH).number());
@@ -42,7 +43,7 @@ fn compared(row: &Row) -> String {
     told + ", " + &text(row, &v::VERDICT)
 }
 
-/// The number of comparisons per outcome, and the largest differences.
+/// Returns the number of comparisons for each outcome, and the largest differences.
 fn summed_up(all: &[&Row]) -> String {
     let count = |verdict: &str| {
         let count = all.iter().filter(|row| text(row, &v::VERDICT) == verdict).count();
@@ -55,8 +56,8 @@ fn summed_up(all: &[&Row]) -> String {
     let farthest = all.iter().filter_map(|row| Some((apart(row)?, *row)));
     let farthest = farthest.max_by(|(one, _), (other, _)| one.total_cmp(other));
     let farthest =
-        farthest.map_or_else(String::new, |(_, row)| format!("; farthest apart, {}", compared(row)));
-    format!("of {} comparisons {}{farthest}", all.len(), counts.join(", "))
+        farthest.map_or_else(String::new, |(_, row)| format!(". Largest difference: {}", compared(row)));
+    format!("{} of {} comparisons{farthest}", counts.join(", "), all.len())
 }
 
 fn text(row: &Row, metric: &Metric) -> String {
@@ -88,8 +89,8 @@ mod tests {
         let many = [row("a", 1.5, "regressed"), row("b", 1.0, "equivalent"), row("c", 4.0, "regressed"), far];
         assert_eq!(
             outcome(&many).unwrap(),
-            "Measured by p50 ns: of 4 comparisons 1 improved, 1 equivalent, 2 regressed; farthest apart, d is 0.2 × \
-             linear at entries = 1000, improved."
+            "Measured by p50 ns: 1 improved, 1 equivalent, 2 regressed of 4 comparisons. Largest difference: d is \
+             0.2 × linear at entries = 1000, improved."
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the measurement of a claim from the results: one number per trial, or the reason why there is no measurement.
+//! Reads the measurement of a claim from the result rows. The measurement has one number per trial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,15 @@ use crate::select::ENGINE;
 use crate::text::grouped;
 use crate::{Quantity, Texts};
 
-/// The engine of results without a column `engine`.
+/// The engine of result rows without a column `engine`.
 const OWN_ENGINE: &str = "lsmbench";
 
-/// Reads one number per trial from the one configuration that a lookup selects, and multiplies it by `scale`. Several
-/// phases are summed.
+/// Reads one number per trial from the configuration that a lookup selects, and multiplies the number by `scale`. If
+/// several phases match, their numbers are summed.
 ///
 /// # Errors
-/// No row, several configurations, a wrong answer, or a column that was not measured. The error is a message.
+/// Returns a message in four cases. The lookup selects no row. The lookup selects several configurations. A selected
+/// row has a wrong answer. The column was not measured.
 pub(crate) fn read(
     table: &Table,
     lookup: &Lookup,
@@ -28,7 +29,7 @@ pub(crate) fn read(
     let rows = rows(table, lookup)?;
     let cells: BTreeSet<Option<u64>> = rows.iter().map(|row| row.get(&CELL).integer()).collect();
     if cells.len() > 1 {
-        return Err(format!("{} cells fit, and the claim does not say which", cells.len()));
+        return Err(format!("{} configurations match, but a claim needs exactly one", cells.len()));
     }
     let over = quantity.over.as_deref().map(|over| sums(&rows, over)).transpose()?;
     let mut numbers = sums(&rows, &quantity.column)?;
@@ -42,7 +43,8 @@ pub(crate) fn read(
     Ok(Sample::new("", numbers))
 }
 
-/// The points of all configurations that a lookup selects, as medians over trials, in ascending order of `x`.
+/// Returns one point per configuration that a lookup selects, in ascending order of `x`. The coordinates are medians
+/// over trials.
 pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
     let rows = rows(table, lookup)?;
     let mut cells: BTreeMap<Option<u64>, Vec<&Row>> = BTreeMap::new();
@@ -59,10 +61,10 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
     Ok(points)
 }
 
-/// The distinct combinations of values of some columns, among the rows that a lookup selects.
+/// Returns the distinct combinations of values that some columns have in the rows that a lookup selects.
 ///
 /// # Errors
-/// The errors of [`read`], and a column that the results do not have.
+/// Returns the errors of [`read`]. A column that the results do not have is also an error.
 pub(crate) fn values(
     table: &Table,
     lookup: &Lookup,
@@ -76,8 +78,8 @@ pub(crate) fn values(
     Ok(rows(table, lookup)?.iter().map(of).collect())
 }
 
-/// The sizes of the selected rows, in the columns whose values differ between a full run and a quick run. `None` if all
-/// sizes are the sizes of the full run.
+/// Returns the sizes of the selected rows, from the columns whose values differ between a full run and a quick run.
+/// `None` if all sizes are those of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -89,7 +91,7 @@ pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     Some(smaller.collect::<Vec<String>>()).filter(|sizes| !sizes.is_empty())
 }
 
-/// The rows that a lookup selects.
+/// Returns the rows that a lookup selects.
 fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     let mut places = Vec::new();
     for (column, texts) in lookup.columns() {
@@ -97,7 +99,7 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
             Some(at) => places.push((at, texts)),
             None if column == ENGINE && texts.hold(OWN_ENGINE) => {}
             None if column == ENGINE => {
-                return Err(format!("not run: {} is not among the engines", said(texts)));
+                return Err(format!("not run: the run does not include the engine {}", said(texts)));
             }
             None => return Err(format!("not run: the results have no column {column}")),
         }
@@ -108,16 +110,16 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
         return Err(format!("not run: {}", missing(table, &places)));
     }
     if rows.iter().any(|row| row.get(&WRONG_ANSWERS).number().is_some_and(|wrong| wrong > 0.0)) {
-        return Err("answers were wrong, and so there is no number".to_owned());
+        return Err("answers were wrong, so the measurement is invalid".to_owned());
     }
     match doubted(table, &rows) {
-        Some(words) => Err(format!("the run doubts its own row: {words}")),
+        Some(words) => Err(format!("the run marks its row as implausible: {words}")),
         None => Ok(rows),
     }
 }
 
-/// The reason why the run marks one of these rows as implausible. A doubt about a phase also applies to the operations
-/// of the phase.
+/// Returns the reason why the run marks one of these rows as implausible. If the run marks a phase, the mark also
+/// applies to the operations of the phase.
 fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     let same = |one: &Row, other: &Row| {
         [&CELL, &TRIAL, &PHASE]
@@ -129,7 +131,7 @@ fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
-/// The requested values that no row has. Empty if each value has a row.
+/// Returns the requested values that no row has. Empty if each value has a row.
 fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
     let absent = |(at, texts): &&(usize, &Texts)| {
         !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))
@@ -147,7 +149,7 @@ fn said(texts: &Texts) -> String {
     texts.all().join(" or ")
 }
 
-/// The values of a column by trial, summed over phases.
+/// Returns the value of a column for each trial, summed over phases.
 fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     let mut sums = BTreeMap::new();
     for row in rows {
@@ -160,8 +162,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// The reason why a column has no value: missing hardware counters for a column of hardware counters, otherwise the
-/// given reason.
+/// Returns the reason why a column has no value. For a column of hardware counters, the reason is that the counters
+/// are missing. For any other column, the reason is `told`.
 fn uncounted(column: &str, told: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(
@@ -173,7 +175,7 @@ fn uncounted(column: &str, told: String) -> String {
     }
 }
 
-/// The better direction of a quantity.
+/// Returns whether a higher or a lower value of a quantity is better.
 pub(crate) fn better(schema: &Schema, quantity: &Quantity) -> Better {
     let of = |name: &str| schema.position(name).map_or(Better::Neither, |at| schema.columns()[at].better());
     match (of(&quantity.column), quantity.over.as_deref().map(of)) {

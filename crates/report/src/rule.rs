@@ -19,13 +19,13 @@ pub struct Rule {
     pub metric: Texts,
     /// Figure of the claims, if the file has several `[[source]]` tables.
     pub figure: Option<String>,
-    /// Measured column that the claims are compared with.
+    /// Column of the results with which the claims are compared.
     pub column: Option<Quantity>,
     /// Phases whose values are summed. Default: the rows of any phase.
     pub phase: Texts,
     /// Kind of operation. Default: `all`.
     pub operation: Option<String>,
-    /// Further columns, with the values that select rows.
+    /// Further columns, each with the values that select rows.
     #[serde(rename = "where")]
     pub filter: BTreeMap<String, Texts>,
     /// Columns and values that select the rows of each subject of the claims. A subject without an entry selects
@@ -33,13 +33,13 @@ pub struct Rule {
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
     /// Swept columns whose maximum is compared with a claim of "up to".
     pub sweep: Texts,
-    /// Column for each parameter of the claims.
+    /// For each parameter of the claims, the column of the results that contains the parameter.
     pub params: BTreeMap<String, ParamColumn>,
     /// Number of CPU cores that the measurement needs.
     pub cores: Option<Cores>,
     /// How the claim and the measurement are compared.
     pub compare: Option<Compare>,
-    /// Other side of the comparison: the subject or the values that the claim compares with.
+    /// Other side of the comparison: the subject or the values with which the measurement is compared.
     pub to: Option<Other>,
     /// Claim about the other side, if that claim is not in `ids`.
     pub against: Option<String>,
@@ -53,7 +53,7 @@ pub struct Rule {
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// Side on which the result of the computation bounds the claim.
+    /// Whether the result of the computation is a lower or an upper limit of the claim.
     pub bound: Option<Bound>,
     /// Short derivation of the result.
     pub reason: Option<String>,
@@ -107,22 +107,22 @@ pub struct At {
     pub by: Option<f64>,
 }
 
-/// The way in which a claim is decided.
+/// The way in which a rule decides its claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The claim is decided by a run.
+    /// A run decides the claims.
     Run,
-    /// The claim is decided by a computation.
+    /// A computation decides the claims.
     Computed,
-    /// The claim cannot be tested.
+    /// The claims cannot be tested.
     Untestable,
 }
 
-/// The key at fault, and the error message.
+/// An error in a rule: the key that causes the error, and a message.
 type Fault = (&'static str, String);
 
 impl Rule {
-    /// The keys of the table.
+    /// The keys that a `[[claim]]` table may have.
     pub const KEYS: [&str; 23] = [
         "ids",
         "metric",
@@ -149,7 +149,7 @@ impl Rule {
         "untestable",
     ];
 
-    /// The way in which the claims are decided.
+    /// Returns the way in which the rule decides its claims.
     pub fn way(&self) -> Way {
         match (&self.untestable, &self.computed) {
             (Some(_), _) => Way::Untestable,
@@ -158,7 +158,8 @@ impl Rule {
         }
     }
 
-    /// The columns of `runs.csv` that the rule names, each with the key of the rule that names it.
+    /// Returns the columns of `runs.csv` that the rule names. Each column comes with the key of the rule that names
+    /// it.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -174,7 +175,8 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// The values that the rule selects in a column, each with the key of the rule that names it.
+    /// Returns the values that the rule selects in a column. Each value comes with the key of the rule that names
+    /// it.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
@@ -196,7 +198,7 @@ impl Rule {
         )
     }
 
-    /// The columns in which the other side differs, if `to` is a table.
+    /// Returns the columns in which the other side differs, if `to` is a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),
@@ -205,10 +207,10 @@ impl Rule {
         table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
     }
 
-    /// Rejects a table with a missing key or with a key that is never read.
+    /// Returns an error if a key of the table is missing, or if a key has no effect.
     ///
     /// # Errors
-    /// The key at fault and the error message.
+    /// Returns the key that causes the error, and a message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if self.ids.all().is_empty() {
             return Err((
@@ -283,7 +285,8 @@ impl Rule {
         }
     }
 
-    /// Rejects keys that a comparison needs and lacks, or does not read.
+    /// Returns an error if the table lacks a key that the comparison needs, or has a key that the comparison
+    /// ignores.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
         let alone =
@@ -321,7 +324,7 @@ impl Rule {
         }
     }
 
-    /// Checks the subject of the other side against the subjects of the rule.
+    /// Checks that the other side is one of the subjects of the rule.
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
@@ -333,7 +336,7 @@ impl Rule {
     }
 }
 
-/// The values of a column for the values of a parameter, if the two have different names.
+/// Returns the column values for the values of a parameter, if the column uses other values than the document.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

@@ -1,4 +1,4 @@
-//! The selection of rows in a run, for a claim and for its other side.
+//! The selection of result rows for a claim and for its other side.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// The columns of the quantity.
+    /// Returns the columns of the quantity: the numerator and, for a quotient, the denominator.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.column.as_str()).chain(self.over.as_deref())
     }
@@ -43,7 +43,7 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column that represents a parameter of a claim when rows are selected.
+/// The column that stands for a parameter of a claim when rows are selected.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -63,7 +63,7 @@ pub enum ParamColumn {
 }
 
 impl ParamColumn {
-    /// The selected column.
+    /// Returns the selected column.
     pub fn column(&self) -> &str {
         match self {
             Self::Same(column) | Self::Translated { column, .. } => column,

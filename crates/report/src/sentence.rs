@@ -1,18 +1,18 @@
-//! A generated one-sentence summary of the claims about a figure.
+//! A generated summary of the claims about a figure.
 
 use std::collections::BTreeMap;
 
 use crate::text::{about_measured, formed};
 use crate::{Figure, Finding, FindingCounts, Judged};
 
-/// Sentences about a figure: the verdicts of its runs, the findings on its claims, and the claim farthest from its
-/// measurement.
+/// Returns sentences about a figure: the verdicts of its runs, the findings about its claims, and the claim that is
+/// farthest from its measurement.
 pub(crate) fn sentence(figure: &Figure) -> String {
     let measured = figure.answers.iter().filter_map(|answer| answer.outcome.clone());
     measured.chain([sentence_on(&figure.judged().collect::<Vec<_>>())]).collect::<Vec<String>>().join(" ")
 }
 
-/// The verdicts on some claims, and the claim farthest from its measurement.
+/// Returns the findings about some claims, and the claim that is farthest from its measurement.
 pub(crate) fn sentence_on(all: &[&Judged]) -> String {
     let tally = FindingCounts::of(all.iter().copied());
     if tally.total() == 0 {
@@ -46,7 +46,7 @@ pub(crate) fn sentence_on(all: &[&Judged]) -> String {
         let said = |value| formed(value, judgement.compare, claim);
         let measured = said(judgement.measured.unwrap_or_default());
         format!(
-            "; farthest off is {}: {} claimed, {measured} measured",
+            ". Largest deviation: {}, {} claimed, {measured} measured",
             about_measured(claim, judgement),
             said(judgement.claimed)
         )
@@ -54,7 +54,7 @@ pub(crate) fn sentence_on(all: &[&Judged]) -> String {
     format!("Of {claims}, {}{far}.", parts.join(", "))
 }
 
-/// The most frequent reason why claims were not tested.
+/// Returns the most frequent reason why claims were not tested.
 fn untested(all: &[&Judged]) -> String {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for judged in all {
@@ -64,7 +64,8 @@ fn untested(all: &[&Judged]) -> String {
     format!("None of its claims can be tested here: {most}.")
 }
 
-/// Of the claims that were not reproduced, the claim that differs from its measurement by the largest factor.
+/// Returns the claim that differs from its measurement by the largest factor, among the claims that were not
+/// reproduced.
 fn farthest<'a>(all: &[&'a Judged]) -> Option<&'a Judged> {
     let distance = |judged: &&Judged| {
         let judgement = &judged.judgement;

@@ -1,28 +1,29 @@
-//! The sheet of an experiment: the figures that the experiment reproduces, and the rules for their claims.
+//! The report part of an experiment file: the figures that the experiment reproduces, and the rules for their
+//! claims.
 
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Way};
 
-/// The figures that a file reproduces, and the rules for their claims.
+/// The figures that an experiment file reproduces, and the rules for their claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The figures.
+    /// The figures that the file reproduces.
     pub sources: Vec<FigureSource>,
     /// The rules, in the order of the file.
     pub rules: Vec<Rule>,
 }
 
 impl Sheet {
-    /// Whether the file reproduces no figure and tests no claim.
+    /// Returns whether the file reproduces no figure and tests no claim.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.rules.is_empty()
     }
 
-    /// The number of claims that are answered in a way.
+    /// Returns the number of claims that are decided in the given way.
     pub fn count(&self, way: Way) -> usize {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// The figure of a rule: the figure that the rule names, or else the first figure.
+    /// Returns the figure of a rule. The result is the figure that the rule names, or the first figure of the file.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
@@ -30,10 +31,10 @@ impl Sheet {
         }
     }
 
-    /// Checks the sources and rules for consistency and for missing keys.
+    /// Checks the figures and the rules without the document's claims.
     ///
     /// # Errors
-    /// The first fault: the name and index (from 0) of the table, the key, and a message.
+    /// Returns the first error, with the table, the table's index from 0, the key and a message.
     pub fn check(&self) -> Result<(), SheetFault> {
         for (number, source) in self.sources.iter().enumerate() {
             source.check().map_err(|(key, message)| SheetFault { table: "source", number, key, message })?;
@@ -54,10 +55,11 @@ impl Sheet {
         Ok(())
     }
 
-    /// Checks the rules against their claims.
+    /// Checks the rules against the document's claims.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check). A claim that does not exist, or that does not fit its rule.
+    /// Returns the errors of [`check`](Self::check). A claim that does not exist, or that does not fit its rule, is
+    /// also an error.
     pub fn check_against(&self, claims: &Claims) -> Result<(), SheetFault> {
         for (number, rule) in self.rules.iter().enumerate() {
             let fault = |(key, message)| SheetFault { table: "claim", number, key, message };
@@ -74,20 +76,20 @@ impl Sheet {
     }
 }
 
-/// A fault of a sheet, with the table and the key.
+/// An error in an experiment file, with the table and the key that cause the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SheetFault {
-    /// `source` or `claim`.
+    /// The name of the table: `source` or `claim`.
     pub table: &'static str,
-    /// The index of the table, from 0.
+    /// The index of the table among the tables with this name, from 0.
     pub number: usize,
-    /// The key at fault.
+    /// The key that causes the error.
     pub key: &'static str,
     /// The error message.
     pub message: String,
 }
 
-/// Rejects a rule that does not define the rows and the column in which a claim is looked up.
+/// Returns an error if the rule does not define the rows and the column by which the claim is looked up.
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {

@@ -1,4 +1,4 @@
-//! The figure or table of a document that an experiment reproduces: `[source]`.
+//! The figure or table of a document that an experiment reproduces, from the table `[source]`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,13 +20,13 @@ pub struct FigureSource {
 }
 
 impl FigureSource {
-    /// The keys of the table.
+    /// The keys that a `[source]` table may have.
     pub const KEYS: [&str; 5] = ["document", "figure", "title", "sections", "unspecified"];
 
-    /// Rejects a source with a missing key.
+    /// Returns an error if a key of the source is missing.
     ///
     /// # Errors
-    /// A document, figure or title that is missing or empty: the key and a message.
+    /// Returns the key and a message if `document`, `figure` or `title` is missing or empty.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let needed = [
             (

@@ -1,4 +1,4 @@
-//! Numbers and claims as text, in the format of all pages.
+//! Numbers and claims as text, in the format that all pages use.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use measure::FEWEST_BLOCKS;
 
 use crate::{Claim, Compare, Judgement, RunNote, Statement};
 
-/// Significant digits of a number.
+/// Number of significant digits in printed numbers.
 const DIGITS: i32 = 4;
 
-/// A number with its significant digits, such as `1,234`, `43.21`, `1.254 M` or `3.94e-13`.
+/// Returns a number with four significant digits, such as `1,234`, `43.21`, `1.254 M` or `3.94e-13`.
 pub(crate) fn number(value: f64) -> String {
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     if !(-4..15).contains(&magnitude) {
@@ -30,7 +30,7 @@ pub(crate) fn number(value: f64) -> String {
     format!("{}{point}{part}", grouped(whole))
 }
 
-/// Digits in groups of three.
+/// Returns an integer with its digits in groups of three.
 pub(crate) fn grouped(whole: &str) -> String {
     let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
     let mut text = sign.to_owned();
@@ -43,14 +43,14 @@ pub(crate) fn grouped(whole: &str) -> String {
     text
 }
 
-/// The subject of a claim with its parameters, such as `Eytzinger, entries = 10000`.
+/// Returns the subject of a claim with its parameters, such as `Eytzinger, entries = 10000`.
 pub(crate) fn about(claim: &Claim) -> String {
     let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
     let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// The subject of a claim, and the size of its measurement if that differs, such as
+/// Returns the subject of a claim. If the size of the measurement differs, also returns that size, as in
 /// `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
@@ -59,7 +59,7 @@ pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// The claimed number in the document's unit: `at least 2.5 x`.
+/// Returns the claimed number in the document's unit, such as `at least 2.5 x`.
 pub(crate) fn stated(claim: &Claim) -> String {
     let standing = match claim.standing {
         Statement::Exact => "",
@@ -73,7 +73,7 @@ pub(crate) fn stated(claim: &Claim) -> String {
     format!("{standing}{} {}", number(claim.value), claim.unit)
 }
 
-/// A number in the form of its comparison, such as `1.24 ×`, `43.2 %` or `place 2`.
+/// Returns a number in the form of its comparison, such as `1.24 ×`, `43.2 %` or `place 2`.
 pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> String {
     match compare {
         Some(Compare::Ratio | Compare::Factor) => format!("{} ×", number(value)),
@@ -87,7 +87,7 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// The claimed number, and its value in the form of the comparison if that form differs.
+/// Returns the claimed number. If the form of the comparison differs, also returns the number in that form.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {
@@ -98,7 +98,7 @@ pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// The measurement with its confidence interval; `None` without a measurement.
+/// Returns the measurement with its confidence interval. `None` without a measurement.
 pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let mut text = formed(judgement.measured?, judgement.compare, claim);
     if let Some(interval) = judgement.interval.filter(|interval| interval.low < interval.high) {
@@ -107,9 +107,8 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     Some(text)
 }
 
-/// The measurement, the claim, the range that would have reproduced the claim, and the conclusion. For example:
-/// `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the interval holds no difference at
-/// all`.
+/// Returns the measurement, the claim, the range that would have reproduced the claim, and the conclusion. For
+/// example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: the opposite direction`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
     let Some(measured) = judgement.measured else { return why.to_owned() };
@@ -119,15 +118,15 @@ pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f6
     });
     let enough = match (low.is_finite(), high.is_finite()) {
         _ if judgement.compare == Some(Compare::Rank) => String::new(),
-        (true, true) => format!(", and {} to {} would do", number(low), said(high)),
-        (true, false) => format!(", and {} and more would do", said(low)),
-        (false, true) => format!(", and {} and less would do", said(high)),
+        (true, true) => format!(", accepted {} to {}", number(low), said(high)),
+        (true, false) => format!(", accepted {} or more", said(low)),
+        (false, true) => format!(", accepted {} or less", said(high)),
         (false, false) => String::new(),
     };
     format!("measured {}{interval}, claimed {}{enough}: {why}", said(measured), said(judgement.claimed))
 }
 
-/// The description of a run: `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
+/// Returns the description of a run, such as `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
 pub(crate) fn run_of(run: &RunNote) -> String {
     let RunNote { run_id, is_quick, trials, mode, cpu, cores, .. } = run;
     let kind = if *is_quick { "quick run" } else { "run" };
@@ -143,8 +142,8 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// The theoretical value for a claim with its derivation. The value has the form of the claim unless it has its own
-/// unit.
+/// Returns the theoretical value for a claim, with its derivation. The value has the form of the claim, unless the
+/// value has its own unit.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let formed = |value, unit: Option<&str>| match unit {
         Some(unit) => format!("{} {unit}", number(value)),
@@ -179,12 +178,12 @@ mod tests {
         };
         assert_eq!(
             beside(&claim, &judgement, (1.225, 1.875), "why"),
-            "measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: why"
+            "measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: why"
         );
         let one = Judgement { interval: None, compare: Some(Compare::Value), ..judgement.clone() };
         assert_eq!(
             beside(&claim, &one, (1.5, f64::INFINITY), "why"),
-            "measured 1.02 x, claimed 1.5 x, and 1.5 x and more would do: why"
+            "measured 1.02 x, claimed 1.5 x, accepted 1.5 x or more: why"
         );
         let place = Judgement { measured: Some(3.0), claimed: 2.0, compare: Some(Compare::Rank), ..one };
         assert_eq!(beside(&claim, &place, (1.5, 2.5), "why"), "measured place 3, claimed place 2: why");

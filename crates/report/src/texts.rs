@@ -1,4 +1,4 @@
-//! One or several values, in the notation of the CSV files.
+//! One value or several values, in the notation of the CSV files.
 
 use plot::SelectedValues;
 use schemars::JsonSchema;
@@ -10,17 +10,17 @@ use serde::Deserialize;
 pub struct Texts(Vec<String>);
 
 impl Texts {
-    /// The values, in the order given.
+    /// Returns the values in the given order.
     pub fn all(&self) -> &[String] {
         &self.0
     }
 
-    /// Whether no value is given.
+    /// Returns whether there is no value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether one of the values equals `text`, as text or as a number.
+    /// Returns whether one of the values equals `text`, as a text or as a number.
     pub fn hold(&self, text: &str) -> bool {
         self.0.iter().any(|one| same(one, text))
     }
@@ -38,7 +38,7 @@ impl<const N: usize> From<[&str; N]> for Texts {
     }
 }
 
-/// Whether two CSV fields have equal values. For example, `0.10` equals `0.1`, and `1000000` equals `1e6`.
+/// Returns whether two CSV fields have equal values. For example, `0.10` equals `0.1`, and `1000000` equals `1e6`.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     one == other || matches!((number(one), number(other)), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())

@@ -1,4 +1,5 @@
-//! The theoretical expectation for some claims. Pages show it next to the measurement, and it decides no verdict.
+//! The theoretical value for some claims. Pages show the value next to the measurement, but it does not affect the
+//! finding.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ pub struct Theory {
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// Side on which the result bounds the claim.
+    /// Whether the result is a lower or an upper limit of the claim.
     pub bound: Option<Bound>,
     /// Unit of the result, if it differs from the unit of the claim.
     pub unit: Option<String>,
@@ -30,19 +31,19 @@ pub struct Theory {
 pub struct Expected {
     /// The computed number; `None` if theory makes no prediction.
     pub value: Option<f64>,
-    /// The side on which the number bounds the claim.
+    /// The side on which the computed number bounds the claim; `None` if it is no bound.
     pub bound: Option<Bound>,
-    /// Unit, if it differs from the unit of the claim.
+    /// The unit of the number, if it differs from the unit of the claim.
     pub unit: Option<String>,
-    /// Short derivation, or the reason why theory makes no prediction.
+    /// A short derivation of the number, or the reason why theory makes no prediction.
     pub says: String,
 }
 
 impl Theory {
-    /// Rejects a theory without a computation and without a reason, or with an invalid computation.
+    /// Returns an error for a theory without a computation and without a reason, or with an invalid computation.
     ///
     /// # Errors
-    /// The fault, as a message.
+    /// Returns a message that describes the error.
     pub fn check(&self) -> Result<(), String> {
         if self.says.trim().is_empty() {
             return Err(
@@ -56,10 +57,10 @@ impl Theory {
         }
     }
 
-    /// The result of the theory for a claim.
+    /// Computes the theoretical value for a claim.
     ///
     /// # Errors
-    /// An argument that is missing for this claim, or that the computation rejects: as a message.
+    /// Returns a message if an argument is missing for this claim, or if the computation rejects an argument.
     pub(crate) fn expected(&self, about: About<'_>) -> Result<Expected, String> {
         let value = self.computed.as_ref().map(|name| run(name, &self.with, about)).transpose()?;
         Ok(Expected {
@@ -72,8 +73,7 @@ impl Theory {
 }
 
 impl Expected {
-    /// The text on pages, such as `at most 2 ×: a derivation`. `formed` formats the value, with its own unit if it has
-    /// one.
+    /// Returns the text for pages, such as `at most 2 ×: a derivation`. `formed` formats the number with its unit.
     pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
         let number = match self.value {
             None => "none".to_owned(),

@@ -1,34 +1,34 @@
-//! The comparison of a claim with its measurement. A measurement inside a band reproduces the claim. Outside of the
-//! band, the comparison reaches another verdict.
+//! The comparison of a claim with its measurement. If the measurement is inside a band, the claim is reproduced.
+//! Outside of the band, the comparison returns another finding.
 
 use crate::form::Measured;
 use crate::{Compare, Finding, Statement};
 
-/// Relative difference below which a claim counts as a claim of equality.
+/// Relative difference below which a claim counts as the claim that both sides are equal.
 const EVEN: f64 = 0.05;
 
-/// The largest distance of a measurement from a claim of equality that still reproduces the claim, for any tolerance.
+/// Largest tolerance for a claim that both sides are equal, even if the rule has a larger tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
 /// Smallest share of a claimed difference that reproduces the claim, for any tolerance.
 const SHARE_REPRODUCED: f64 = 0.5;
 
-/// Smallest share of a claimed difference that confirms the direction.
+/// Smallest share of a claimed difference that confirms the direction of the claim.
 const SHARE_DIRECTION: f64 = 0.1;
 
-/// A claim in the form of its measurement, with the tolerances for the measurement.
+/// A claim in the form of its measurement, with the tolerances that apply to the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed {
     pub(crate) compare: Compare,
     pub(crate) standing: Statement,
     pub(crate) claimed: f64,
-    /// The other end of the range, if the claim is one end of a range.
+    /// The number at the other end of the range, if the claim is one end of a range.
     pub(crate) other_end: Option<f64>,
     pub(crate) tolerance: f64,
 }
 
 impl Weighed {
-    /// The verdict from a measurement, and the reason.
+    /// Returns the finding that follows from a measurement, and the reason.
     pub(crate) fn against(&self, measured: Measured) -> (Finding, String) {
         let percent = 100.0 * self.tolerance();
         let claims_difference = self.neutral().is_some_and(|neutral| self.difference(neutral) != 0.0);
@@ -36,49 +36,55 @@ impl Weighed {
             measured.interval.is_some_and(|found| found.low <= neutral && neutral <= found.high)
         });
         if claims_difference && holds_none {
-            return (Finding::NotReproduced, "the interval holds no difference at all".to_owned());
+            return (
+                Finding::NotReproduced,
+                "the confidence interval includes the value for no difference".to_owned(),
+            );
         }
         if self.is_in_band(measured.value) {
             return (Finding::Reproduced, self.agreement(percent));
         }
         if self.meets(measured) {
-            return (Finding::Reproduced, format!("by the interval: {}", self.agreement(percent)));
+            return (Finding::Reproduced, format!("by the confidence interval: {}", self.agreement(percent)));
         }
         if self.compare == Compare::Rank {
-            return (Finding::NotReproduced, "another place in the order".to_owned());
+            return (Finding::NotReproduced, "another rank".to_owned());
         }
         let off = match (self.standing, self.ends()) {
             (Statement::From | Statement::To, (low, high)) => {
-                format!("more than {percent} % outside of {low} to {high}")
+                format!("the value is more than {percent} % outside of the range {low} to {high}")
             }
-            (Statement::UpTo, _) => format!("the largest is more than {percent} % off the claim"),
-            _ if self.claimed == 0.0 => format!("more than {} off 0", self.tolerance()),
-            _ => format!("more than {percent} % off the claim"),
+            (Statement::UpTo, _) => {
+                format!("the largest value differs from the claim by more than {percent} %")
+            }
+            _ if self.claimed == 0.0 => format!("the value differs from 0 by more than {}", self.tolerance()),
+            _ => format!("the value differs from the claim by more than {percent} %"),
         };
         let Some(neutral) = self.neutral() else { return (Finding::NotReproduced, off) };
         if !claims_difference {
             let reason = match self.claims_alike() {
-                true => "a difference where the claim has none".to_owned(),
+                true => "a difference, but the claim states none".to_owned(),
                 false => off,
             };
             return (Finding::NotReproduced, reason);
         }
         match self.share(neutral, measured.value) {
-            share if share < 0.0 => (Finding::NotReproduced, "the other way round".to_owned()),
+            share if share < 0.0 => (Finding::NotReproduced, "the opposite direction".to_owned()),
             share if share < SHARE_DIRECTION => (
                 Finding::NotReproduced,
-                "hardly a difference: less than a tenth of the claimed one".to_owned(),
+                "almost no difference: less than a tenth of the claimed difference".to_owned(),
             ),
             share if share < SHARE_REPRODUCED && self.is_within(measured.value) => (
                 Finding::DirectionOnly,
-                "the same way, but less than half of the claimed difference".to_owned(),
+                "the claimed direction, but less than half of the claimed difference".to_owned(),
             ),
-            _ => (Finding::DirectionOnly, format!("the same way, but {off}")),
+            _ => (Finding::DirectionOnly, format!("the claimed direction, but {off}")),
         }
     }
 
-    /// Whether the band overlaps the confidence interval. The interval must not be wider than the band, because a wide
-    /// interval would overlap any band. For the same reason, the band must have two ends.
+    /// Returns whether the confidence interval overlaps the band. Returns false if the interval is wider than the
+    /// band, because a wide interval would overlap any band. For the same reason, returns false if the band has only
+    /// one end.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
         measured.interval.is_some_and(|found| {
@@ -92,12 +98,13 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// The lower and upper end of the band in which a measurement reproduces the claim.
+    /// Returns the lower and upper end of the band in which a measurement reproduces the claim.
     pub(crate) fn band(&self) -> (f64, f64) {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
         let (least, most) = self.ends();
-        // At least half of the claimed difference, measured in logarithms if the form is a factor.
+        // The band begins at half of the claimed difference. If the form is a factor, the half is computed with
+        // logarithms.
         let half = |claimed: f64| match self.compare == Compare::Amplification || neutral == 0.0 {
             true => neutral + (claimed - neutral) * SHARE_REPRODUCED,
             false => neutral * (claimed / neutral).powf(SHARE_REPRODUCED),
@@ -109,7 +116,7 @@ impl Weighed {
         }
     }
 
-    /// The lower and upper end of the tolerance.
+    /// Returns the lower and upper end of the range that the tolerance allows.
     fn tolerated(&self) -> (f64, f64) {
         let (least, most) = self.ends();
         let (below, above) = (least - self.slack(least), most + self.slack(most));
@@ -125,37 +132,39 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// The two ends of the claimed range. For a single number, both ends are this number.
+    /// Returns the two ends of the claimed range. For a single number, both ends are this number.
     fn ends(&self) -> (f64, f64) {
         let other = self.other_end.unwrap_or(self.claimed);
         (self.claimed.min(other), self.claimed.max(other))
     }
 
-    /// The allowed distance of a number from an end: the tolerance plus the rounding error of the arithmetic.
+    /// Returns the allowed distance of a measurement from an end of the claimed range: the tolerance plus the
+    /// rounding error of the arithmetic.
     fn slack(&self, end: f64) -> f64 {
         slack(self.compare, self.tolerance(), end)
     }
 
-    /// The tolerance of the rule, or the tolerance of a claim of equality.
+    /// Returns the tolerance of the rule. For a claim of equality, returns at most the tolerance of such claims.
     fn tolerance(&self) -> f64 {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
-    /// Whether the claim states that both sides are equal: the whole claimed range is near the value for equal sides. A
-    /// range that merely includes this value claims more, and has its own tolerance. A difference in percent or in
-    /// units never counts as equality.
+    /// Returns whether the claim states that both sides are equal. The result is true if the whole claimed range is
+    /// near the value for equal sides. A wider range that includes this value has its own tolerance. A difference in
+    /// percent or in units never counts as equality.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
         let (least, most) = self.ends();
         [least, most].iter().all(|end| (end / neutral - 1.0).abs() < EVEN)
     }
 
-    /// The value for equal sides.
+    /// Returns the value of the form for equal sides.
     fn neutral(&self) -> Option<f64> {
         self.compare.neutral()
     }
 
-    /// The direction of the claimed difference: -1, 1, or 0 for no difference or for a range with both directions.
+    /// Returns the direction of the claimed difference: -1, 1, or 0 for no difference and for a range with both
+    /// directions.
     fn difference(&self, neutral: f64) -> f64 {
         let way = |end: f64| match neutral == 0.0 {
             true if end == 0.0 => 0.0,
@@ -167,14 +176,14 @@ impl Weighed {
         if way(least) * way(most) > 0.0 { way(least) } else { 0.0 }
     }
 
-    /// The fraction of the claimed difference that a measurement reaches. The fraction is below 0 if the measurement
-    /// differs in the opposite direction.
+    /// Returns the fraction of the claimed difference that a measurement reaches. The fraction is below 0 if the
+    /// measurement differs in the opposite direction.
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };
         match self.compare == Compare::Amplification || neutral == 0.0 {
             true => (value - neutral) / (nearest - neutral),
-            // A factor of 0 or less lies infinitely far in the opposite direction.
+            // A factor of 0 or less counts as infinitely far in the opposite direction.
             false if value <= 0.0 || nearest <= 0.0 => (value - neutral) / (nearest - neutral),
             false => (value / neutral).ln() / (nearest / neutral).ln(),
         }
@@ -186,26 +195,28 @@ impl Weighed {
             return format!("within {} of 0", self.tolerance());
         }
         match (self.compare, self.standing) {
-            (Compare::Rank, _) => "the same place in the order".to_owned(),
-            (_, Statement::AtLeast) => format!("at least as claimed, within {percent} %"),
-            (_, Statement::AtMost) => format!("at most as claimed, within {percent} %"),
-            (_, Statement::UpTo) => format!("the largest is within {percent} % of the claim"),
+            (Compare::Rank, _) => "the same rank".to_owned(),
+            (_, Statement::AtLeast) => format!("at least the claimed value, within {percent} %"),
+            (_, Statement::AtMost) => format!("at most the claimed value, within {percent} %"),
+            (_, Statement::UpTo) => format!("the largest value is within {percent} % of the claim"),
             (_, Statement::From | Statement::To) => {
                 let (low, high) = self.ends();
-                format!("within {low} to {high}, give or take {percent} %")
+                format!("in the range {low} to {high}, within {percent} %")
             }
             (_, Statement::Exact | Statement::About) => format!("within {percent} % of the claim"),
         }
     }
 }
 
-/// The allowed distance from a claimed number: a fraction of the number. For an amplification, it is a fraction of the
-/// part above 1. For the number 0, it is the tolerance itself. For a rank, it is half a rank.
+/// Returns the allowed distance from a claimed number. In general, this distance is a fraction of the number. For an
+/// amplification, it is a fraction of the part above 1. For the number 0, it is the tolerance itself. For a rank, it
+/// is half a rank.
 pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
     let relative = tolerance + 1e-9;
     match (compare, end == 0.0) {
         (Compare::Rank, _) => 0.5,
-        // A claim within 5 % of 1 states that there is no amplification. Its own value is near 1.
+        // A claim within 5 % of 1 states that there is no amplification, so it gets the tolerance of a number near
+        // 1.
         (Compare::Amplification, _) if (end - 1.0).abs() >= EVEN => relative * (end - 1.0).abs(),
         (_, true) => relative,
         (_, false) => relative * end.abs(),
@@ -266,7 +277,7 @@ mod tests {
         assert_eq!(finding(around, 1.9), Finding::Reproduced, "a range that begins at 1 is not of 1 alone");
         let (verdict, why) = Weighed { standing: Statement::To, ..around }.against(Measured::plain(2.5));
         assert_eq!(verdict, Finding::NotReproduced);
-        assert!(why.contains("outside of 0.97 to 1.6"), "{why}");
+        assert!(why.contains("outside of the range 0.97 to 1.6"), "{why}");
         let of = Weighed { compare: Compare::PercentOf, claimed: 98.0, ..CLAIM };
         assert_eq!(finding(of, 103.0), Finding::Reproduced);
         assert_eq!(finding(of, 120.0), Finding::NotReproduced);
@@ -352,7 +363,7 @@ mod tests {
     fn of_nothing_there_is_no_percentage() {
         let none = Weighed { compare: Compare::Value, claimed: 0.0, tolerance: 0.1, ..CLAIM };
         let why = |value| none.against(Measured::plain(value)).1;
-        assert_eq!([why(0.05), why(0.2)], ["within 0.1 of 0", "more than 0.1 off 0"]);
+        assert_eq!([why(0.05), why(0.2)], ["within 0.1 of 0", "the value differs from 0 by more than 0.1"]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn most_contradictions_are_settled_by_computation() {
     }
 }
 
-/// Checks the rulings on contradictions against first principles and the numbers of the document itself.
+/// Tests the rulings on contradictions against first principles and the numbers of the document itself.
 #[test]
 fn contradictions_are_settled_as_first_principles_say() {
     let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();

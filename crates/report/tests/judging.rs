@@ -1,5 +1,5 @@
-//! Judges all claims in `experiments/`: rows with the claimed number reproduce a claim, and no other rows do. Computed
-//! claims have the verdict that their rule expects.
+//! Tests the judgements of all claims in `experiments/`. Rows with the claimed number must reproduce a claim, and
+//! other rows must not. Computed claims must have the finding that their rule expects.
 
 mod common;
 
@@ -14,7 +14,7 @@ use lsmbench_report::{
 use results::columns::{CELL, HARDWARE, IMPLAUSIBLE, OPERATION, PHASE, SECONDS, TRIAL, WRONG_ANSWERS};
 use results::{Better, Column, Row, Schema, Table, Value};
 
-/// Facts of an experiment of which only the rows are known.
+/// Facts of an experiment that knows only its result rows.
 struct Rows;
 
 impl Facts for Rows {
@@ -27,11 +27,11 @@ impl Facts for Rows {
     }
 }
 
-/// The computation that needs a run of the program.
+/// The name of the computation that needs a run of the program.
 const BEYOND: &str = "torture_kill";
 
-/// The measurement of the other side, by which ratios of claims are multiplied. The value is large, because columns may
-/// contain only integers.
+/// The measurement of the other side. The ratios of claims are multiplied by this value. The value is large, because
+/// some columns contain only integers.
 const OTHER: f64 = 1e9;
 
 fn rules(way: Way) -> Vec<(Claims, Rule)> {
@@ -87,7 +87,8 @@ fn computations_come_out_as_their_rules_expect() {
     assert_eq!(counts, [49, 4, 14, 32, 5], "as the five verdicts go");
 }
 
-/// An impossible claim lies beyond a bound or contradicts arithmetic, and the verdict shows the derivation.
+/// Tests that an impossible claim exceeds a bound or contradicts arithmetic, and that the judgement shows the
+/// derivation.
 #[test]
 fn what_is_impossible_shows_its_bound_and_derivation() {
     for (claims, rule) in rules(Way::Computed) {
@@ -164,7 +165,7 @@ fn rows_that_say_what_a_claim_says_reproduce_it_and_no_others_do() {
     assert!(judged_claims > 300, "{judged_claims} are compared with something");
 }
 
-/// The judgement of a claim of the corpus on rows with the claimed number.
+/// Returns the judgement of a claim, based on rows with the claimed number. `change` may change the rows.
 fn made_for(id: &str, change: impl Fn(&mut Row)) -> Judgement {
     let of_claim = |(_, rule): &(Claims, Rule)| rule.ids.all().iter().any(|one| one == id);
     let (claims, rule) = rules(Way::Run).into_iter().find(of_claim).unwrap();
@@ -197,7 +198,7 @@ fn what_a_run_takes_for_impossible_is_no_measurement() {
         row.set(&IMPLAUSIBLE, "bytes of merges: more were written than read");
     });
     assert_eq!(judged.finding, Finding::NotTestable);
-    assert!(judged.reason.contains("doubts its own row: bytes of merges"), "{judged:?}");
+    assert!(judged.reason.contains("marks its row as implausible: bytes of merges"), "{judged:?}");
     assert_eq!(judged.measured, None);
 }
 
@@ -248,7 +249,7 @@ impl Made<'_> {
         self.rule.compare.unwrap()
     }
 
-    /// Whether the claim is the base of other measurements.
+    /// Returns whether other measurements of the rule are relative to this claim.
     fn is_base(&self) -> bool {
         match (&self.rule.to, &self.rule.against) {
             (None, _) => false,
@@ -257,7 +258,7 @@ impl Made<'_> {
         }
     }
 
-    /// The relative errors, as shares of the claim, that its bound and tolerance rule out.
+    /// Returns relative errors, as shares of the claim, that must not reproduce the claim.
     fn beyond(&self) -> Vec<f64> {
         let off = 2.0 * self.rule.tolerance + 0.1;
         match (self.compare(), self.claim.standing) {
@@ -267,8 +268,8 @@ impl Made<'_> {
         }
     }
 
-    /// The cells by which a claim is looked up, computed independently of the report. Each has a column and the last
-    /// value.
+    /// Returns the cells by which a claim is looked up, computed independently of the report. Each cell has a column
+    /// and a value. If several values match, the last value is used.
     fn cells(&self, claim: &Claim) -> Vec<(String, String)> {
         self.selected(&claim.subject, &|param| claim.params.get(param).cloned())
     }
@@ -337,7 +338,7 @@ impl Made<'_> {
         }
     }
 
-    /// The schema of an experiment with all columns that the rule names.
+    /// Returns the schema of an experiment that has all columns of the rule.
     fn schema(&self) -> Schema {
         let fixed = Schema::runs::<&str>(&[]).unwrap();
         let named: BTreeSet<&str> =
@@ -359,7 +360,7 @@ impl Made<'_> {
         }
     }
 
-    /// The measurement that corresponds to the claim, with the relative error `off`.
+    /// Returns the measurement that corresponds to the claim, changed by the relative error `off`.
     fn measurement(&self, schema: &Schema, off: f64) -> f64 {
         let wanted = match self.claim.value {
             0.0 => off,
@@ -380,7 +381,7 @@ impl Made<'_> {
         }
     }
 
-    /// The value of the claim for the other side of a ratio.
+    /// Returns the value of the claim about the other side of a ratio.
     fn other_value(&self) -> f64 {
         if self.compare() != Compare::Ratio {
             return OTHER;
@@ -392,8 +393,7 @@ impl Made<'_> {
         let all = || self.rule.ids.all().iter().map(|id| self.claims.get(id).unwrap());
         let fits = || all().filter(|claim| self.cells(claim) == there);
         let other = fits().find(|claim| claim.metric == self.claim.metric).or_else(|| fits().next());
-        let other =
-            other.unwrap_or_else(|| panic!("no claim stands for the other side of {}", self.claim.id));
+        let other = other.unwrap_or_else(|| panic!("no claim is about the other side of {}", self.claim.id));
         OTHER * other.value
     }
 
@@ -407,7 +407,7 @@ impl Made<'_> {
                 let most = all.iter().map(|claim| claim.value).fold(1.0, f64::max);
                 let least = all.iter().map(|claim| claim.value).fold(most, f64::min);
                 for claim in all {
-                    // The wrong measurement goes to the other end of the order.
+                    // The measurement that must be wrong goes to the other end of the order.
                     let value = match claim.id == self.claim.id && off != 0.0 {
                         true if claim.value > least => least / 10.0,
                         true => most * 10.0,
@@ -443,7 +443,8 @@ impl Made<'_> {
         Table::new(schema.clone(), rows.collect())
     }
 
-    /// A table with two curves. The curve of the claim is better from the claimed point on, or from a wrong point on.
+    /// Returns a table with two curves. The claim's curve is better from the claimed point on. If `is_wrong`, the
+    /// curve is better from a wrong point on.
     fn leading_table(&self, schema: &Schema, off: f64, is_wrong: bool) -> Table {
         let (quantity, at) = (self.rule.column.as_ref().unwrap(), self.rule.at.as_ref().unwrap());
         let place = self.claim.value * (1.0 + off);
@@ -467,7 +468,7 @@ impl Made<'_> {
         let quantity = self.rule.column.as_ref().unwrap();
         match &quantity.over {
             None => set(row, &quantity.column, value),
-            // Both may be integers.
+            // Both columns of the quotient may contain only integers.
             Some(over) => {
                 set(row, &quantity.column, value * 1e9);
                 set(row, over, 1e9)
@@ -490,7 +491,7 @@ fn row(schema: &Schema, cell: u64, trial: u64, cells: &[(String, String)]) -> Ro
     row
 }
 
-/// Sets a column to a number, rounded where the column contains integers.
+/// Sets a column to a number. If the column contains integers, the number is rounded.
 fn set<'a>(row: &'a mut Row, column: &str, value: f64) -> &'a mut Row {
     let schema = row.schema().clone();
     match &schema.columns()[schema.find(column).unwrap()] {

@@ -1,4 +1,4 @@
-//! The pages of a report on all documents: they have no external links, and every link on them has a target.
+//! Tests of the pages of a report on all documents. The pages have no external links, and every link has a target.
 
 mod common;
 mod settled;
@@ -25,7 +25,7 @@ impl Facts for Nothing {
     }
 }
 
-/// A report without any run.
+/// Returns the pages of a report without any run.
 fn report() -> Vec<ReportPage> {
     let mut answers = Vec::new();
     for (document, _) in DOCUMENTS {
@@ -77,7 +77,7 @@ fn report() -> Vec<ReportPage> {
     pages(&Report { systems, highlights, contradictions, features: features.unwrap() })
 }
 
-/// On a dark page, the charts are dark; the charts in their own files stay as they are.
+/// Tests that charts are dark on a dark page, and that charts in separate files keep their colours.
 #[test]
 fn charts_have_the_colours_of_their_page() {
     for page in report() {
@@ -90,7 +90,7 @@ fn charts_have_the_colours_of_their_page() {
     }
 }
 
-/// The texts between two strings, at all places.
+/// Returns all texts between the strings `before` and `after`.
 fn between<'a>(text: &'a str, before: &'a str, after: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
 }

@@ -1,8 +1,9 @@
-//! Time of every back end to read a random 4 KiB block from a new SSTable, to read 32 blocks together, and to write an
-//! SSTable. `direct` and `uring` access the device each time, the others use the page cache, and `simulated` does not
-//! wait here.
+//! Benchmarks of every back end: read a random 4 KiB block of a new SSTable, read 32 blocks together, and write an
+//! SSTable. `direct` and `uring` access the device each time. The other back ends use the page cache. `simulated`
+//! does not wait in these benchmarks.
 //!
-//! `cargo bench -p lsmbench-storage`; with `-- --test` everything runs once over a small table.
+//! `cargo bench -p lsmbench-storage` runs the benchmarks. With `-- --test`, every benchmark runs once with a small
+//! SSTable.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -14,16 +15,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// Size of the pieces that the tree appends, in bytes.
+/// Number of bytes that the tree appends at a time.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Size of the table. The table is small without `--bench`, because then cargo only tests the benchmark.
+/// Returns the size of the SSTable in bytes. Without `--bench`, cargo only tests the benchmark, so the SSTable is
+/// small.
 fn table_bytes() -> usize {
     let told = |option: &str| std::env::args().any(|argument| argument == option);
     if told("--bench") && !told("--test") { 64 << 20 } else { PIECE_BYTES }
 }
 
-/// Every back end that works on the file system of `directory`, each in a separate directory.
+/// Returns every back end that works on the file system of `directory`. Each back end has its own directory.
 fn back_ends(directory: &Path) -> impl Iterator<Item = (&'static str, Box<dyn Storage>)> {
     let build = |kind| CATALOG.build(&CATALOG.variant(kind).expect("it is listed").default_choice());
     let back_ends = CATALOG.kinds().map(move |kind| (kind, build(kind).expect("defaults build")));

@@ -1,10 +1,10 @@
 //! Memory at addresses that direct I/O accepts.
 
-/// Alignment of the offsets, lengths and addresses of direct reads and writes, in bytes. This alignment is valid for
-/// every device with sectors of 512 or 4096 bytes.
+/// Alignment of the offsets, lengths and addresses of direct reads and writes, in bytes. Every device with sectors
+/// of 512 or 4096 bytes accepts this alignment.
 pub(crate) const ALIGNMENT: usize = 4096;
 
-/// Zeroed memory that starts at a multiple of [`ALIGNMENT`], inside a larger allocation.
+/// Zeroed memory whose address is a multiple of [`ALIGNMENT`]. The memory is a part of a larger allocation.
 pub(crate) struct AlignedBuffer {
     memory: Box<[u8]>,
     start: usize,
@@ -12,24 +12,24 @@ pub(crate) struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// A zeroed buffer of `len` bytes.
+    /// Creates a zeroed buffer of `len` bytes.
     pub(crate) fn new(len: usize) -> Self {
         let memory = vec![0; len + ALIGNMENT].into_boxed_slice();
         let start = memory.as_ptr().align_offset(ALIGNMENT);
         Self { memory, start, len }
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Content of the buffer.
+    /// Returns the content of the buffer.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.memory[self.start..][..self.len]
     }
 
-    /// Mutable content of the buffer.
+    /// Returns the content of the buffer for changes.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..][..self.len]
     }

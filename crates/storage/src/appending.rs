@@ -1,4 +1,4 @@
-//! Write method for files with small appends: a parameter of the back ends on POSIX files.
+//! The write method for files with small appends, which is a parameter of the back ends on POSIX files.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::storage::{Purpose, StorageError, WriteFile};
 use crate::{mapped_log, page_cached};
 
-/// Reference text of the parameter for a back end.
+/// Reference text of the parameter `log`, for the catalog.
 macro_rules! appending_reference {
     () => {
         "# Method for appends to the WAL. \"mapped\" copies each record into a memory map of reserved space and\n\
@@ -18,19 +18,19 @@ macro_rules! appending_reference {
 }
 pub(crate) use appending_reference;
 
-/// Write method for WAL appends.
+/// Method by which records are appended to a WAL.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Appending {
-    /// Copies into a memory map.
+    /// Copies each record into a memory map of the file.
     #[default]
     Mapped,
-    /// write(2).
+    /// Calls write(2) for each record.
     Write,
 }
 
 impl Appending {
-    /// Creates a file that goes through the page cache, as every [`Purpose`] but tables does.
+    /// Creates a file that is written through the page cache. The file has any [`Purpose`] except `Table`.
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),

@@ -1,5 +1,5 @@
-//! A file written in whole aligned blocks, as direct I/O demands. Appends are buffered, the last block is padded, and
-//! the padding is truncated afterwards.
+//! A file that is written in whole aligned blocks, as direct I/O requires. Appends are buffered. The last block is
+//! padded, and the padding is truncated afterwards.
 
 use std::fs::File;
 use std::io;
@@ -10,18 +10,18 @@ use crate::aligned::{ALIGNMENT, AlignedBuffer};
 use crate::fuse::Fuse;
 use crate::storage::{StorageError, WriteFile};
 
-/// Size of the pieces in which appends are written, in bytes.
+/// Number of bytes that are written to the file at a time.
 pub(crate) const WRITE_BYTES: usize = 1 << 20;
 
-/// Destination of whole blocks.
+/// A file to which whole blocks are written.
 pub(crate) trait BlockFile: Send {
-    /// Writes all bytes at an offset; the offset and the length are multiples of the alignment.
+    /// Writes all bytes at an offset. The offset and the length are multiples of the alignment.
     fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Truncates the file to this length.
+    /// Truncates the file to the length `len`.
     fn set_len(&mut self, len: u64) -> io::Result<()>;
 
-    /// Makes written data durable.
+    /// Makes the written data durable.
     fn sync_data(&mut self) -> io::Result<()>;
 }
 
@@ -39,7 +39,7 @@ impl BlockFile for File {
     }
 }
 
-/// A file that is written in whole blocks. Appended bytes are in the file after a sync, or after the writer is
+/// A file that is written in whole blocks. The file contains the appended bytes after a sync, or after the writer is
 /// dropped.
 pub(crate) struct BlockWriter<F: BlockFile> {
     fuse: Fuse,
@@ -47,7 +47,7 @@ pub(crate) struct BlockWriter<F: BlockFile> {
 }
 
 impl<F: BlockFile> BlockWriter<F> {
-    /// A writer of the new file `file` at `path`.
+    /// Creates a writer of the new file `file`, whose path is `path`.
     pub(crate) fn new(path: &Path, file: F) -> Self {
         Self { fuse: Fuse::new(path), blocks: Blocks::new(file) }
     }
@@ -71,7 +71,8 @@ impl<F: BlockFile> WriteFile for BlockWriter<F> {
 }
 
 impl<F: BlockFile> Drop for BlockWriter<F> {
-    /// Writes unsynced data as far as possible. The data were not promised to be durable, so errors are ignored.
+    /// Writes the data that was not synced, as far as possible. Errors are ignored, because no caller was promised
+    /// that this data is durable.
     fn drop(&mut self) {
         if !self.fuse.is_blown() {
             let _ = self.blocks.write_tail();
@@ -79,15 +80,15 @@ impl<F: BlockFile> Drop for BlockWriter<F> {
     }
 }
 
-/// Buffers bytes and writes them in whole blocks.
+/// Buffer that collects bytes and writes them in whole blocks.
 struct Blocks<F> {
     file: F,
     buffer: AlignedBuffer,
-    /// Number of buffered bytes. The buffered bytes follow the written bytes.
+    /// Number of bytes in the buffer. In the file, these bytes follow the written bytes.
     buffered: usize,
-    /// Number of bytes in complete blocks that are final in the file.
+    /// Number of bytes in complete blocks that the file contains in their final form.
     written: u64,
-    /// Whether the buffer contains unwritten bytes.
+    /// Whether the buffer contains bytes that were not written.
     dirty: bool,
 }
 
@@ -110,8 +111,8 @@ impl<F: BlockFile> Blocks<F> {
         Ok(())
     }
 
-    /// Writes the buffer. A partial last block is padded, and the file is truncated to remove the padding. The block
-    /// stays in the buffer until it is complete.
+    /// Writes the buffer. A partial last block is padded, and the file is then truncated to remove the padding. The
+    /// partial block stays in the buffer until it is complete.
     fn write_tail(&mut self) -> io::Result<()> {
         if !self.dirty {
             return Ok(());
@@ -138,8 +139,8 @@ mod tests {
     use super::*;
     use crate::posix::create_new;
 
-    /// Uses a file in the page cache. The kernel checks alignment, and this test checks the arithmetic on every file
-    /// system.
+    /// Tests the arithmetic with a file in the page cache, on any file system. For other files, the kernel checks
+    /// the alignment.
     #[test]
     fn tails_are_padded_cut_and_completed() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The invariants of the storage axis as a check that any crate's tests can call.
+//! The invariants of the storage axis, as a check that the tests of any crate can call.
 //!
 //! ```
 //! let memory = lsmbench_storage::CATALOG.variant("memory")?;
@@ -20,18 +20,18 @@ use catalog::{Variant, laws};
 use crate::{CATALOG, Purpose, Storage, StorageError};
 
 /// Checks every invariant of the axis for a back end with its default parameters. For example, reads return the
-/// appended bytes, open files keep their content after a removal of their name, and only one holder has a lock.
+/// appended bytes, an open file keeps its content after its name is removed, and only one holder has a lock.
 ///
-/// The files are in a new folder below [`std::env::temp_dir`], which is removed. A system may reject a back end with
-/// [`ErrorKind::Unsupported`]: some kernels reject `io_uring`, some file systems `O_DIRECT`. Then only the invariants
-/// that every axis has are checked.
+/// The files are in a new folder below [`std::env::temp_dir`]. The check removes the folder at its end. A system may
+/// reject a back end with [`ErrorKind::Unsupported`]. For example, some kernels reject `io_uring`, and some file
+/// systems reject `O_DIRECT`. In this case, only the invariants that every axis has are checked.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
     let home = Home::new();
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
-    // If the defaults do not build, `check_variant` has reported it.
+    // If the default parameters do not build, `check_variant` has already reported the error.
     if let Ok(storage) = variant.build_of(CATALOG.axis, &variant.default_choice()) {
         let storage: Arc<dyn Storage> = Arc::from(storage);
         match runs_in(&*storage, &home.0) {
@@ -57,12 +57,13 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // A back end in memory creates no folder.
+        // A back end in memory creates no folder, so the removal may fail.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Whether the back end can create a file in `home` on this operating system. A missing `home` is created.
+/// Returns whether the back end can create a file in the folder `home` on this operating system. Creates the folder
+/// if it is missing.
 fn runs_in(storage: &dyn Storage, home: &Path) -> Result<bool, StorageError> {
     storage.create_directory(home)?;
     match storage.create(&home.join("probe"), Purpose::Table) {

@@ -1,4 +1,4 @@
-//! A decorator that counts storage calls by the purpose of the file.
+//! A decorator that counts storage calls. Each purpose of files has its own counts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use types::Bytes;
 
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Forwards every call, and counts the calls that succeed.
+/// Storage that forwards every call to another storage, and counts the calls that succeed.
 pub struct Counting {
     inner: Arc<dyn Storage>,
     counters: [Arc<Counters>; Purpose::ALL.len()],
 }
 
-/// Counts of storage calls by purpose.
+/// Counts of storage calls for each purpose of files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileCounts {
     by_purpose: [PurposeCounts; Purpose::ALL.len()],
 }
 
-/// Counts of the calls for files of one purpose.
+/// Counts of the calls for files with one purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurposeCounts {
     /// Number of reads that succeeded.
     pub reads: u64,
-    /// Number of bytes returned by reads.
+    /// Number of bytes that reads returned.
     pub bytes_read: u64,
     /// Number of appends that succeeded.
     pub appends: u64,
@@ -41,7 +41,7 @@ impl FileCounts {
         self.by_purpose[purpose as usize]
     }
 
-    /// Sums over all purposes.
+    /// Returns the sums over all purposes.
     pub fn total(&self) -> PurposeCounts {
         self.by_purpose.iter().fold(PurposeCounts::default(), |sum, counts| PurposeCounts {
             reads: sum.reads + counts.reads,
@@ -54,12 +54,12 @@ impl FileCounts {
 }
 
 impl Counting {
-    /// Counts the calls of `inner`.
+    /// Creates a decorator that counts the calls of `inner`.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, counters: Default::default() }
     }
 
-    /// The current counts. Concurrent calls of other threads may be counted partially.
+    /// Returns the current counts. A concurrent call of another thread may be counted only in part.
     pub fn counts(&self) -> FileCounts {
         FileCounts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }
@@ -117,7 +117,8 @@ impl Storage for Counting {
     }
 }
 
-/// Counters of files with one purpose. The counters of readers and of writers are in different cache lines.
+/// Counters of files with one purpose. The counters of reads and the counters of writes are in different cache
+/// lines.
 #[derive(Default)]
 struct Counters {
     read: Calls,
@@ -125,7 +126,7 @@ struct Counters {
     syncs: AtomicU64,
 }
 
-/// Number of calls and of bytes. Aligned to the pair of cache lines that CPUs fetch together.
+/// Number of calls and number of bytes. Aligned to two cache lines, because CPUs fetch such pairs together.
 #[derive(Default)]
 #[repr(align(128))]
 struct Calls {

@@ -1,8 +1,10 @@
-//! SSTables read and written with `O_DIRECT`, without the page cache. The block cache is then the only cache.
+//! SSTables that are read and written with `O_DIRECT`, without the page cache. The block cache is then the only
+//! cache.
 //!
 //! Offsets, lengths and addresses are multiples of 4096. Appends are buffered and written in whole blocks. The last
-//! block is padded, and the file is truncated to its length. Reads are rounded outward, and the requested part is
-//! copied, so that a cached block uses no more memory than its length. See open(2), section "NOTES".
+//! block is padded, and the file is then truncated to its length. A read is extended to whole blocks, and the
+//! requested part is copied. A cached block therefore uses no more memory than its length. See open(2), section
+//! "NOTES".
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -30,7 +32,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     appending_reference!(),
 );
 
-/// Size up to which each thread keeps a read buffer, in bytes.
+/// Maximum size of the read buffer that each thread keeps, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
 const DIRECT: i32 = OFlags::DIRECT.bits().cast_signed();
@@ -39,7 +41,7 @@ thread_local! {
     static SCRATCH: RefCell<AlignedBuffer> = RefCell::new(AlignedBuffer::new(0));
 }
 
-/// Reads and writes SSTables with `O_DIRECT`, all other files through the page cache.
+/// Storage that reads and writes SSTables with `O_DIRECT`, and all other files through the page cache.
 #[derive(Default)]
 struct DirectTables {
     log: Appending,
@@ -80,14 +82,14 @@ impl Files for DirectTables {
 pub(crate) fn create_direct(path: &Path) -> Result<File, StorageError> {
     create_new(path, DIRECT).map_err(|error| {
         if is_refusal(&error) {
-            // The kernel created the file before it rejected the flag.
+            // The kernel created the file before it rejected the flag, so the file is removed.
             let _ = fs::remove_file(path);
         }
         StorageError::new("create", path, explain(error))
     })
 }
 
-/// Opens a file for reads without the page cache. Returns the file with its length.
+/// Opens a file for reads without the page cache. Returns the file and its length.
 pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
     open_existing(path, DIRECT).map_err(|error| StorageError::new("open", path, explain(error)))
 }
@@ -96,7 +98,7 @@ fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidInput
 }
 
-/// Adds the meaning of `EINVAL` to an error.
+/// Adds an explanation to an `EINVAL` error.
 fn explain(error: io::Error) -> io::Error {
     if !is_refusal(&error) {
         return error;
@@ -106,7 +108,7 @@ fn explain(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, advice)
 }
 
-/// A file that is read without the page cache.
+/// A file whose reads bypass the page cache.
 struct DirectFile {
     file: File,
     path: PathBuf,
@@ -140,14 +142,14 @@ impl ReadFile for DirectFile {
 
 impl DirectFile {
     /// Reads from the aligned `offset` until the first `needed` bytes of `buffer` are filled. `buffer` has whole
-    /// blocks, so its rest may lie beyond the end of the file.
+    /// blocks, so its end may be after the end of the file.
     fn fill(&self, buffer: &mut [u8], offset: u64, needed: usize) -> io::Result<()> {
         let mut filled = 0;
         while filled < needed {
             match self.file.read_at(&mut buffer[filled..], offset + filled as u64) {
                 Ok(read) if filled + read >= needed => break,
                 Ok(read) if read < ALIGNMENT => return Err(io::ErrorKind::UnexpectedEof.into()),
-                // The next read must start at a multiple of the alignment again.
+                // The next read must start at a multiple of the alignment.
                 Ok(read) => filled += read - read % ALIGNMENT,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -176,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_file_system_that_refuses_is_named_with_the_way_out() {
-        // procfs does not support O_DIRECT.
+        // The file system procfs does not support O_DIRECT.
         let error = DirectTables::default().open(Path::new("/proc/version"), Purpose::Table).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::Unsupported);
         let text = error.to_string();

@@ -1,8 +1,9 @@
-//! Read advice to the kernel for SSTables: a parameter of the back ends that read through the page cache.
+//! The access pattern of SSTables that is announced to the kernel. The pattern is a parameter of the back ends that
+//! read through the page cache.
 
 use serde::{Deserialize, Serialize};
 
-/// Reference text of the parameter for a back end, with its default.
+/// Reference text of the parameter for a back end, with the default of that back end.
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(
@@ -16,12 +17,12 @@ macro_rules! advice_reference {
 }
 pub(crate) use advice_reference;
 
-/// Access pattern announced to the kernel.
+/// Access pattern that is announced to the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {
     /// Random access (`POSIX_FADV_RANDOM`).
     Random,
-    /// The kernel's own detection (`POSIX_FADV_NORMAL`).
+    /// No announced pattern; the kernel detects the pattern (`POSIX_FADV_NORMAL`).
     Normal,
 }

@@ -1,8 +1,8 @@
-//! A decorator that fails chosen calls, for tests of a store's error handling.
+//! A decorator that makes selected calls fail. Tests use it to check how a store handles errors.
 //!
-//! Every call has a position, counted from 0. A test runs a task once without faults, reads [`Faulty::calls`], and
-//! then runs the task again with a fault at each chosen position. A loop over positions thus covers an error at every
-//! write and sync. The task must make the same calls each time.
+//! Every call has a position, counted from 0. A test first runs a task without faults, and reads [`Faulty::calls`].
+//! Then the test runs the task again, with a fault at each selected position. A loop over all positions thus tests
+//! an error at every write and sync. The task must make the same calls each time.
 
 use std::io;
 use std::path::Path;
@@ -15,26 +15,26 @@ use types::Bytes;
 use crate::fuse::Fuse;
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Forwards every call, except for calls that a fault hits.
+/// Storage that forwards every call to another storage, except the calls to which a fault applies.
 pub struct Faulty {
     inner: Arc<dyn Storage>,
     script: Arc<Script>,
 }
 
-/// A recorded call.
+/// A storage call that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Operation of the call.
     pub operation: FileOperation,
-    /// File or directory of the call. For a rename, the old name; for a link, the new name.
+    /// File or directory of the call. A rename has the old name here, and a link has the new name.
     pub path: Arc<Path>,
     /// Purpose of the file, if the call states it.
     pub purpose: Option<Purpose>,
-    /// Number of bytes to read or append; 0 for other calls.
+    /// Number of bytes that the call reads or appends; 0 for other calls.
     pub bytes: usize,
 }
 
-/// Operation of a storage back end.
+/// Operation of a storage call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileOperation {
     /// [`Storage::create`].
@@ -64,17 +64,17 @@ pub enum FileOperation {
 }
 
 impl FileOperation {
-    /// Whether the call changes stored data or makes it durable.
+    /// Returns whether the operation changes stored data or makes data durable.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Open | Self::List | Self::Lock | Self::Read)
     }
 
-    /// Whether the call can fail because the disk is full.
+    /// Returns whether the operation can fail because the disk is full.
     pub fn takes_space(self) -> bool {
         self.writes() && self != Self::Remove
     }
 
-    /// Verb used in its errors.
+    /// Returns the verb that names the operation in error messages.
     fn verb(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -93,42 +93,44 @@ impl FileOperation {
     }
 }
 
-/// An injected fault.
+/// A fault that a test injects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
     /// Index of the first call to which the fault may apply.
     pub at: usize,
-    /// Number of calls that fail.
+    /// Whether only one call fails, or also all later calls.
     pub extent: FaultExtent,
     /// Error that the call returns.
     pub error: DiskError,
-    /// Effect of the call in spite of the error.
+    /// The effect that the call has although it returns an error.
     pub effect: FaultEffect,
 }
 
-/// Number of calls that a fault hits.
+/// Which calls fail because of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
-    /// Only the first call at or after the position.
+    /// Only the first possible call at or after the position fails.
     Once,
-    /// This call and all later calls fail, as after the loss of a disk.
+    /// The first possible call at or after the position fails, and so do all later calls, as after the loss of a
+    /// disk.
     Onwards,
 }
 
 /// Error that a failed call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskError {
-    /// The device failed: `EIO`. Possible for every call.
+    /// The device failed (`EIO`). Possible for every call.
     Io,
-    /// The device is full: `ENOSPC`. Possible for calls that allocate space.
+    /// The device is full (`ENOSPC`). Possible for calls that allocate space.
     NoSpace,
-    /// The file system became read-only after an error: `EROFS`. Possible for calls that write.
+    /// The file system became read-only after an error (`EROFS`). Possible for calls that write.
     ReadOnly,
-    /// A signal interrupted the call (`EINTR`). Back ends retry reads, writes, syncs and opens. A store therefore sees
-    /// this error only for other calls, and must treat `EINTR` like any other error. Possible for every call.
+    /// A signal interrupted the call (`EINTR`). Possible for every call. Back ends retry reads, writes, syncs and
+    /// opens after this error. A store therefore sees this error only for other calls, and must treat it like any
+    /// other error.
     Interrupted,
-    /// Fewer bytes than requested were read or written, and a retry returned 0: kind [`io::ErrorKind::UnexpectedEof`]
-    /// or [`io::ErrorKind::WriteZero`]. Possible for reads and appends.
+    /// Fewer bytes than requested were read or written, and the retry returned 0. The error has the kind
+    /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Possible for reads and appends.
     Short,
 }
 
@@ -136,7 +138,7 @@ impl DiskError {
     /// All errors.
     pub const ALL: [Self; 5] = [Self::Io, Self::NoSpace, Self::ReadOnly, Self::Interrupted, Self::Short];
 
-    /// Whether a call of this kind can return this error.
+    /// Returns whether `operation` can return this error.
     pub fn hits(self, operation: FileOperation) -> bool {
         match self {
             Self::Io | Self::Interrupted => true,
@@ -146,7 +148,7 @@ impl DiskError {
         }
     }
 
-    /// The error that a call of this kind returns.
+    /// Returns the error as `operation` reports it.
     pub fn reported_by(self, operation: FileOperation) -> io::Error {
         match self {
             Self::Io => Errno::IO.into(),
@@ -159,24 +161,24 @@ impl DiskError {
     }
 }
 
-/// Effect of a call that returns an error.
+/// The effect of a call that returns an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultEffect {
-    /// No effect.
+    /// The call has no effect.
     Nothing,
     /// An append writes only this number of its first bytes. Other calls have no effect.
     Prefix(usize),
-    /// The call has its full effect, and the error occurs after it.
+    /// The call has its full effect, and then returns the error.
     Whole,
 }
 
 impl Faulty {
-    /// Decorates `inner`. No call fails until a fault is injected.
+    /// Creates a decorator of `inner`. Calls fail only after a fault is injected.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, script: Arc::default() }
     }
 
-    /// Injects a fault. If several faults apply to one call, the first injected fault is used.
+    /// Injects a fault. If several faults apply to one call, the fault that was injected first is used.
     pub fn inject(&self, fault: InjectedFault) {
         self.script.state.lock().faults.push(fault);
     }
@@ -186,17 +188,17 @@ impl Faulty {
         self.script.state.lock().faults.clear();
     }
 
-    /// All calls so far in order, including failed calls. The index is the position of the call.
+    /// Returns all calls so far in order, including failed calls. The index of a call is the call's position.
     pub fn calls(&self) -> Vec<Call> {
         self.script.state.lock().calls.clone()
     }
 
-    /// Number of calls that a fault has hit.
+    /// Returns the number of calls that failed because of a fault.
     pub fn hits(&self) -> usize {
         self.script.state.lock().failed.len()
     }
 
-    /// Calls that a fault has hit, in order.
+    /// Returns the calls that failed because of a fault, in order.
     pub fn failed(&self) -> Vec<Call> {
         let state = self.script.state.lock();
         state.failed.iter().map(|position| state.calls[*position].clone()).collect()
@@ -270,7 +272,7 @@ impl Storage for Faulty {
     }
 }
 
-/// Recorded calls and pending faults.
+/// The recorded calls and the faults that have not occurred yet.
 #[derive(Default)]
 struct Script {
     state: Mutex<State>,
@@ -303,7 +305,7 @@ impl Script {
     }
 }
 
-/// State that an open file needs to record its calls.
+/// The data that an open file needs to record its calls.
 struct File {
     path: Arc<Path>,
     purpose: Purpose,
@@ -368,8 +370,8 @@ impl ReadFile for FaultyFile {
         self.inner.read(offset, len)
     }
 
-    // Parts that are read together are separate calls here, so that each of them can fail. `read_many` keeps its
-    // default implementation, and the underlying back end determines how many parts the caller passes at a time.
+    // Here, parts that are read together are separate calls, so that each call can fail. `read_many` therefore keeps
+    // its default implementation. The decorated back end determines how many parts the caller passes at a time.
     fn queue_depth(&self) -> usize {
         self.inner.queue_depth()
     }
@@ -393,7 +395,7 @@ mod tests {
     use super::*;
     use crate::{Memory, Unsynced};
 
-    /// Writes two pieces and reads them back; returns the first error.
+    /// Writes two pieces and reads them back. Returns the first error, if any.
     fn task(storage: &dyn Storage) -> Result<Vec<u8>, StorageError> {
         let path = Path::new("file");
         let mut writer = storage.create(path, Purpose::Log)?;

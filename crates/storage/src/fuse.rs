@@ -1,23 +1,23 @@
-//! Rejects all writes to a file after the first failed write.
+//! Rejects all writes to a file after one write has failed.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// Path of a file that is being written, and whether a write to it has failed.
+/// The path of a file that is being written, and whether a write to the file has failed.
 pub(crate) struct Fuse {
     path: PathBuf,
     blown: bool,
 }
 
 impl Fuse {
-    /// A fuse for the file at `path`.
+    /// Creates the state of the file at `path`, to which no write has failed.
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), blown: false }
     }
 
-    /// Runs `write`, unless an earlier write failed.
+    /// Executes `write`, unless an earlier write to the file has failed.
     pub(crate) fn attempt(
         &mut self,
         operation: &'static str,
@@ -34,7 +34,7 @@ impl Fuse {
         done.map_err(|error| StorageError::new(operation, &self.path, error))
     }
 
-    /// Whether a write has failed.
+    /// Returns whether a write to the file has failed.
     pub(crate) fn is_blown(&self) -> bool {
         self.blown
     }

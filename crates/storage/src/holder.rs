@@ -1,4 +1,4 @@
-//! Process that holds the lock of a file, so that an error can name it.
+//! Finds the process that holds the lock of a file, so that an error message can name the process.
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -7,26 +7,26 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{major, minor};
 
-/// A lock that another process or handle holds.
+/// A lock that another process or another handle holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Process ID of the holder, if the kernel reports it.
+    /// The process ID of the holder, if the kernel reports the holder.
     pub holder: Option<u32>,
 }
 
 impl Held {
-    /// Holder of the lock of `file`.
+    /// Finds the holder of the lock of `file`.
     pub fn by(file: &File) -> Self {
         Self { holder: holder(file) }
     }
 
-    /// Holder named by an error of kind [`io::ErrorKind::WouldBlock`].
+    /// Returns the holder that an error of kind [`io::ErrorKind::WouldBlock`] names.
     pub fn of(error: &io::Error) -> Self {
         let known = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         known.copied().unwrap_or(Self { holder: None })
     }
 
-    /// Text form of the holder, such as `process 1234`.
+    /// Returns the holder as text, such as `process 1234`.
     pub fn user(self) -> String {
         self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
     }
@@ -46,13 +46,14 @@ impl From<Held> for io::Error {
     }
 }
 
-/// Process that holds the lock of `file`, as Linux lists it. See `proc_locks(5)`.
+/// Returns the ID of the process that holds the lock of `file`, as Linux lists it. See `proc_locks(5)`.
 fn holder(file: &File) -> Option<u32> {
     let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
     locks.lines().find_map(|line| holder_of(line, &locked))
 }
 
-/// Process of a line such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`, if the line is about this file.
+/// Returns the process ID in a line such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`. `None` if the line
+/// is about another file.
 fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, _, process, place, ..] = words[..] else { return None };
@@ -62,11 +63,11 @@ fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
         return None;
     }
     let is_device = device == format!("{:02x}:{:02x}", major(locked.dev()), minor(locked.dev()));
-    // An overlay file system lists another device than stat(2) reports for its files.
+    // On an overlay file system, the list contains another device than stat(2) reports for the file.
     (is_device || has_open(process, locked)).then_some(process)
 }
 
-/// Whether a process has a file open.
+/// Returns whether a process has a file open.
 fn has_open(process: u32, file: &Metadata) -> bool {
     let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let is_it = |open: Metadata| (open.dev(), open.ino()) == (file.dev(), file.ino());
@@ -83,7 +84,7 @@ mod tests {
         let reopened = File::open(file.path()).unwrap();
         assert_eq!(Held::by(&reopened).holder, None);
         file.as_file().lock().unwrap();
-        // Without a list of locks no holder is reported.
+        // Without the list of locks, no holder is reported.
         let listed = fs::read_to_string("/proc/locks").is_ok().then(std::process::id);
         assert_eq!(Held::by(&reopened).holder, listed);
         let error: io::Error = Held { holder: Some(7) }.into();

@@ -1,4 +1,4 @@
-//! Files behind a trait: back ends that store files, and decorators that count, fail and record calls.
+//! Access to files through a trait. Back ends store files, and decorators count, fail and record the calls.
 
 mod aligned;
 mod appending;

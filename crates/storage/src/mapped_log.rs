@@ -1,16 +1,17 @@
-//! WALs that are appended to through a memory map. A record is a copy into the page cache, without a system call.
+//! WALs to which records are appended through a memory map. An append copies a record into the page cache, without a
+//! system call.
 //!
-//! Copied bytes belong to the kernel. Like bytes written with write(2), they survive the end of the process, and a sync
-//! makes them durable. Space is reserved ahead, because a full device is reported to a memory map only by a signal:
-//! SIGBUS ends the process. A file system that writes every page to a new place (btrfs with snapshots, ZFS) cannot
-//! guarantee reservations. Use `log = "write"` there. The file ends with unused reserved zeros until the writer is
-//! dropped, and also if the writer died.
+//! The kernel keeps the copied bytes. Like bytes that were written with write(2), they survive the end of the
+//! process, and a sync makes them durable. If a device is full, a memory map only reports this by the signal SIGBUS,
+//! which ends the process. Space is therefore reserved ahead. A file system that writes every page to a new place
+//! (btrfs with snapshots, ZFS) cannot guarantee reservations. Use `log = "write"` on such a file system. Until the
+//! writer is dropped, the file ends with unused reserved zeros. The zeros remain if the process of the writer died.
 //!
-//! The first access to a page that the file does not have yet costs 4 µs. The access costs a seventh of this time if
-//! write(2) filled the page cache with 64 KiB of zeros before, in equally large folios. The writer therefore writes
-//! zeros ahead, unless the WAL is synced, because a sync writes whole folios. Large appends use write(2), and so do
-//! appends right after a sync. A record of 140 bytes takes about 40 ns, 140 ns without the zeros, and 650 ns with
-//! write(2).
+//! The first access to a page that the file does not have yet takes 4 µs. If write(2) has filled the page cache with
+//! 64 KiB of zeros before, in folios of the same size, the access takes a seventh of this time. The writer therefore
+//! writes zeros ahead. The writer writes no zeros ahead if the WAL is synced, because a sync writes whole folios.
+//! Large appends use write(2), and so do appends right after a sync. A record of 140 bytes takes about 40 ns.
+//! Without the zeros it takes 140 ns, and with write(2) 650 ns.
 
 use std::fs::File;
 use std::io;
@@ -25,85 +26,87 @@ use crate::page_cached;
 use crate::posix::create_new_mappable;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
-/// Range for the number of bytes reserved and mapped at a time. The actual number is the size of the WAL, clamped to
-/// this range. Windows begin and end at multiples of the minimum, which is a multiple of the page size.
+/// Minimum number of bytes that are reserved and mapped at a time. The next constant is the maximum. Between these
+/// limits, the number is the size of the WAL. Windows begin and end at multiples of the minimum, which is a multiple
+/// of the page size.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Zeros that are written to the page cache at once. The size of the zeros equals the minimum window, so they never
+/// Zeros that are written to the page cache at once. The zeros are as long as the smallest window, so they never
 /// cross the end of a window.
 static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 
-/// Size of an append from which write(2) is faster than a copy, in bytes.
+/// Minimum size in bytes of an append for which write(2) is faster than a copy.
 const WRITTEN_BYTES: usize = 32 << 10;
 
-/// Creates a WAL that is appended to through a memory map. Uses write(2) if the file system cannot reserve space or
-/// map files.
+/// Creates a WAL to which records are appended through a memory map. If the file system cannot reserve space or map
+/// files, the WAL uses write(2).
 pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     let failed = |error| StorageError::new("create", path, error);
     let file = create_new_mappable(path).map_err(failed)?;
     match Window::at(&file, 0) {
         Ok(window) => Ok(Box::new(MappedLog::new(file, window, path))),
-        // If the device is full, this call fails with that error again.
+        // If the device is full, this call fails with the same error.
         Err(_) => page_cached::create(path, Purpose::Log),
     }
 }
 
-/// A WAL that is being written.
+/// A WAL that is being written through a memory map.
 struct MappedLog {
     tail: Tail,
     fuse: Fuse,
-    /// Number of bytes appended by successful calls.
+    /// Number of bytes that successful calls have appended.
     len: u64,
 }
 
-/// Growing end of a WAL.
+/// The end of a WAL that is being written.
 struct Tail {
     file: File,
     window: Window,
-    /// Number of bytes in the file that contain records.
+    /// Number of bytes of the file that contain records.
     end: u64,
-    /// End of the zeros that were written last. Less than `end` if they are used up.
+    /// End of the zeros that were written last. If all of them are used up, this number is less than `end`.
     zeroed: u64,
-    /// Whether a sync was requested. If so, no zeros are written ahead, and every append goes to reserved space.
+    /// Whether a sync was requested before. If so, no zeros are written ahead, and every append goes to reserved
+    /// space.
     is_synced: bool,
     /// Whether the last call was a sync. After a sync, a copy through the map would cause a page fault, and write(2)
-    /// does not. If all appends are synced, no copy happens. After an occasional sync, the cost is one call and one
-    /// fault.
+    /// does not. If all appends are synced, every append uses write(2). An occasional sync costs one additional
+    /// system call and one page fault.
     is_clean: bool,
 }
 
-/// A mapped part of the file.
+/// A part of the file that is mapped.
 struct Window {
     map: MmapMut,
-    /// Offset in the file at which the window begins.
+    /// Offset in the file at which the mapped part begins.
     start: u64,
 }
 
 impl Window {
-    /// Reserves and maps the part of `file` around offset `at`. The part is as large as the file, or has the minimum
-    /// size if that fails.
+    /// Reserves and maps the part of `file` around the offset `at`. The part is as long as the file. If that is not
+    /// possible, the part has the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
         let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
         #[allow(unsafe_code)]
-        // SAFETY: bytes behind an exclusive slice must not change. The file is new and was opened here, and nothing
-        // else writes to it. `Tail` also writes to it with write(2), but never while a slice of the map is borrowed.
-        // Nothing truncates it while the map is in use, because `drop` truncates it last.
+        // SAFETY: the bytes of an exclusive slice must not change. The file is new and was opened here, and nothing
+        // else writes to it. `Tail` also writes to the file with write(2), but never while a slice of the map is
+        // borrowed. Nothing truncates the file while the map is in use, because `drop` truncates it last.
         let map = unsafe { MmapOptions::new().offset(start).len(len as usize).map_mut(file)? };
         Ok(Self { map, start })
     }
 
-    /// First offset of the file after the window.
+    /// Returns the first offset of the file after the mapped part.
     fn end(&self) -> u64 {
         self.start + self.map.len() as u64
     }
 }
 
 impl Tail {
-    /// Appends with write(2). If a sync will follow, the bytes go to reserved space, because a sync of a file that has
-    /// grown also writes the file length.
+    /// Appends with write(2). If a sync will follow, the bytes go to reserved space. Otherwise the file would grow,
+    /// and a sync of a file that has grown also writes the file length.
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = if self.is_synced { (self.ready()? - self.end) as usize } else { bytes.len() };
@@ -115,7 +118,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Appends by copying into the map.
+    /// Appends by copying the bytes into the map.
     fn copy(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let until = self.ready()?;
@@ -128,13 +131,14 @@ impl Tail {
         Ok(())
     }
 
-    /// Ensures that the end of the WAL is mapped, and returns the offset at which the mapped part ends.
+    /// Ensures that the end of the WAL is mapped. Returns the offset at which the mapped part ends.
     #[inline]
     fn ready(&mut self) -> io::Result<u64> {
         if self.end >= self.window.end() {
             self.window = Window::at(&self.file, self.end)?;
         }
-        // A caller that syncs a WAL also syncs it right after its header.
+        // If a caller syncs a WAL at all, the caller already syncs the header of the WAL. Zeros are therefore not
+        // written before the first record.
         if self.is_synced || self.end == 0 {
             return Ok(self.window.end());
         }
@@ -144,7 +148,7 @@ impl Tail {
         Ok(self.zeroed.min(self.window.end()))
     }
 
-    /// Writes zeros to the page cache from the end on, up to a multiple of the zeros' size.
+    /// Writes zeros to the page cache from the end of the records on, up to a multiple of the length of `ZEROS`.
     #[cold]
     fn zero(&mut self) -> io::Result<()> {
         let zeros = &ZEROS[(self.end % ZEROS.len() as u64) as usize..];
@@ -181,8 +185,8 @@ impl WriteFile for MappedLog {
 }
 
 impl Drop for MappedLog {
-    /// Truncates unused reserved space and partial appends. If that fails, zeros remain, which readers of a WAL
-    /// ignore.
+    /// Truncates unused reserved space and partial appends. If the truncation fails, zeros remain, which readers of
+    /// a WAL ignore.
     fn drop(&mut self) {
         let _ = self.tail.file.set_len(self.len);
     }
@@ -194,12 +198,12 @@ mod tests {
 
     use super::*;
 
-    /// Content of the file, whose length is the number of bytes.
+    /// Returns the content of the file. The length of the file must be the number of appended bytes.
     fn content(path: &Path) -> Vec<u8> {
         fs::read(path).unwrap()
     }
 
-    /// Appends records of many sizes, all synced or none, and checks the file after each.
+    /// Appends records of many sizes, and checks the file after each append. All appends are synced, or none.
     fn append_all_sizes(is_synced: bool) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
@@ -235,7 +239,7 @@ mod tests {
         let path = directory.path().join("log");
         let file = create_new_mappable(&path).unwrap();
         let window = Window::at(&file, 0).unwrap();
-        // Space cannot be reserved in a file that is open only for reading.
+        // The space of a file that is open only for reading cannot be reserved.
         let file = File::open(&path).unwrap();
         let mut writer = MappedLog::new(file, window, &path);
         writer.append(b"whole").unwrap();

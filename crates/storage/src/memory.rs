@@ -1,12 +1,12 @@
-//! Files in the memory of the process. Memory is the fastest possible storage. These files are also the base of crash
-//! tests, because they track durability.
+//! Files in the memory of the process, which are the fastest possible storage. Such files are also the base of crash
+//! tests, because they record which data is durable.
 //!
-//! For every file, the number of synced bytes is tracked. For every name, it is tracked whether its directory was
-//! synced since. [`Memory::after_crash`] then produces any state that a disk may have after a power failure. The model
-//! is the weakest that engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of
-//! Crafting Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, changes
-//! of one name in their order, and a rename atomically. Unsynced bytes survive as a prefix, or as sectors some of which
-//! were never written.
+//! For every file, the number of synced bytes is recorded. For every name, the disk records whether the directory
+//! was synced after the change of the name. [`Memory::after_crash`] can then return any state that a disk may have
+//! after a power failure. The model is the weakest model that engines support (Pillai et al., "All File Systems Are
+//! Not Created Equal: On the Complexity of Crafting Crash-Consistent Applications", OSDI 2014). Changes of different
+//! names reach the disk in any order. Changes of one name reach the disk in their order. A rename is atomic. Of the
+//! unsynced bytes, a prefix survives, or any set of sectors.
 
 mod content;
 mod names;
@@ -38,9 +38,10 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Files in memory. Each value is a separate disk that exists only as long as the value.
+/// Files in memory. Each value of this type is a separate disk, whose files exist only as long as the value.
 ///
-/// A removed file keeps its memory until its directory is synced, because a crash before that may restore it.
+/// A removed file keeps its memory until its directory is synced, because a crash before the sync may restore the
+/// file.
 #[derive(Default)]
 pub struct Memory {
     names: Mutex<Names>,
@@ -48,16 +49,16 @@ pub struct Memory {
     is_mapped: bool,
 }
 
-/// Fate of unsynced bytes and names at a power failure.
+/// The fate of unsynced bytes and names when the power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsynced {
     /// All unsynced bytes and names are lost.
     Dropped,
-    /// All unsynced bytes and names survive, as after a process death on a running machine.
+    /// All unsynced bytes and names survive, as when a process ends but the machine continues.
     Kept,
-    /// For each change, a random generator with this seed decides whether the change is lost, kept, or partially kept.
+    /// A random generator with this seed decides for each change whether it is lost, kept, or partially kept.
     Torn {
-        /// The seed; equal seeds give equal states.
+        /// The seed of the generator. Equal seeds give equal states.
         seed: u64,
     },
 }
@@ -77,15 +78,15 @@ impl Build<dyn Storage> for Memory {
 }
 
 impl Memory {
-    /// An empty disk whose files are [mapped](ReadFile::mapped).
+    /// Creates an empty disk whose files are [mapped](ReadFile::mapped).
     #[must_use]
     pub fn mapped() -> Self {
         Self { is_mapped: true, ..Self::default() }
     }
 
-    /// The disk after a power failure at this point. Synced bytes under durable names survive. `unsynced` decides which
-    /// other bytes and names survive. The result is a separate disk on which everything is durable and nothing is
-    /// locked. This disk does not change.
+    /// Returns the disk after a power failure at this point. Synced bytes of files with durable names survive.
+    /// `unsynced` decides which other bytes and names survive. The result is a separate disk on which everything is
+    /// durable and nothing is locked. The original disk does not change.
     #[must_use]
     pub fn after_crash(&self, unsynced: Unsynced) -> Self {
         let names = self.names.lock();
@@ -103,7 +104,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Hash of all names and bytes. Equal disks have equal hashes.
+    /// Returns a hash of all names and bytes. Equal disks have equal hashes.
     pub fn fingerprint(&self) -> u128 {
         let names = self.names.lock();
         let mut hash = Xxh3::new();
@@ -173,7 +174,7 @@ impl Storage for Memory {
     }
 }
 
-/// Holds a lock until it is dropped.
+/// A lock that is held until this value is dropped.
 struct Guard {
     locks: Arc<Mutex<HashSet<PathBuf>>>,
     path: PathBuf,
@@ -208,7 +209,7 @@ impl WriteFile for MemoryWriter {
     }
 }
 
-/// A file as it was when it was opened.
+/// A file with the content that it had when it was opened.
 struct MemoryFile {
     path: PathBuf,
     bytes: Arc<Vec<u8>>,

@@ -1,9 +1,9 @@
-//! SSTables read through memory maps: a read returns a part of the mapping and copies nothing.
+//! SSTables that are read through memory maps. A read returns a part of the mapping and copies nothing.
 //!
-//! The page cache becomes the block store, and its cost does not show in the reads. A page that is not in memory causes
-//! a page fault that waits for the disk. A file that another program truncates, or a disk that fails to read, ends the
-//! process by SIGBUS. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your Database Management System?"
-//! (CIDR 2022).
+//! The page cache stores the blocks, so the measured reads do not include the cost of the page cache. If a page is
+//! not in memory, an access causes a page fault that waits for the device. If another program truncates a file, or
+//! if the device fails to read, SIGBUS ends the process. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP
+//! in Your Database Management System?" (CIDR 2022).
 
 use std::fs::File;
 use std::io;
@@ -28,7 +28,8 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     concat!(advice_reference!("random"), appending_reference!()),
 );
 
-/// Maps SSTables, reads other files with pread(2), and writes with its log parameter's method and write(2).
+/// Storage that maps SSTables and reads other files with pread(2). The parameter `log` selects how WALs are written.
+/// Other files are written with write(2).
 struct MappedTables {
     advice: Advice,
     log: Appending,
@@ -79,8 +80,8 @@ impl Files for MappedTables {
 /// Maps a whole file.
 #[allow(unsafe_code)]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: bytes behind a shared slice must not change. No file of a store is written after it was opened as an
-    // SSTable: tables are appended front to back and opened when they are complete, and `create` replaces a file by
+    // SAFETY: the bytes of a shared slice must not change. No file of a store is written after it was opened as an
+    // SSTable. SSTables are appended front to back and opened when they are complete. `create` replaces a file by
     // unlinking it, never by truncating it (invariant 4 of `Storage`). The lock on the directory excludes other
     // processes.
     unsafe { Mmap::map(file) }
@@ -106,8 +107,8 @@ impl ReadFile for MappedFile {
 
     fn expect(&self, offset: u64, len: usize) {
         if check_bounds(&self.path, offset, len, self.len).is_ok() {
-            // The pages are fetched together and ahead, although the file is otherwise read at random. If the kernel
-            // ignores the advice, they are fetched one by one.
+            // The pages are fetched together and ahead, although other reads of the file are random. If the kernel
+            // ignores the advice, the pages are fetched one by one.
             let _ = self.map.advise_range(Advice::WillNeed, offset as usize, len);
         }
     }

@@ -1,7 +1,7 @@
-//! Reports which pages of files are in the operating system's page cache, and evicts pages from it.
+//! Reports which pages of files are in the page cache of the kernel, and evicts pages from it.
 //!
-//! Neither reporting nor eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the clean
-//! pages of a file. `mincore(2)` reports for each page of a mapping whether it is in memory.
+//! Neither the report nor the eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the
+//! clean pages of a file. `mincore(2)` reports for each page of a mapping whether the page is in memory.
 
 use std::fs::File;
 use std::io;
@@ -12,51 +12,51 @@ use memmap2::Mmap;
 use rustix::fs::{Advice, fadvise, fsync};
 use rustix::param::page_size;
 
-/// Pages of a file in memory.
+/// The number of pages of a file, and the number of its pages that are in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resident {
     /// Number of pages of the file.
     pub pages: u64,
-    /// Number of those pages in the page cache.
+    /// Number of the file's pages that are in the page cache.
     pub resident: u64,
 }
 
 impl Resident {
-    /// Fraction of the pages that are in memory; `None` for an empty file.
+    /// Returns the fraction of the pages that are in memory. `None` for an empty file.
     pub fn share(self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
-    /// Sum of two files.
+    /// Returns the sums of the pages of two files.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { pages: self.pages + other.pages, resident: self.resident + other.resident }
     }
 }
 
-/// Makes a file durable and evicts it from the page cache. Pages mapped by a process stay: see
-/// [`page_out_mapped`].
+/// Makes a file durable, and evicts the file from the page cache. Pages that a process has mapped stay in the page
+/// cache; see [`page_out_mapped`].
 ///
 /// # Errors
-/// If the file cannot be opened or synced.
+/// Returns an error if the file cannot be opened or synced.
 pub fn let_go_of(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
-    // Dirty pages would not be evicted.
+    // The kernel would not evict dirty pages, so they are written first.
     fsync(&file)?;
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
-/// Requests that the kernel reclaims the pages of this process's mappings of files below `folder`. Nothing is lost: a
-/// page that is used again is read again, and changed pages are written back.
+/// Requests that the kernel reclaims the pages of this process's mappings of files below `folder`. No data is lost:
+/// a page that is used later is read again, and changed pages are written back.
 ///
 /// # Errors
-/// A system that does not list mappings, or that cannot reclaim pages on request (Linux before 5.4).
+/// Returns an error if the system does not list mappings, or cannot reclaim pages on request (Linux before 5.4).
 pub fn page_out_mapped(folder: &Path) -> io::Result<()> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     maps.lines().filter_map(|line| mapping_below(line, folder)).try_for_each(page_out)
 }
 
-/// The addresses of a line of `/proc/self/maps`, if the line is a mapping of a file below `folder`.
+/// Returns the addresses in a line of `/proc/self/maps`, if the line describes a mapping of a file below `folder`.
 fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     let path = &line[line.find('/')?..];
     if !Path::new(path).starts_with(folder) {
@@ -67,12 +67,13 @@ fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     Some(address(start)?..address(end)?)
 }
 
-/// Requests that the kernel reclaims the pages at these addresses. A range that was unmapped meanwhile has no pages.
+/// Requests that the kernel reclaims the pages at these addresses. If the range was unmapped meanwhile, it has no
+/// pages, and nothing happens.
 #[allow(unsafe_code)]
 fn page_out(addresses: Range<usize>) -> io::Result<()> {
     let start = std::ptr::without_provenance_mut(addresses.start);
-    // SAFETY: `MADV_PAGEOUT` changes no content, whatever lies at these addresses by now: a reclaimed page has the same
-    // bytes when it is used again.
+    // SAFETY: `MADV_PAGEOUT` changes no content, even if other pages are at these addresses by now. A reclaimed page has
+    // the same bytes when it is used again.
     let answer = unsafe { libc::madvise(start, addresses.len(), libc::MADV_PAGEOUT) };
     match (answer, io::Error::last_os_error()) {
         (0, _) => Ok(()),
@@ -81,17 +82,18 @@ fn page_out(addresses: Range<usize>) -> io::Result<()> {
     }
 }
 
-/// Counts the pages of a file in memory.
+/// Counts the pages of a file, and those of its pages that are in memory.
 ///
 /// # Errors
-/// If the file cannot be opened or mapped, or the system does not report residency.
+/// Returns an error if the file cannot be opened or mapped, or if the system does not report which pages are in
+/// memory.
 pub fn resident(path: &Path) -> io::Result<Resident> {
     let file = File::open(path)?;
     if file.metadata()?.len() == 0 {
         return Ok(Resident::default());
     }
     #[allow(unsafe_code)]
-    // SAFETY: no byte of the mapping is read, so concurrent writes and truncation do no harm.
+    // SAFETY: no byte of the mapping is read, so concurrent writes and truncation are harmless.
     let map = unsafe { Mmap::map(&file) }?;
     let mut pages = vec![0; map.len().div_ceil(page_size())];
     in_core(&map, 0, &mut pages)?;
@@ -99,27 +101,29 @@ pub fn resident(path: &Path) -> io::Result<Resident> {
     Ok(Resident { pages: pages.len() as u64, resident })
 }
 
-/// Whether the byte of a mapping at `offset` is in memory. Returns `true` if the kernel does not report this.
+/// Returns whether the byte at `offset` of a mapping is in memory. Returns `true` if the kernel does not report
+/// this.
 pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
     let mut page = [0];
     in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])
 }
 
-/// Whether a page is in memory, judged by its byte of `mincore(2)`. Only the lowest bit is defined.
+/// Returns whether a page is in memory. `page` is the byte that `mincore(2)` returned for the page, in which only
+/// the lowest bit is defined.
 fn is_resident(page: u8) -> bool {
     page & 1 == 1
 }
 
-/// Fills `pages` with one byte per page of a mapping, from page `first` on. The content is not read.
+/// Fills `pages` with one byte per page of a mapping, from page `first` on. The content of the mapping is not read.
 ///
 /// # Panics
-/// If the mapping has fewer pages.
+/// Returns an error if the mapping has fewer pages.
 #[allow(unsafe_code)]
 fn in_core(map: &Mmap, first: usize, pages: &mut [u8]) -> io::Result<()> {
     let (start, len) = (first * page_size(), pages.len() * page_size());
     assert!(start + len <= map.len().next_multiple_of(page_size()), "{first} and {} pages", pages.len());
-    // SAFETY: the range lies in the pages of the mapping that `map` keeps alive, which begins at a page boundary, and
-    // `pages` has a byte for each of the pages.
+    // SAFETY: the range is in the pages of the mapping that `map` keeps alive, and begins at a page boundary.
+    // `pages` has a byte for each of these pages.
     let answer = unsafe { libc::mincore(map.as_ptr().add(start).cast_mut().cast(), len, pages.as_mut_ptr()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

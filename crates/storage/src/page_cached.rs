@@ -1,4 +1,4 @@
-//! Files that are written with write(2), through the page cache.
+//! Files that are written with write(2), which writes into the page cache.
 
 use std::fs::File;
 use std::io::Write;
@@ -18,15 +18,16 @@ pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>
     Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
-/// Minimum size of the pieces for which writeback is started early, in bytes.
+/// Minimum number of bytes for which writeback is started before a sync.
 const WRITEBACK_BYTES: u64 = 256 << 10;
 
-/// A file that is written with write(2).
+/// A file that is written through the page cache with write(2).
 struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// Offset up to which writeback was started; `None` if the file will not be synced as a whole soon.
+    /// Offset up to which writeback was started. `None` if no early writeback is useful, because the whole file will
+    /// not be synced soon.
     begun: Option<u64>,
 }
 
@@ -34,7 +35,7 @@ impl WriteFile for Appender {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         self.fuse.attempt("append to", || self.file.write_all(bytes))?;
         self.len += bytes.len() as u64;
-        // A partial page would have to be written again.
+        // Only whole pages are written early, because a partial page would have to be written again.
         let whole = self.len - self.len % ALIGNMENT as u64;
         if let Some(begun) = &mut self.begun
             && whole - *begun >= WRITEBACK_BYTES
@@ -54,12 +55,13 @@ impl WriteFile for Appender {
     }
 }
 
-/// Starts writeback of a part of a file, as a sync would. If that is not possible, the later sync writes everything.
+/// Starts writeback of a part of a file, as a sync would do. If that is not possible, the later sync writes
+/// everything.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn begin_writeback(file: &File, offset: u64, len: u64) {
     let (offset, len) = (offset.cast_signed(), len.cast_signed());
-    // SAFETY: the call takes numbers, and the descriptor is open as long as the file is borrowed.
+    // SAFETY: the call takes only numbers. The descriptor is open as long as the file is borrowed.
     unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
@@ -74,7 +76,7 @@ mod tests {
 
     #[test]
     fn after_a_failed_write_the_file_takes_no_more() {
-        // A device that is always full.
+        // `/dev/full` is a device that is always full.
         let file = File::options().write(true).open("/dev/full").unwrap();
         let mut writer = Appender { file, fuse: Fuse::new(Path::new("/dev/full")), len: 0, begun: None };
         assert_eq!(writer.append(b"x").unwrap_err().kind(), io::ErrorKind::StorageFull);

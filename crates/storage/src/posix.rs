@@ -1,4 +1,5 @@
-//! Common code of the back ends on POSIX files: everything except reading and writing file content.
+//! Common code of the back ends on POSIX files. The code contains all operations except reading and writing the
+//! content of files.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -12,23 +13,23 @@ use rustix::fs::OFlags;
 use crate::holder::Held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Mode of new files. Only the owner has access.
+/// Permission mode of new files. Only the owner has access.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
-/// Flag that rejects a symbolic link in place of a file.
+/// Flag that makes `open` reject a symbolic link.
 const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
-/// File access of a back end. [`Posix`] provides all other methods of [`Storage`].
+/// The part of a back end that reads and writes files. [`Posix`] provides all other methods of [`Storage`].
 pub(crate) trait Files: Send + Sync {
-    /// Creates a file; see [`Storage::create`].
+    /// Creates a file as [`Storage::create`] specifies.
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
 
-    /// Opens a file; see [`Storage::open`].
+    /// Opens a file as [`Storage::open`] specifies.
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
 }
 
-/// Files of the operating system, read and written by `F`.
+/// Storage on files of the operating system. `F` reads and writes the files.
 pub(crate) struct Posix<F>(pub(crate) F);
 
 impl<F: Files> Storage for Posix<F> {
@@ -103,13 +104,13 @@ impl<F: Files> Storage for Posix<F> {
     }
 }
 
-/// Creates a file for writing. An existing file of that name is unlinked, not truncated, because it may be mapped or
-/// have other names.
+/// Creates a file for writing. If a file with this name exists, it is unlinked instead of truncated, because it may
+/// be mapped or have other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }
 
-/// Creates a file like [`create_new`], but for writes through a memory map.
+/// Creates a file as [`create_new`] does, but for writes through a memory map.
 pub(crate) fn create_new_mappable(path: &Path) -> io::Result<File> {
     create_with(path, OpenOptions::new().read(true).write(true))
 }
@@ -122,7 +123,7 @@ fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create_new(true).mode(FILE_MODE).open(path)
 }
 
-/// Opens a file for reading and returns it with its length.
+/// Opens a file for reading. Returns the file and its length.
 pub(crate) fn open_existing(path: &Path, flags: i32) -> io::Result<(File, u64)> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let len = file.metadata()?.len();
@@ -143,7 +144,7 @@ fn file_names(directory: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Directory of a path, where the empty path of a bare file name becomes `.`.
+/// Returns the directory of a path. The directory of a bare file name is `.`.
 fn or_here(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }

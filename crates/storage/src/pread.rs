@@ -1,4 +1,4 @@
-//! Positional reads and plain writes through the page cache, the default of most engines.
+//! Positional reads and plain writes through the page cache, which most engines use by default.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     concat!(advice_reference!("normal"), appending_reference!()),
 );
 
-/// Reads every file with pread(2).
+/// Storage that reads every file with pread(2).
 #[derive(Default)]
 pub(crate) struct Pread(Params);
 
@@ -58,12 +58,12 @@ impl Files for Pread {
     }
 }
 
-/// Opens a file that is read through the page cache.
+/// Opens a file for reads through the page cache.
 pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadFile>, StorageError> {
     Ok(Arc::new(PreadFile::open(path, Expected::Normal)?))
 }
 
-/// A file read with pread(2).
+/// A file that is read with pread(2).
 struct PreadFile {
     file: File,
     path: PathBuf,
@@ -74,7 +74,7 @@ impl PreadFile {
     fn open(path: &Path, advice: Expected) -> Result<Self, StorageError> {
         let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
         if advice == Expected::Random {
-            // Answers are equal if the kernel ignores the advice.
+            // If the kernel ignores the advice, reads return the same bytes.
             let _ = fadvise(&file, 0, None, Advice::Random);
         }
         Ok(Self { file, path: path.to_owned(), len })

@@ -1,5 +1,5 @@
-//! A decorator that records every call that changes stored data. The recording can be replayed on another disk up to
-//! any step.
+//! A decorator that records every call that changes stored data. The recorded calls can be replayed on another disk,
+//! up to any step.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Forwards every call, and records successful calls that change something.
+/// Storage that forwards every call to another storage, and records the successful calls that change data.
 pub struct RecordingStorage {
     inner: Arc<dyn Storage>,
     steps: Arc<Mutex<Vec<StorageChange>>>,
@@ -17,41 +17,41 @@ pub struct RecordingStorage {
 
 /// A change of stored data or of its durability.
 ///
-/// Files being written have numbers: the position of the step that created them.
+/// A number identifies each file that is written: the position of the step that created the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorageChange {
-    /// [`Storage::create`].
+    /// A call of [`Storage::create`].
     Create(Arc<Path>, Purpose),
-    /// [`WriteFile::append`] of these bytes to the file created by that step.
+    /// A call of [`WriteFile::append`] with these bytes, on the file that the given step created.
     Append(usize, Arc<[u8]>),
-    /// [`WriteFile::sync`] of the file created by that step.
+    /// A call of [`WriteFile::sync`] on the file that the given step created.
     Sync(usize),
-    /// [`Storage::rename`], from and to.
+    /// A call of [`Storage::rename`], with the old name and the new name.
     Rename(Arc<Path>, Arc<Path>),
-    /// [`Storage::remove`].
+    /// A call of [`Storage::remove`].
     Remove(Arc<Path>),
-    /// [`Storage::hard_link`], with the existing name and the new name.
+    /// A call of [`Storage::hard_link`], with the existing name and the new name.
     Link(Arc<Path>, Arc<Path>),
-    /// [`Storage::create_directory`].
+    /// A call of [`Storage::create_directory`].
     CreateDirectory(Arc<Path>),
-    /// [`Storage::sync_directory`].
+    /// A call of [`Storage::sync_directory`].
     SyncDirectory(Arc<Path>),
-    /// [`Storage::lock`], which creates the file.
+    /// A call of [`Storage::lock`], which creates the file.
     Lock(Arc<Path>),
 }
 
 impl RecordingStorage {
-    /// Records the calls of `inner`.
+    /// Creates a decorator that records the calls of `inner`.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, steps: Arc::default() }
     }
 
-    /// Number of steps so far, which is the position of the next step.
+    /// Returns the number of recorded steps, which is the position of the next step.
     pub fn position(&self) -> usize {
         self.steps.lock().len()
     }
 
-    /// The steps so far.
+    /// Returns all recorded steps.
     pub fn steps(&self) -> Vec<StorageChange> {
         self.steps.lock().clone()
     }
@@ -143,7 +143,7 @@ impl WriteFile for RecordingWriter {
     }
 }
 
-/// Replays recorded steps on a disk, one at a time.
+/// A replay of recorded steps on a disk, one step at a time.
 pub struct StorageReplay<'a> {
     steps: &'a [StorageChange],
     disk: &'a dyn Storage,
@@ -152,20 +152,20 @@ pub struct StorageReplay<'a> {
 }
 
 impl<'a> StorageReplay<'a> {
-    /// Prepares to replay `steps` on `disk`, which must be in the initial state of the recorded disk.
+    /// Creates a replay of `steps` on `disk`. The disk must be in the state in which the recorded disk was at first.
     pub fn new(steps: &'a [StorageChange], disk: &'a dyn Storage) -> Self {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }
 
-    /// Number of replayed steps.
+    /// Returns the number of replayed steps.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Replays steps until `position` steps are done, or all.
+    /// Replays steps until `position` steps are done. If there are fewer steps, replays all of them.
     ///
     /// # Errors
-    /// If the disk rejects a step because its initial state differs.
+    /// Returns an error if the disk rejects a step, because its first state differs.
     pub fn advance_to(&mut self, position: usize) -> Result<(), StorageError> {
         while self.position < position.min(self.steps.len()) {
             self.take(&self.steps[self.position])?;

@@ -1,39 +1,42 @@
-//! Files in memory behind a device model. The model shows the cost of a design on hardware that the machine does not
-//! have.
+//! Files in memory, with a model of a device. The model shows the time that a design would need on devices that the
+//! machine does not have.
 //!
-//! In `timed` mode, callers wait as long as the device would take, one after another if the device is busy. In
-//! `counted` mode, no caller waits. The time is added up, and it is equal on every machine and in every run.
+//! In `timed` mode, callers wait as long as the device would take. If the device is busy, they wait one after
+//! another. In `counted` mode, no caller waits. The device only sums up the time, which is equal on every machine
+//! and in every run.
 //!
-//! **The model.** A request takes its latency in one of `queue_depth` lanes. The bytes of the request then pass through
-//! one pipe that all lanes share. After that, the lane is free again. Requests are served in arrival order:
+//! **The model.** A request first takes its latency in one of `queue_depth` lanes. The bytes of the request then
+//! pass through one pipe that all lanes share. After that, the lane is free again. Requests are served in the order
+//! of arrival:
 //!
 //! > arrived = max(now, lane free) + latency; done = max(arrived, pipe free) + bytes / bandwidth
 //!
-//! One read therefore takes latency + bytes / bandwidth. If there are as many concurrent reads as lanes, they take the
-//! latency once and the sum of their bytes / bandwidth. A device with an arm has no latency for an access that begins
-//! where its last access ended, in the same open file. Appends to a file are buffered until they reach 1 MiB, the file
-//! is synced, or its writer is dropped, and form one request. A sync then adds its own latency, unless nothing was
-//! appended since the last sync. A sync of a directory takes the latency of a sync. All other calls, such as open and
-//! rename, take no time.
+//! A single read therefore takes latency + bytes / bandwidth. If there are as many concurrent reads as lanes, all
+//! reads together take the latency once, and the sum of their bytes / bandwidth. On a device with an arm, an access
+//! has no latency if it begins where the last access ended, in the same open file. Appends to a file are buffered
+//! until they reach 1 MiB, the file is synced, or the file's writer is dropped. The buffered appends form one
+//! request. A sync then adds its own latency, unless nothing was appended since the last sync. A sync of a directory
+//! takes the latency of a sync. All other calls, such as open and rename, take no time.
 //!
-//! The time that is added up is that of each call in isolation, without queueing.
+//! The device sums up the time of each call as if the call were alone, without queueing.
 //!
-//! With a `pause`, the device serves nothing for that long at the end of every period of its clock. Requests that
-//! arrive or would finish in a pause finish after it. Pauses depend on the clock, so `counted` mode has none.
+//! If `pause` is set, the device serves nothing for that time at the end of every period of its clock. A request
+//! that arrives in a pause, or would finish in a pause, finishes after the pause. Pauses depend on the clock, so
+//! `counted` mode has none.
 //!
-//! **The presets** are round numbers of their class:
-//! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s); a sync waits
+//! **The presets** are round numbers for classes of devices:
+//! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s). A sync waits
 //!   for a turn;
 //! * `sata-ssd`: data sheets of consumer drives (one random read in 77 µs at depth 1, 98 k/s at depth 32, 560 and
-//!   530 MB/s); syncs without power-loss protection take milliseconds;
-//! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s), whose capacitors make
-//!   a sync almost free;
+//!   530 MB/s). Without power-loss protection, a sync takes milliseconds;
+//! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s). The capacitors of
+//!   such drives make a sync almost free;
 //! * `object-store`: Durner, Leis, Neumann, "Exploiting Cloud Object Storage for High-Performance Analytics" (VLDB
-//!   2023): about 30 ms to the first byte, and hundreds of concurrent requests to fill 100 Gbit/s. A completed put is
-//!   durable.
+//!   2023). The first byte takes about 30 ms, and 100 Gbit/s need hundreds of concurrent requests. A completed put
+//!   is durable.
 //!
-//! **Not modelled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the queue,
-//! wear, variance. Without a configured pause, tail latencies of the model are meaningless.
+//! **Not modelled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the
+//! queue, wear and variance. Unless a pause is set, tail latencies of the model are meaningless.
 
 mod device;
 mod setting;
@@ -77,10 +80,10 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Number of buffered bytes that triggers a write.
+/// Number of buffered bytes at which a write to the device begins.
 const WRITE_BYTES: u64 = 1 << 20;
 
-/// Files in memory with a model of a device.
+/// Storage of files in memory, with a model of a device.
 struct Simulated {
     memory: Memory,
     device: Arc<Device>,
@@ -117,7 +120,7 @@ impl Default for Params {
     }
 }
 
-/// Classes of devices with presets.
+/// Classes of devices that have presets.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Class {
@@ -129,7 +132,7 @@ enum Class {
 }
 
 impl Class {
-    /// Parameters of the preset.
+    /// Returns the device parameters of the preset.
     fn profile(self) -> Profile {
         const US: u64 = 1_000;
         const MS: u64 = 1_000_000;
@@ -248,14 +251,15 @@ struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
     file: u64,
-    /// Number of bytes sent to the device. All other bytes are buffered.
+    /// Number of bytes that were sent to the device. All other bytes are buffered.
     written: u64,
     /// Whether nothing was written since the last sync.
     is_synced: bool,
 }
 
 impl SimulatedWriter {
-    /// Writes the buffered bytes in pieces of at least `least` bytes; returns the completion time of the last piece.
+    /// Writes the buffered bytes to the device in pieces of at least `least` bytes. Returns the time at which the
+    /// last piece is complete.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {
@@ -295,7 +299,7 @@ impl WriteFile for SimulatedWriter {
 }
 
 impl Drop for SimulatedWriter {
-    /// The remaining bytes are written in the background: the device is busy, and no caller waits.
+    /// Writes the remaining bytes in the background. The device is busy, but no caller waits.
     fn drop(&mut self) {
         self.write(1);
     }
@@ -348,7 +352,8 @@ mod tests {
         simulated(Params { device, ..Params::default() })
     }
 
-    /// A file of that many bytes, and a function that returns the device time since then.
+    /// Creates a file of `bytes` bytes. Also returns a function that returns the device time since the creation of
+    /// the file.
     fn with_file(storage: &dyn Storage, bytes: usize) -> (Arc<dyn ReadFile>, impl Fn() -> DeviceTime) {
         storage.create(Path::new(PATH), Purpose::Table).unwrap().append(&vec![7; bytes]).unwrap();
         let before = storage.device_time().unwrap();
@@ -362,12 +367,13 @@ mod tests {
         let storage = of(Class::SataSsd);
         let (file, charged) = with_file(&*storage, 10 << 20);
         file.read(5, 4096).unwrap();
-        // 80 µs, and 4096 bytes at 560 MB/s, rounded up.
+        // The latency of 80 µs plus the time of 4096 bytes at 560 MB/s, rounded up.
         let block = 7315;
         assert_eq!(charged(), DeviceTime { read_ns: 80_000 + block, write_ns: 0 });
         assert!(file.read(10 << 20, 1).is_err());
         assert_eq!(charged().read_ns, 80_000 + block);
-        // Eight lanes, and the pipe takes the blocks one after the other; then a ninth waits for the first.
+        // Eight reads use eight lanes, and the pipe transfers their blocks one after the other. A ninth read waits
+        // for the first.
         file.read_many(&[(0, 4096); 8]);
         assert_eq!(charged().read_ns, 2 * 80_000 + 9 * block);
         file.read_many(&[(0, 4096); 9]);
@@ -407,7 +413,7 @@ mod tests {
         file.read(36_000, 4000).unwrap();
         file.read_many(&[(40_000, 4000), (44_000, 4000), (0, 4000)]);
         assert_eq!(seeks(charged().read_ns, 56_000), 3);
-        // An access to another file, or a write, moves the arm too.
+        // An access to another file moves the arm, and so does a write.
         let other = storage.open(Path::new(PATH), Purpose::Table).unwrap();
         other.read(4000, 4000).unwrap();
         file.read(4000, 4000).unwrap();
@@ -443,7 +449,7 @@ mod tests {
         assert!(refused(long).contains("sync_latency"));
     }
 
-    /// Duration of `act` with a device that makes its callers wait.
+    /// Returns the time that `act` takes on a device that makes its callers wait.
     fn waited(storage: &dyn Storage, act: impl FnOnce()) -> Duration {
         storage.set_waiting(true);
         let start = Instant::now();
@@ -494,7 +500,8 @@ mod tests {
         assert!(refused.contains("pause_every"), "{refused}");
     }
 
-    /// Eight threads read once each. With one lane, they read one after the other; with two lanes, two at a time.
+    /// Tests eight threads that read once each. With one lane, they read one after the other. With two lanes, two
+    /// threads read at a time.
     #[test]
     fn a_busy_device_makes_threads_wait_for_each_other() {
         for (depth, rounds) in [(1, 8), (2, 4), (8, 1)] {
@@ -510,7 +517,7 @@ mod tests {
                 });
             });
             assert!(took >= Duration::from_millis(5 * rounds), "depth {depth}: {took:?}");
-            // Each call counts in isolation, without its wait for others.
+            // The device time of a call does not include the time for which the call waits for other calls.
             assert_eq!(charged().read_ns, 8 * (5_000_000 + 167));
         }
     }

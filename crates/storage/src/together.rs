@@ -1,11 +1,12 @@
-//! Combines reads of adjacent parts into one read.
+//! Combines reads of adjacent parts of a file into one read.
 
 use types::Bytes;
 
 use crate::storage::StorageError;
 
-/// Reads parts of a file, each given by its offset and length. Adjacent parts share one call of `read`, but each part
-/// has its own memory. If the shared call fails, the parts are read one by one, so each part has its own result.
+/// Reads parts of a file, each given by its offset and its length. Adjacent parts share one call of `read`, but each
+/// part gets its own memory. If a shared call fails, its parts are read one by one, so that each part has its own
+/// result.
 pub(crate) fn read_together(
     parts: &[(u64, usize)],
     read: impl Fn(u64, usize) -> Result<Bytes, StorageError>,

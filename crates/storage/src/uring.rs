@@ -1,14 +1,14 @@
-//! Reads and writes SSTables through `io_uring(7)`. Parts that are requested together are read concurrently, with one
-//! system call.
+//! Reads and writes SSTables through `io_uring(7)`. One system call reads all parts that are requested together,
+//! concurrently.
 //!
-//! A device that takes 50 µs for one block takes little longer for sixteen concurrent blocks. There is no other gain: a
-//! single read costs as much as pread(2), and a read from the page cache costs more. SSTables therefore bypass the page
-//! cache unless `direct` is false. WALs and the manifest are written one piece at a time, so nothing could overlap.
-//! WALs and the manifest use the method that the parameter `log` selects.
+//! A device that takes 50 µs for one block takes only a little longer for sixteen concurrent blocks. `io_uring` has
+//! no other gain here. A single read costs as much as pread(2), and a read from the page cache costs more. Unless
+//! `direct` is false, SSTables therefore bypass the page cache. WALs and the manifest are written one piece at a
+//! time, so nothing could be concurrent. The parameter `log` selects how WALs and the manifest are written.
 //!
-//! Each call borrows an idle ring or creates a ring. A store therefore has as many rings as concurrent calls, each with
-//! up to 1 MiB of memory for the kernel's reads and writes. See Axboe, "Efficient IO with `io_uring`" (2019), and
-//! Didona et al., "Understanding Modern Storage APIs" (SYSTOR 2022).
+//! Each call takes a ring that is not in use, or creates a ring. A store therefore has as many rings as concurrent
+//! calls. Each ring has up to 1 MiB of memory for the kernel's reads and writes. See Axboe, "Efficient IO with
+//! `io_uring`" (2019), and Didona et al., "Understanding Modern Storage APIs" (SYSTOR 2022).
 
 mod ring;
 mod rings;
@@ -44,13 +44,13 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
     ),
 );
 
-/// Accepted queue depths.
+/// Valid queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Memory limit in bytes of the concurrent reads of one wave. A larger single read is allowed.
+/// Maximum memory, in bytes, of the reads that run at the same time. A single larger read is allowed.
 const WAVE_BYTES: usize = 1 << 20;
 
-/// Reads and writes SSTables through rings, all other files through the page cache.
+/// Storage that reads and writes SSTables through rings, and all other files through the page cache.
 struct Uring {
     rings: Arc<Rings>,
     direct: bool,
@@ -116,7 +116,7 @@ impl Files for Uring {
     }
 }
 
-/// A file that is written through a ring.
+/// A file that is written through `io_uring`.
 struct RingFile {
     file: File,
     rings: Arc<Rings>,
@@ -130,7 +130,7 @@ impl BlockFile for RingFile {
             while written < bytes.len() {
                 let at = offset + written as u64;
                 let step = Step::Write { start: written, len: bytes.len() - written, offset: at };
-                // The next write must start at a whole block again.
+                // The next write must start at a whole block.
                 match one(ring.run(&self.file, &[step])?)? {
                     done if written + done == bytes.len() => written = bytes.len(),
                     done if done < ALIGNMENT => return Err(io::ErrorKind::WriteZero.into()),
@@ -150,12 +150,12 @@ impl BlockFile for RingFile {
     }
 }
 
-/// The result of a single step.
+/// Returns the result of the only step.
 fn one(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
     results.pop().unwrap_or(Ok(0))
 }
 
-/// A file read through a ring.
+/// A file that is read through `io_uring`.
 struct RingReader {
     file: File,
     path: PathBuf,
@@ -165,24 +165,25 @@ struct RingReader {
     rings: Arc<Rings>,
 }
 
-/// A part that is being read.
+/// A part of a file that is being read.
 struct Part {
-    /// Index of the answer.
+    /// Index of the part in the request.
     place: usize,
     /// Offset in the file at which the read starts, a multiple of the alignment.
     offset: u64,
     /// Number of bytes that are read before the requested bytes.
     before: usize,
-    /// Number of bytes to read, including the bytes before the requested range.
+    /// Number of bytes to read, including the bytes before the requested bytes.
     needed: usize,
-    /// Start of the part in the ring's memory.
+    /// Offset of the part in the ring's memory.
     start: usize,
     /// Number of bytes read so far.
     filled: usize,
 }
 
 impl Part {
-    /// Memory of the part in whole blocks, which may extend beyond the end of the file.
+    /// Returns the number of bytes that the part takes in the ring's memory. The part has whole blocks, so it may
+    /// extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)
     }
@@ -192,7 +193,7 @@ impl Part {
         Step::Read { start: self.start + self.filled, len, offset: self.offset + self.filled as u64 }
     }
 
-    /// Records the result of a read; returns whether the part is complete.
+    /// Records the result of a read. Returns whether the part is complete.
     fn advance(&mut self, read: io::Result<usize>, alignment: usize) -> io::Result<bool> {
         let read = read?;
         if self.filled + read >= self.needed {
@@ -201,7 +202,7 @@ impl Part {
         if read < alignment {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // The next read must start at a multiple of the alignment again.
+        // The next read must start at a multiple of the alignment.
         self.filled += read - read % alignment;
         Ok(false)
     }
@@ -258,11 +259,11 @@ impl RingReader {
         StorageError::new("read", &self.path, error)
     }
 
-    /// Reads parts together that fit into `bytes` of memory, and stores their answers.
+    /// Reads several parts concurrently, and stores their results. The parts fit into `bytes` bytes of memory.
     fn read_wave(&self, wave: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
         let places: Vec<usize> = wave.iter().map(|part| part.place).collect();
         if let Err(error) = self.rings.lend(|ring| self.try_wave(ring, wave, bytes, answers)) {
-            // The ring failed, and every part that was not complete failed with it.
+            // If the ring fails, every part that is not complete fails, too.
             let copy =
                 || error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
             for place in places {

@@ -1,4 +1,4 @@
-//! Tests that every back end of the catalog keeps the invariants of the axis.
+//! Tests that every back end of the catalog keeps the invariants of the storage axis.
 
 use catalog::laws;
 use lsmbench_storage::{CATALOG, conformance};

@@ -1,5 +1,6 @@
-//! Tests of the content of a disk after a crash. The disk must contain all promised bytes, and no bytes that were never
-//! written. [`Memory`] is checked against a model that tracks every name and byte independently.
+//! Tests of the content of a disk after a crash. The disk must contain all bytes that a sync has promised, and no
+//! bytes that were never written. The tests compare [`Memory`] with a model that tracks every name and every byte
+//! independently.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use proptest::test_runner::{RngSeed, TestCaseError};
 
 const DIRECTORIES: [&str; 2] = ["/a", "/b"];
 
-/// One step of a history; names and writers are numbers.
+/// One step of a history. Numbers identify names and writers.
 #[derive(Clone, Debug)]
 enum Step {
     Create(usize),
@@ -38,16 +39,17 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..60)
 }
 
-/// Names 0 to 2 are in the first directory, 3 to 5 in the second.
+/// Returns the path of a name. Names 0 to 2 are in the first directory, and names 3 to 5 in the second.
 fn path(name: usize) -> PathBuf {
     Path::new(DIRECTORIES[name / 3]).join(name.to_string())
 }
 
-/// Model of a disk: for every name, the files that the name may have after a crash, and for every file, its bytes.
+/// Model of a disk. For every name, it has the files that the name may have after a crash. For every file, it has
+/// the bytes.
 #[derive(Default)]
 struct Model {
     current: BTreeMap<usize, usize>,
-    /// Files that a name had since its directory was last synced; `None` for no file.
+    /// For each name, the files that had this name since its directory was last synced. `None` means no file.
     possible: BTreeMap<usize, HashSet<Option<usize>>>,
     files: Vec<File>,
 }
@@ -74,7 +76,7 @@ impl Model {
     }
 }
 
-/// Applies `steps` to both; skips invalid steps.
+/// Applies `steps` to the disk and to the model. Invalid steps are skipped.
 fn play(steps: &[Step]) -> (Memory, Model, Vec<Box<dyn WriteFile>>) {
     let (memory, mut model, mut writers) = (Memory::default(), Model::default(), Vec::new());
     for directory in DIRECTORIES {
@@ -89,7 +91,7 @@ fn play(steps: &[Step]) -> (Memory, Model, Vec<Box<dyn WriteFile>>) {
                 model.set(name, Some(model.files.len() - 1));
             }
             Step::Append(writer, len) if writer < writers.len() => {
-                // Never zero, so that a hole can be recognized.
+                // The bytes are never zero, so that a hole in a file can be recognised.
                 let bytes = vec![number as u8 % 255 + 1; len];
                 writers[writer].append(&bytes).unwrap();
                 model.files[writer].bytes.extend(bytes);
@@ -129,7 +131,7 @@ fn read(disk: &Memory, name: usize) -> Option<Vec<u8>> {
     Some(file.read(0, file.len() as usize).unwrap().to_vec())
 }
 
-/// Whether `found` is a possible remainder of `file`.
+/// Returns whether `found` is content that `file` may have after a crash.
 fn may_be(found: &[u8], file: &File) -> bool {
     found.len() >= file.synced
         && found.len() <= file.bytes.len()
@@ -170,7 +172,7 @@ proptest! {
             let expected = model.current.get(&name).map(|file| model.files[*file].bytes.clone());
             prop_assert!(read(&kept, name) == expected && read(&memory, name) == expected);
         }
-        // After the restart everything is durable.
+        // After the restart, everything on the disk is durable.
         let torn = memory.after_crash(Unsynced::Torn { seed });
         let again = torn.after_crash(Unsynced::Dropped);
         prop_assert!((0..6).all(|name| read(&torn, name) == read(&again, name)));
@@ -206,7 +208,7 @@ fn a_sync_is_of_one_directory_and_of_what_its_names_rest_on() {
             write(&disk, &directory.join(name), b"x");
         }
     }
-    // A name moved from one directory to the other is in exactly one of them.
+    // A name that was moved from one directory to the other is in exactly one of them.
     disk.rename(&b.join("1"), &a.join("3")).unwrap();
     disk.sync_directory(a).unwrap();
     let after = disk.after_crash(Unsynced::Dropped);
@@ -214,7 +216,8 @@ fn a_sync_is_of_one_directory_and_of_what_its_names_rest_on() {
     assert!(after.list(b).unwrap().is_empty());
 }
 
-/// Replacement of a manifest by a rename. After any crash, either the old or the new content is present and complete.
+/// Tests the replacement of a manifest by a rename. After any crash, either the old or the new content is present
+/// and complete.
 #[test]
 fn a_synced_file_renamed_over_another_leaves_one_of_both() {
     let (old, new) = (Path::new("/a/manifest"), Path::new("/a/manifest.new"));
@@ -233,7 +236,7 @@ fn a_synced_file_renamed_over_another_leaves_one_of_both() {
     assert_eq!(seen, HashSet::from([b"old".to_vec(), b"new".to_vec()]));
 }
 
-/// A rename without a sync before it, which is a classic mistake. The model must show the loss.
+/// Tests a rename without a sync before it, which is a classic mistake. The model must show the loss.
 #[test]
 fn an_unsynced_file_renamed_over_another_can_lose_both() {
     let (old, new) = (Path::new("/a/manifest"), Path::new("/a/manifest.new"));

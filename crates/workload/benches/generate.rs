@@ -1,6 +1,6 @@
-//! Benchmark of the cost of generating an operation: drawing keys, encoding them, and filling whole batches.
+//! Benchmark of the cost of generating operations: draw keys, encode keys, and fill whole batches.
 //!
-//! Each figure is per batch of 256; the throughput that criterion prints is per operation.
+//! Each time is per batch of 256 operations. The throughput that criterion prints is in operations per second.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -12,7 +12,7 @@ use workload::{Batch, Extent, FORMATS, KEYS, NoOp, Performer, Random, Scope, Wor
 const KEYS_THERE_ARE: u64 = 1_000_000;
 const OPERATIONS: usize = Batch::OPERATIONS;
 
-/// Times every distribution of the catalog: 256 indexes of a million.
+/// Times every distribution of the key catalog. Each call draws 256 indexes of a million keys.
 fn keys(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("keys");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -34,7 +34,7 @@ fn keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Times every key format of the catalog except the trace's: gets of uniform keys, generated and encoded.
+/// Times every key format of the catalog except `trace`. Each call generates and encodes 256 gets of uniform keys.
 fn formats(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("format");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -46,7 +46,8 @@ fn formats(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Times whole batches of common mixes, with 16-byte keys and 100-byte values, and reads every key and value.
+/// Times whole batches of common mixes, with 16-byte keys and 100-byte values. Each call also reads every key and
+/// value.
 fn streams(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("stream");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -66,7 +67,7 @@ fn streams(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Times the batches of `streams` through the performer, on a store that does nothing.
+/// Times the `Performer` with the batches of the benchmark `streams`, on a store that does nothing.
 fn performed(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("performed");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -104,7 +105,7 @@ fn loaded() -> Extent {
     Extent { keys: KEYS_THERE_ARE, versions: 1_000_000 }
 }
 
-/// Returns a function that fills a batch of the second phase and reads every key and value in it.
+/// Returns a function that fills a batch of the workload's second phase and reads every key and value in the batch.
 fn filler(toml: &str) -> impl FnMut() + use<> {
     let plan = plan(toml);
     let mut stream = plan.phases()[1].streams(loaded()).remove(0);

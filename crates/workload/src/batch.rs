@@ -1,4 +1,5 @@
-//! A batch of operations with encoded keys. A batch is filled before the clock runs, and read while the clock runs.
+//! A batch of operations with encoded keys. A thread fills a batch before the clock runs, and reads the batch while
+//! the clock runs.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ impl Batch {
     /// small enough to stay in the L1 cache.
     pub const OPERATIONS: usize = 256;
 
-    /// Returns all operations. The members of a group follow the head of the group.
+    /// Returns all operations. The members of a group follow the group's head.
     #[inline]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
@@ -30,13 +31,13 @@ impl Batch {
     /// Returns the key of operation number `at`.
     ///
     /// # Panics
-    /// If the operation does not exist.
+    /// Panics if the operation does not exist.
     #[inline]
     pub fn key(&self, at: usize) -> &[u8] {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of operation number `at`; `None` if it is not a scan with a span.
+    /// Returns the exclusive end key of operation number `at`; `None` if the operation is not a scan with a span.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
@@ -45,15 +46,15 @@ impl Batch {
     /// Returns the value that operation number `at` writes.
     ///
     /// # Panics
-    /// If the operation does not exist.
+    /// Panics if the operation does not exist.
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
         let values = self.values.as_ref().expect("a batch with operations was filled with its values");
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations in the call that begins at `at`: 1 for a single operation, or a group head with
-    /// its members.
+    /// Returns the number of operations that the call at position `at` executes: 1 for a single operation, or a
+    /// group's head plus its members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -75,9 +76,9 @@ impl Batch {
         })
     }
 
-    /// Returns the key and value bytes that operation number `at` writes. The written bytes are key and value of a put,
-    /// an insert or a read-modify-write, and the key of a delete. A conditional put counts as a put. For a batch, the
-    /// bytes are summed over its members.
+    /// Returns the number of key and value bytes that operation number `at` writes. A put, a conditional put, an
+    /// insert and a read-modify-write write a key and a value. A delete writes a key. The result of a batch is the
+    /// sum over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
@@ -91,14 +92,14 @@ impl Batch {
         }
     }
 
-    /// Removes all operations and keeps the memory.
+    /// Removes all operations, but keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         self.operations.clear();
         self.keys.clear();
         self.ends.clear();
     }
 
-    /// Encodes the keys of all operations, and sets the values that the operations refer to.
+    /// Encodes the keys of all operations, and stores the values that the operations refer to.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

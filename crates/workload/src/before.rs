@@ -1,23 +1,23 @@
-//! Prepares a phase before its clock starts: the state of the caches, and the warm-up.
+//! Prepares a phase before the phase's clock starts: sets the state of the caches, and runs the warm-up.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
 use crate::spelling::{self, Spelling, inside};
 
-/// Default number of rounds in the window that decides whether the store is steady.
+/// Default number of rounds that are compared to decide whether the store is steady.
 const DEFAULT_ROUNDS: u32 = 5;
 
-/// Maximum number of rounds of such a window.
+/// Maximum number of rounds that are compared to decide whether the store is steady.
 const MOST_ROUNDS: u64 = 100;
 
 /// Nanoseconds per second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Preparation of a phase before its clock starts.
+/// Preparation of a phase before the phase's clock starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// The state of the caches at the start.
+    /// The state of the caches when the phase starts.
     pub cache: CacheState,
     /// Unmeasured operations that run before the measured operations.
     pub warm_up: Option<WarmUp>,
@@ -29,32 +29,32 @@ pub enum CacheState {
     /// The caches stay as the previous phase left them.
     #[default]
     AsIs,
-    /// All live entries are read once in key order, so that the caches contain as many of them as fit.
+    /// All live entries are read once in key order, so that the caches contain as many entries as fit.
     Warm,
-    /// The store is flushed, closed and reopened. In between, the kernel is asked to evict the files. Neither the block
-    /// cache nor the page cache then contains blocks of the store.
+    /// The store is flushed, closed and reopened. Before the reopening, the kernel is asked to evict the files from
+    /// the page cache. Neither the block cache nor the page cache then contains blocks of the store.
     Cold,
 }
 
 /// Length of the warm-up of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// A number of nanoseconds: `warm_up = "10s"`.
+    /// The warm-up lasts this number of nanoseconds: `warm_up = "10s"`.
     Time(u64),
-    /// A number of operations over all threads: `warm_up = 100_000`.
+    /// The warm-up executes this number of operations over all threads: `warm_up = 100_000`.
     Operations(u64),
     /// The warm-up runs until the store is steady: `warm_up = { until = "steady", round = "1s", at_most = "60s" }`.
     Steady(UntilSteady),
 }
 
-/// Warm-up that ends when the last rounds have similar measurements.
+/// Warm-up that ends when the measurements of the last rounds are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
-    /// Number of rounds that are compared, at least 2.
+    /// Number of last rounds that are compared, at least 2.
     pub rounds: u32,
     /// Length of a round in nanoseconds.
     pub round_ns: u64,
-    /// Nanoseconds after which the warm-up ends, steady or not.
+    /// Nanoseconds after which the warm-up ends, even if the store is not steady.
     pub at_most_ns: u64,
 }
 
@@ -73,7 +73,7 @@ impl CacheState {
 }
 
 impl WarmUp {
-    /// Returns whether the warm-up ends by the clock.
+    /// Returns whether a duration ends the warm-up.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::Operations(_))
     }
@@ -144,7 +144,7 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads `cache` and `warm_up`; `no_warm_up` is the reason if the phase cannot have a warm-up.
+    /// Reads the keys `cache` and `warm_up`. `no_warm_up` is the reason why the phase cannot have a warm-up, if so.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,

@@ -1,5 +1,5 @@
-//! Checks answers after the clock has stopped. The operations are generated again, and every recorded answer is
-//! compared with the expected state of the store.
+//! Checks answers after the clock has stopped. The check generates the operations again, and compares every recorded
+//! answer with the expected state of the store.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,10 +14,10 @@ use crate::prefix;
 use crate::shadow::Shadow;
 use crate::stream::Stream;
 
-/// Maximum number of wrong answers that are described. Further wrong answers are only counted.
+/// Maximum number of wrong answers with a description. Further wrong answers are only counted.
 const DESCRIBED: usize = 10;
 
-/// The number of operations of one thread in a phase, and the digests of their answers.
+/// The number of operations that one thread executed in a phase, and the digests of their answers.
 #[derive(Clone, Debug)]
 pub struct AnswerDigests {
     stride: u64,
@@ -29,31 +29,33 @@ pub struct AnswerDigests {
 /// Result of the check of a phase.
 #[derive(Clone, Debug, Default)]
 pub struct CheckResult {
-    /// The number of answers that were compared with the expected answers. Writes have no answers.
+    /// The number of answers that were compared with the expected answers. Writes have no answers, so they do not
+    /// count.
     pub checked: u64,
-    /// The number of recorded answers without an expected value: scans and multi-gets while other threads write, and
-    /// answers without an entry that the store may have dropped.
+    /// The number of recorded answers without an expected value. Such answers are those of scans and multi-gets
+    /// while other threads write, and answers that lack an entry that the store may have dropped.
     pub unchecked: u64,
-    /// The answers that were wrong.
+    /// The number of wrong answers.
     pub wrong: u64,
-    /// The gets that missed a written key in a store that may drop data.
+    /// The number of gets that missed a written key, in a store that may drop data.
     pub dropped: u64,
     /// Descriptions of the first wrong answers.
     pub examples: Vec<WrongAnswer>,
-    /// The keys and versions that the executed operations used. The next phase continues after them.
+    /// The keys and versions that the executed operations used. The next phase numbers its keys and versions from
+    /// there.
     pub extent: Extent,
 }
 
-/// An answer that no correct store gives.
+/// An answer that a correct store cannot give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
     /// The thread that received the answer.
     pub thread: u32,
-    /// The number of the operation in its stream, from 0.
+    /// The number of the operation in its thread's stream, from 0.
     pub operation: u64,
     /// The kind of the operation.
     pub kind: Kind,
-    /// The key, as the DSL prints it.
+    /// The key in the syntax of the DSL.
     pub key: String,
     /// The expected answer.
     pub expected: String,
@@ -62,17 +64,18 @@ pub struct WrongAnswer {
 impl fmt::Display for WrongAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { thread, operation, kind, key, expected } = self;
-        write!(f, "thread {thread}, operation {operation}: {kind} {key} should have given {expected}")
+        write!(f, "thread {thread}, operation {operation}: wrong answer of {kind} {key}; expected {expected}")
     }
 }
 
 impl AnswerDigests {
-    /// Creates a record that keeps the answer of every `stride`-th operation. With 0, the record keeps no answers.
+    /// Creates a record that keeps the answer of every `stride`-th operation. If `stride` is 0, the record keeps no
+    /// answers.
     pub fn new(stride: u64) -> Self {
         Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
     }
 
-    /// Creates the record of `operations` operations without kept answers.
+    /// Creates the record of a thread that executed `operations` operations and kept no answers.
     pub fn unkept(operations: u64) -> Self {
         Self { operations, ..Self::new(0) }
     }
@@ -106,11 +109,11 @@ impl AnswerDigests {
     }
 }
 
-/// Checks the recorded answers of all threads of a phase, and updates the expected state for the next phase.
+/// Checks the recorded answers of all threads of a phase. Updates the expected state for the next phase.
 ///
-/// With one thread, or with no thread that writes, all recorded answers are checked exactly. With several threads, only
-/// gets of a thread's own keys are checked exactly. A get of another thread's key may return any version that the phase
-/// wrote, or the value before the phase. Scans and multi-gets are then counted as unchecked.
+/// With one thread, or without writing threads, all recorded answers are checked exactly. With several threads, only
+/// a thread's gets of its own keys are checked exactly. A get of another thread's key may return any version that
+/// the phase wrote, or the value before the phase. Scans and multi-gets then count as unchecked.
 pub fn check(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -137,10 +140,10 @@ pub fn check(
     checker.verdict
 }
 
-/// An executed operation, generated again.
+/// An executed operation, which was generated again for the check.
 struct Step<'a> {
     stream: &'a Stream,
-    /// The number of the operation in its stream.
+    /// The number of the operation in its thread's stream, from 0.
     ordinal: u64,
     batch: &'a Batch,
     at: usize,
@@ -153,12 +156,12 @@ impl Step<'_> {
         &self.batch.operations()[self.at]
     }
 
-    /// Returns the operation and the members of its group.
+    /// Returns the operation and, if the operation is a group's head, the group's members.
     fn all(&self) -> &[Operation] {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
 
-    /// Returns whether the step is a recorded get of a key that another thread may write.
+    /// Returns whether the step is a get with a recorded answer, of a key that another thread may write.
     fn is_foreign_get(&self) -> bool {
         let Operation { kind, key, .. } = *self.operation();
         kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
@@ -188,23 +191,23 @@ fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<
 
 struct Checker<'a> {
     shadow: &'a mut Shadow,
-    /// Whether some threads write while others read.
+    /// Whether the phase has several threads and at least one writing thread.
     contended: bool,
-    /// The possible answers for every key that one thread read and another thread writes.
+    /// The possible answers for every key that one thread reads and another thread writes.
     witnesses: HashMap<u64, Witness>,
     verdict: CheckResult,
 }
 
 /// The possible answers to gets of one key.
 struct Witness {
-    /// The digests of all answers.
+    /// The digests of all possible answers.
     digests: Vec<u64>,
-    /// The value after the writes so far, into which the next operand is merged.
+    /// The value after the writes so far. The next merge applies its operand to this value.
     value: Option<Vec<u8>>,
 }
 
 impl Checker<'_> {
-    /// Records the value of another thread's key before the phase.
+    /// Records the value that another thread's key had before the phase.
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
@@ -216,9 +219,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Records the values that the phase wrote to such a key.
+    /// Records the values that the phase wrote to a key that another thread reads.
     fn note_writes(&mut self, step: &Step<'_>) {
-        // The head of a batch has no version, because the head itself writes nothing.
+        // The head of a batch has no version, because the head writes nothing.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {
             if let Some(witness) = self.witnesses.get_mut(&operation.key.index()) {
                 let Witness { digests, value } = witness;
@@ -234,7 +237,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks one operation, and then applies the operation and its members to the expected state.
+    /// Checks one operation. Then applies the operation and its members to the expected state.
     fn step(&mut self, step: &Step<'_>) {
         if let Some(answer) = step.answer.filter(|_| step.operation().kind.answers()) {
             let right = match self.is_right(step, answer) {
@@ -272,8 +275,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Classifies an answer that differs from the expected answer, for a store that may drop data. A get that finds
-    /// nothing is right. A scan or a multi-get is unknown, because only the digest of its answer was kept.
+    /// Classifies an unexpected answer of a store that may drop data. A get that finds nothing counts as right. A
+    /// scan or a multi-get counts as unknown, because only the digest of its answer was kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
@@ -293,7 +296,7 @@ impl Checker<'_> {
             None if kind == Kind::Prefix => {
                 let (low, mut high) = (prefix::of(step.batch.key(step.at), count), Vec::new());
                 if !prefix::end_of(low, &mut high) {
-                    // Longer than any key, and made of the largest byte.
+                    // An upper bound of all keys: longer than any key, and made of the largest byte.
                     high = vec![0xff; self.shadow.longest_key() + 1];
                 }
                 self.shadow.range_between(low, &high, usize::MAX, backward, visit)
@@ -334,7 +337,7 @@ impl Checker<'_> {
             Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {
-                "a value that this phase or an earlier one wrote".to_owned()
+                "a value that this phase or an earlier phase wrote".to_owned()
             }
             _ => match self.shadow.expected(operation.key) {
                 None => "nothing".to_owned(),

@@ -1,4 +1,4 @@
-//! The invariants of the axes of a workload as checks that any crate's tests can call.
+//! The invariants of the workload axes, as checks that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_workload::{FORMATS, KEYS, LENGTHS, SIZES, conformance};
@@ -22,41 +22,41 @@ use catalog::{Variant, laws};
 
 use crate::{FORMATS, KEYS, KeyDistribution, KeyFormatPolicy, LENGTHS, LengthDistribution, Recording, SIZES};
 
-/// Checks every invariant of the axis for a distribution of keys with its default parameters. For example, an index is
+/// Checks every invariant of the key axis for one distribution with its default parameters. For example, an index is
 /// below the number of keys, draws are repeatable, and popular keys have the announced frequency.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check_keys(variant: &'static Variant<dyn KeyDistribution>) -> Result<(), String> {
     laws::check_component(KEYS.axis, variant, keys::Subject, keys::INVARIANTS)
 }
 
-/// Checks every invariant of the axis for a distribution of value sizes with its default parameters. A size depends
+/// Checks every invariant of the value-size axis for one distribution with its default parameters. A size depends
 /// only on the random bits and is at most the announced maximum.
 ///
 /// # Errors
-/// The errors of [`check_keys`].
+/// Returns the errors that [`check_keys`] describes.
 pub fn check_value_size(variant: &'static Variant<dyn LengthDistribution>) -> Result<(), String> {
     let subject = |lengths| lengths::Subject { lengths, least: 0 };
     laws::check_component(SIZES.axis, variant, subject, lengths::INVARIANTS)
 }
 
-/// Checks every invariant of the axis for a distribution of scan lengths with its default parameters. The invariants
+/// Checks every invariant of the scan-length axis for one distribution with its default parameters. The invariants
 /// are those of [`check_value_size`], and a scan reads at least one entry.
 ///
 /// # Errors
-/// The errors of [`check_keys`].
+/// Returns the errors that [`check_keys`] describes.
 pub fn check_scan_length(variant: &'static Variant<dyn LengthDistribution>) -> Result<(), String> {
     let subject = |lengths| lengths::Subject { lengths, least: 1 };
     laws::check_component(LENGTHS.axis, variant, subject, lengths::INVARIANTS)
 }
 
-/// Checks every invariant of the axis for a key format with its default parameters. For example, different keys have
-/// different bytes, and the order of keys is as announced. The format gets a recorded trace, as if a phase of the
-/// workload replayed the trace.
+/// Checks every invariant of the key-format axis for one format with its default parameters. For example, different
+/// keys have different bytes, and the order of keys is as announced. The format gets a recorded trace, as if a phase
+/// of the workload replayed the trace.
 ///
 /// # Errors
-/// The format cannot be opened; otherwise as [`check_keys`].
+/// Returns an error if the format cannot be opened. Otherwise, returns the errors that [`check_keys`] describes.
 pub fn check_key_format(variant: &'static Variant<dyn KeyFormatPolicy>) -> Result<(), String> {
     let checked = laws::check_variant(FORMATS.axis, variant);
     let mut broken: Vec<String> = checked.err().into_iter().collect();

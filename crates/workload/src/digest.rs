@@ -1,35 +1,35 @@
-//! Digests of answers, 64 bits each. A digest allows checking an answer long after the answer was received.
+//! Digests of answers, 64 bits each. A digest allows a later check of an answer, without storing the answer.
 
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Returns the digest of a get: 0 if nothing was found.
+/// Returns the digest of the answer to a get. The digest is 0 if the get found nothing.
 pub(crate) fn of_value(value: Option<&[u8]>) -> u64 {
     value.map_or(0, |value| xxh3_64(value) | 1)
 }
 
-/// Returns the digest of the answer whether a key exists.
+/// Returns the digest of the answer to the question whether a key exists.
 pub(crate) fn of_presence(exists: bool) -> u64 {
     u64::from(exists)
 }
 
-/// The digest of an answer that has several parts, in their order.
+/// The digest of an answer with several parts. The order of the parts matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u64);
 
 impl Parts {
-    /// Adds an entry of a scan.
+    /// Adds the key and the value of an entry that a scan returned.
     pub(crate) fn entry(&mut self, key: &[u8], value: &[u8]) {
         self.add(xxh3_64(key));
         self.add(xxh3_64(value));
     }
 
-    /// Adds one part.
+    /// Adds one part of the answer.
     pub(crate) fn add(&mut self, part: u64) {
         self.0 = avalanche(self.0.rotate_left(23) ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
     }
 
-    /// Returns the digest of all parts so far.
+    /// Returns the digest of all parts that were added.
     pub(crate) fn digest(self) -> u64 {
         self.0
     }

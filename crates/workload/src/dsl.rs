@@ -1,4 +1,4 @@
-//! The text form of operations for people, pipes and the shell, one operation per line.
+//! The text form of operations, for people, pipes and `lsmbench shell`. Each line has one operation.
 //!
 //! | line | meaning |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | `s` | print statistics |
 //!
 //! Keys and values are arbitrary bytes. A token without blanks, quotes, control bytes or non-ASCII bytes is written
-//! unchanged. Any other token is written in double quotes, where `\"`, `\\`, `
-//! `, `\r`, `\t`, `\0` and `\xHH` are escapes. Leading and trailing blanks of a line are ignored, as are empty lines
-//! and lines that begin with `#`.
+//! unchanged. Any other token is written in double quotes. The escapes in quotes are `\"`, `\\`, `\n`, `\r`, `\t`,
+//! `\0` and `\xHH`. The parser ignores leading and trailing blanks of a line, empty lines, and lines that begin with
+//! `#`.
 
 mod command;
 mod parse;

@@ -1,8 +1,8 @@
-//! The hash by which YCSB scatters key numbers: FNV-1a over the eight bytes of a number.
+//! The hash function with which YCSB scatters key numbers: FNV-1a over the eight bytes of a number.
 
-/// Returns FNV-1a (64 bits) over the little-endian bytes of `number`, made positive as Java's `Math.abs` does.
+/// Returns the 64-bit FNV-1a hash of the little-endian bytes of `number`, made positive as Java's `Math.abs` does.
 ///
-/// Java's most negative number stays negative under `abs`; it counts as 2⁶³ here.
+/// In Java, the most negative number stays negative under `abs`. Here, that number becomes 2⁶³.
 #[inline]
 pub(crate) fn fnv1a_abs(number: u64) -> u64 {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
@@ -18,7 +18,7 @@ pub(crate) fn fnv1a_abs(number: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Tests YCSB's first keys, known from every loaded store: "user6284781860667377211" and so on.
+    /// Tests the hashes of YCSB's first keys, which every YCSB store contains: "user6284781860667377211" and so on.
     #[test]
     fn the_first_keys_of_ycsb() {
         assert_eq!(fnv1a_abs(0), 6_284_781_860_667_377_211);

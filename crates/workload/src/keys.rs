@@ -1,4 +1,4 @@
-//! The key axis of a workload: which of the existing keys an operation accesses.
+//! The key axis of a workload: the distributions that select a key for each operation.
 
 mod distribution;
 mod exponential;
@@ -20,7 +20,7 @@ use catalog::Catalog;
 pub use distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 pub(crate) use zipf::check_theta;
 
-/// All distributions of keys. The first is the default.
+/// All key distributions. The first distribution is the default.
 pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog::new(
     catalog::origin!(),
     "keys",

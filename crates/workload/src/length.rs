@@ -1,11 +1,11 @@
-//! The trait of value sizes and scan lengths: an integer computed from 64 random bits.
+//! The trait of value sizes and scan lengths. A length is an integer that is computed from 64 random bits.
 
-/// Distribution of the length of values in bytes, or of scans in entries.
+/// Distribution of the length of values in bytes, or of the length of scans in entries.
 ///
 /// Invariants:
-/// 1. A length is a function of the bits only, so that the size of a value can be computed again when its bytes are
-///    checked.
-/// 2. A length is never below 1 for a scan, and never above [`max`](Self::max).
+/// 1. A length is a function of the bits only. The check of an answer can therefore compute the size of a value
+///    again.
+/// 2. A scan length is at least 1, and no length is above [`max`](Self::max).
 pub trait LengthDistribution: Send + Sync {
     /// Returns the length for these random bits.
     fn length(&self, bits: u64) -> u32;
@@ -13,7 +13,7 @@ pub trait LengthDistribution: Send + Sync {
     /// Returns the largest possible length.
     fn max(&self) -> u32;
 
-    /// Returns the mean length, from evenly spaced quantiles.
+    /// Returns the mean length, computed from evenly spaced quantiles.
     fn mean(&self) -> f64 {
         const QUANTILES: u64 = 1 << 16;
         let step = u64::MAX / QUANTILES;
@@ -22,7 +22,7 @@ pub trait LengthDistribution: Send + Sync {
     }
 }
 
-/// Distribution with one length.
+/// Distribution in which all lengths are equal.
 pub(crate) struct Fixed(pub(crate) u32);
 
 impl LengthDistribution for Fixed {
@@ -42,7 +42,7 @@ pub(crate) struct Uniform {
 }
 
 impl Uniform {
-    /// Creates the distribution of lengths from `min` to `max`, both included.
+    /// Creates the uniform distribution of lengths from `min` to `max`, both included.
     pub(crate) fn new(min: u32, max: u32) -> Result<Self, String> {
         check_bounds(min, max)?;
         Ok(Self { min, max })
@@ -60,14 +60,15 @@ impl LengthDistribution for Uniform {
     }
 }
 
-/// The generalised Pareto distribution of `mixgraph` in `db_bench`: ⌈θ + σ (u⁻ᵏ − 1) / k⌉. A result above the largest
-/// length is taken modulo that length, and then raised to the smallest length (Cao et al., FAST '20). For k = 0 it is
-/// the exponential distribution θ − σ ln u.
+/// The generalised Pareto distribution of `mixgraph` in `db_bench`: ⌈θ + σ (u⁻ᵏ − 1) / k⌉. A result above the
+/// largest length is taken modulo that length. A result below the smallest length is raised to the smallest length
+/// (Cao et al., FAST '20). For k = 0, the distribution is the exponential distribution θ − σ ln u.
 pub(crate) struct Pareto {
     law: ParetoLaw,
     min: u32,
     max: u32,
-    /// The length for all random bits with equal upper bits, or [`MIXED`](Self::MIXED).
+    /// For each value of the upper bits, the length if all random bits with these upper bits give one length,
+    /// otherwise [`MIXED`](Self::MIXED).
     by_upper_bits: Vec<u32>,
 }
 
@@ -78,18 +79,18 @@ pub(crate) struct ParetoLaw {
     pub(crate) theta: f64,
     /// σ, the scale.
     pub(crate) sigma: f64,
-    /// k, the shape: the larger, the heavier the tail.
+    /// k, the shape. A larger k gives a heavier tail.
     pub(crate) k: f64,
 }
 
 impl Pareto {
-    /// Number of upper bits that usually determine the length.
+    /// Number of upper bits that usually determine the length alone.
     const UPPER_BITS: u32 = 10;
 
-    /// Marks upper bits whose random bits give different lengths.
+    /// Marks a value of the upper bits for which the length also depends on the lower bits.
     const MIXED: u32 = u32::MAX;
 
-    /// Creates the distribution cut to `min..=max`.
+    /// Creates the distribution with lengths limited to `min..=max`.
     pub(crate) fn new(law: ParetoLaw, min: u32, max: u32) -> Result<Self, String> {
         check_bounds(min, max)?;
         if !law.theta.is_finite() || law.theta < 0.0 {
@@ -105,7 +106,8 @@ impl Pareto {
         pareto.by_upper_bits = (0..1u64 << Self::UPPER_BITS)
             .map(|upper| {
                 let first = upper << (64 - Self::UPPER_BITS);
-                // The length falls as the bits rise, so with equal ends all lengths between them are equal.
+                // A larger number gives a shorter length. If both ends of a range give one length, all numbers in
+                // between give that length.
                 let longest = pareto.uncut(first);
                 let shortest = pareto.uncut(first | u64::MAX >> Self::UPPER_BITS);
                 if longest == shortest { pareto.cut(longest) } else { Self::MIXED }
@@ -114,13 +116,13 @@ impl Pareto {
         Ok(pareto)
     }
 
-    /// Returns the length before it is cut.
+    /// Returns the length before it is limited to the smallest and the largest length.
     fn uncut(&self, bits: u64) -> u64 {
-        // Never 0, so that the power is finite for every practical shape.
+        // u is never 0, so that the power is finite for every practical shape.
         let u = crate::random::unit(bits) + 0.5 / (1u64 << 53) as f64;
         let ParetoLaw { theta, sigma, k } = self.law;
         let tail = if k == 0.0 { -u.ln() } else { (u.powf(-k) - 1.0) / k };
-        // The conversion saturates; lengths beyond 2⁶⁴ are above every maximum in any case.
+        // The conversion saturates. Lengths beyond 2⁶⁴ exceed every maximum anyway.
         (theta + sigma * tail).ceil() as u64
     }
 
@@ -144,15 +146,16 @@ impl LengthDistribution for Pareto {
     }
 }
 
-/// The Zipfian distribution over the lengths from a smallest to a largest: the smallest is the most frequent.
+/// The Zipfian distribution over the lengths from a smallest to a largest length. The smallest length is the most
+/// frequent.
 pub(crate) struct Zipfian {
     min: u32,
-    /// Cumulative probability of the first i + 1 lengths.
+    /// Element i is the cumulative probability of the first i + 1 lengths.
     cumulative: Vec<f64>,
 }
 
 impl Zipfian {
-    /// Maximum number of lengths of a table.
+    /// Maximum number of different lengths, which are stored in a table.
     const MOST_LENGTHS: u32 = 1 << 20;
 
     /// Creates Zipf(θ) over the lengths from `min` to `max`, both included.
@@ -225,7 +228,7 @@ mod tests {
         assert_eq!(Uniform::new(0, u32::MAX).unwrap().length(u64::MAX), u32::MAX);
     }
 
-    /// Tests the quantiles against the closed form, with `db_bench`'s defaults.
+    /// Tests the quantiles against the closed form, with the default parameters of `db_bench`.
     #[test]
     fn pareto_lengths_follow_the_closed_form() {
         let law = ParetoLaw { theta: 0.0, sigma: 25.45, k: 0.2615 };

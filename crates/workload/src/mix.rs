@@ -1,4 +1,4 @@
-//! The mix of a phase: the relative frequency of each kind of operation.
+//! The mix of a phase: the relative frequencies of the kinds of operations.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -7,28 +7,28 @@ use crate::operation::Kind;
 use crate::random::{Random, threshold};
 use crate::spelling::{self, Spelling};
 
-/// Tolerated difference of the sum of shares from 1, because decimal fractions are not exact.
+/// Maximum difference between the sum of the shares and 1. Decimal fractions are not exact, so the sum may differ.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// A weight for every kind: integers of any sum, or shares that sum to 1.
+/// A weight for every kind of operation. The weights are integers with any sum, or shares that sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],
 }
 
 impl Mix {
-    /// Creates a mix of one kind.
+    /// Creates a mix in which all operations have one kind.
     pub fn only(kind: Kind) -> Self {
         let mut weights = [0.0; Kind::ALL.len()];
         weights[kind as usize] = 1.0;
         Self { weights }
     }
 
-    /// Reads `{ get = 0.95, put = 0.05 }`, or a single kind for a mix of only that kind.
+    /// Reads a table such as `{ get = 0.95, put = 0.05 }`, or the name of a single kind.
     ///
     /// # Errors
-    /// A weight that is negative or belongs to an unknown kind; weights that are all 0; fractions that do not sum to 1.
-    /// The error names the weight.
+    /// Returns an error for a negative weight, a weight of an unknown kind, weights that are all 0, or fractions
+    /// that do not sum to 1. The error names the weight.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let table = match value {
             Value::Table(table) => table.clone(),
@@ -55,18 +55,18 @@ impl Mix {
         if !(sum.is_finite() && sum > 0.0) {
             return Err(ChoiceError::whole(format!("the weights of mix sum to {sum}; some must be above 0")));
         }
-        // Fractions are shares of 1; integers are weights.
+        // If no weight exceeds 1 and any weight has a fraction, the weights are shares of 1.
         let are_shares =
             weights.iter().all(|weight| *weight <= 1.0) && weights.iter().any(|weight| weight.fract() > 0.0);
         if are_shares && (sum - 1.0).abs() > SHARE_TOLERANCE {
             return Err(ChoiceError::whole(format!(
-                "the shares of mix sum to {sum}, not 1; change one, or use whole numbers as weights"
+                "the shares of mix sum to {sum}, not 1; change a share, or use whole numbers as weights"
             )));
         }
         Ok(Self { weights })
     }
 
-    /// Returns the kinds that occur, with their original weights.
+    /// Returns the kinds with a weight above 0, with the weights that were read.
     pub fn to_toml(&self) -> Value {
         let kinds = Kind::ALL.into_iter().filter(|kind| self.has(*kind));
         Value::Table(
@@ -81,7 +81,7 @@ impl Mix {
         self.weights[kind as usize] / self.weights.iter().sum::<f64>()
     }
 
-    /// Returns whether a kind occurs.
+    /// Returns whether the mix has operations of a kind.
     pub fn has(&self, kind: Kind) -> bool {
         self.weights[kind as usize] > 0.0
     }
@@ -100,11 +100,11 @@ impl Mix {
 /// Sampler of kinds by their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// Random bits at or above `below[i]` mean a kind after kind i.
+    /// Random bits at or above element i select a kind after kind i.
     below: [u64; Kind::ALL.len()],
-    /// The kind for all random bits with an equal upper byte, if the byte determines it.
+    /// The kind for each value of the upper byte of the random bits; `None` if the lower bits also decide.
     by_upper_byte: [Option<Kind>; 256],
-    /// The kind of operation, if only one kind occurs.
+    /// The kind of all operations, if the mix has only one kind.
     only: Option<Kind>,
 }
 
@@ -115,7 +115,7 @@ impl KindSampler {
         let last = Kind::ALL.into_iter().rfind(|kind| mix.has(*kind));
         for kind in Kind::ALL {
             sum += mix.share(kind);
-            // A remainder of rounding goes to the last kind that occurs, and to no later kind.
+            // The last kind of the mix gets the remainder that rounding leaves. Later kinds get nothing.
             below[kind as usize] = if Some(kind) < last { threshold(sum) } else { u64::MAX };
         }
         let mut kinds = Kind::ALL.into_iter().filter(|kind| mix.has(*kind));
@@ -128,7 +128,7 @@ impl KindSampler {
         Self { below, by_upper_byte, only }
     }
 
-    /// Fills `kinds`. If only one kind occurs, no random number is drawn.
+    /// Fills `kinds` with random kinds. If the mix has only one kind, no random number is drawn.
     pub(crate) fn fill(&self, random: &mut Random, kinds: &mut [Kind]) {
         if let Some(only) = self.only {
             kinds.fill(only);
@@ -143,7 +143,7 @@ impl KindSampler {
 }
 
 fn kind_of(below: &[u64; Kind::ALL.len()], bits: u64) -> Kind {
-    // The largest number must not select a kind after the last.
+    // The largest random number must not select a kind after the last kind.
     let bits = bits.min(u64::MAX - 1);
     Kind::ALL[below.iter().filter(|below| bits >= **below).count()]
 }
@@ -199,7 +199,7 @@ mod tests {
                 chi2 += (count - expected).powi(2) / expected;
             }
         }
-        // 3 degrees of freedom: 1 in 100 000.
+        // With 3 degrees of freedom, χ² exceeds this limit once in 100 000 times.
         assert!(chi2 < 25.9, "{chi2}");
     }
 }

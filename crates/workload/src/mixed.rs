@@ -1,4 +1,4 @@
-//! A phase of mixed operations, on drawn or recorded keys.
+//! A phase of mixed operations on drawn keys or on the keys of a trace.
 
 use catalog::{Choice, ChoiceError, Count, Time};
 use toml::{Table, Value};
@@ -19,18 +19,19 @@ const DEFAULT_MEMBERS: u32 = 100;
 /// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixed {
-    /// The number of operations over all threads; `None` if only the time or the trace limits them.
+    /// The number of operations over all threads; `None` if only the time limit or the end of the trace ends the
+    /// phase.
     pub operations: Option<u64>,
-    /// The time in nanoseconds after which the phase ends, even with operations left.
+    /// The time in nanoseconds after which the phase ends, even if operations remain.
     pub time_limit_ns: Option<u64>,
     /// The share of each kind of operation.
     pub mix: Mix,
     /// The source of the keys.
     pub keys: KeySource,
-    /// The share of gets, single or in a multi-get, of absent keys that never existed, and of scans with a span that
-    /// begin at such a key.
+    /// The share of absent keys, which never existed. The share applies to gets, members of multi-gets, and start
+    /// keys of scans with a span.
     pub absent: f64,
-    /// The specification of the scans.
+    /// The lengths and directions of the scans.
     pub range: RangeSpec,
     /// The number of members of a batch or multi-get.
     pub batch: u32,
@@ -39,14 +40,14 @@ pub struct Mixed {
 /// Source of the keys of a mixed phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeySource {
-    /// Keys drawn from one of [`keys::CATALOG`].
+    /// Keys that are drawn from a distribution of [`keys::CATALOG`].
     Drawn(Choice),
-    /// Keys of a trace, in recorded order.
+    /// Keys of a trace, in the recorded order.
     Recorded(TraceFile),
 }
 
 impl Mixed {
-    /// Reads the keys of a phase with a mix, on drawn keys or on those of `trace`.
+    /// Reads the keys of a `[[phase]]` table that has a mix. The mix uses drawn keys, or the keys of `trace`.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         trace: Option<TraceFile>,
@@ -62,7 +63,7 @@ impl Mixed {
         Self::with_end(spelling, end, trace)
     }
 
-    /// Reads the keys of a role, which needs no end of its own.
+    /// Reads the keys of a `[[phase.role]]` table. A role needs neither a number of operations nor a time.
     pub(crate) fn of_role(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
         let end = End::from_spelling(spelling)?;
         Self::with_end(spelling, end, None)
@@ -103,13 +104,14 @@ impl Mixed {
         Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch })
     }
 
-    /// Returns whether any operation may request absent keys: gets, and scans that may be empty.
+    /// Returns whether any operation of the mix may request absent keys. Such operations are gets, and scans that
+    /// may be empty.
     fn asks_for_absent(&self) -> bool {
         let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
     }
 
-    /// Returns whether any operation has a length in keys, entries or bytes of a prefix.
+    /// Returns whether the mix has scans, prefix scans or range deletes.
     fn has_lengths(&self) -> bool {
         [Kind::Range, Kind::DeleteRange, Kind::Prefix].into_iter().any(|kind| self.mix.has(kind))
     }
@@ -118,7 +120,7 @@ impl Mixed {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
 
-    /// Returns whether the mix reads a key of a phase: true for a key that every mix reads.
+    /// Returns whether the mix uses `key`, a key of the `[[phase]]` table. A key that every mix uses gives true.
     pub(crate) fn reads(&self, key: &str) -> bool {
         match key {
             "absent" => self.asks_for_absent(),
@@ -132,7 +134,8 @@ impl Mixed {
         }
     }
 
-    /// Sets the settings that the mix does not read to their defaults, except those for which `is_kept` returns true.
+    /// Resets the settings that the mix does not use to their defaults, except the settings for which `is_kept`
+    /// returns true.
     pub(crate) fn forget_unread(&mut self, is_kept: impl Fn(&str) -> bool) {
         let is_idle = |mixed: &Self, key| !mixed.reads(key) && !is_kept(key);
         if is_idle(self, "absent") {
@@ -146,8 +149,8 @@ impl Mixed {
         }
     }
 
-    /// Writes the phase. A setting that the mix does not read is written if it differs from its default, because another
-    /// mix may take the place of this one.
+    /// Writes the settings of the phase to `table`. An unused setting that differs from its default is also written,
+    /// because a sweep may replace the mix.
     pub(crate) fn write(&self, table: &mut Table) {
         if let Some(operations) = self.operations {
             table.insert("operations".to_owned(), operations.cast_signed().into());
@@ -172,7 +175,7 @@ impl Mixed {
     }
 }
 
-/// The end of a phase or a role, as written.
+/// The number of operations and the time that end a phase or a role, as written in TOML.
 struct End {
     operations: Option<u64>,
     time_limit_ns: Option<u64>,
@@ -182,7 +185,7 @@ impl End {
     fn from_spelling(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
         let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
         if operations == Some(0) {
-            return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
+            return Err(ChoiceError::at("operations", "operations is 0; a phase executes at least 1"));
         }
         Ok(Self { operations, time_limit_ns: spelling::seconds(spelling)? })
     }
@@ -200,13 +203,15 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         };
         return Ok(KeySource::Drawn(choice));
     };
-    spelling.forbid("keys", "the replayed trace says which keys")?;
+    spelling.forbid("keys", "the replayed trace determines the keys")?;
     let without_known_key =
         [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange, Kind::First, Kind::Last];
     match without_known_key.into_iter().find(|kind| mix.has(*kind)) {
         None => Ok(KeySource::Recorded(trace)),
         Some(kind) => {
-            let message = format!("{kind} does not go with a trace, which has one known key per operation");
+            let message = format!(
+                "{kind} cannot use the keys of a trace, because a trace has one key per operation; remove {kind}"
+            );
             Err(ChoiceError::at(format!("mix.{kind}"), message))
         }
     }

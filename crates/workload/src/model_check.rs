@@ -1,4 +1,5 @@
-//! Checks the answers of a replay. Keys and values of a replay are in no plan, so the model executes the replay again.
+//! Checks the answers of a replay. The plan does not contain the keys and values of a replay, so the model executes
+//! the replay again.
 
 use types::Direction;
 
@@ -14,14 +15,15 @@ pub struct ReplayVerdict {
     pub checked: u64,
     /// The number of compared answers that were wrong.
     pub wrong: u64,
-    /// Description of the first wrong answer.
+    /// Description of the first wrong answer, if an answer was wrong.
     pub first: Option<String>,
-    /// Whether the model was too large to go on, so that later answers and the final content are not checked.
+    /// Whether the check stopped because the model was too large. Later answers and the final content are then not
+    /// checked.
     pub has_stopped: bool,
 }
 
-/// Executes a replay again on the model, and compares the kept answers. The check stops if the model has more than
-/// `most_bytes` key and value bytes.
+/// Executes a replay again on the model, and compares the kept answers with the model's answers. The check stops if
+/// the model has more than `most_bytes` bytes of keys and values.
 pub fn check(
     mut replay: Replay<'_>,
     record: &AnswerDigests,
@@ -58,7 +60,7 @@ pub fn check(
     Ok(verdict)
 }
 
-/// Returns a model with the entries of `target`.
+/// Returns a model with a copy of all entries of `target`.
 pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     let model = Model::default();
     let mut failed = None;
@@ -68,7 +70,8 @@ pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     failed.map_or(Ok(model), Err)
 }
 
-/// Compares the entries of `target` with those of the model. Returns the first difference, if there is one.
+/// Compares the entries of `target` with the entries of the model. Returns a description of the first difference;
+/// `None` if all entries are equal.
 pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
     let (mut expected, mut found) = (Vec::new(), Vec::new());
     model.range(&everything(), &mut |key, value| expected.push((key.to_vec(), value.to_vec())))?;
@@ -79,7 +82,7 @@ pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, Tar
         pair.map_or("nothing".to_owned(), |(key, _)| format!("key {}", key.escape_ascii()))
     };
     Ok(at.map(|at| {
-        format!("the store has {}, it should have {}", name(found.get(at)), name(expected.get(at)))
+        format!("the store has {}, but the model has {}", name(found.get(at)), name(expected.get(at)))
     }))
 }
 

@@ -1,17 +1,17 @@
-//! One operation as plain data for the timed loop.
+//! One operation as plain data, which the timed loop reads.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Kind of an operation, in the order of lists and results.
+/// Kind of an operation. The order of the kinds is their order in lists and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Kind {
     /// Reads the value of one key.
     Get,
-    /// Overwrites the value of an existing key, or writes a deleted key again.
+    /// Overwrites the value of an existing key, or writes a key again that was deleted.
     Put,
     /// Adds a key that never existed.
     Insert,
@@ -26,15 +26,15 @@ pub enum Kind {
     Batch,
     /// Reads the values of many keys in one call.
     MultiGet,
-    /// Deletes all keys from a start key to an exclusive end key.
+    /// Deletes all keys from a start key up to an exclusive end key.
     DeleteRange,
     /// Reads the entry with the smallest key of the store.
     First,
     /// Reads the entry with the largest key of the store.
     Last,
-    /// Merges an operand into the value of an existing key, or writes a deleted key again.
+    /// Merges an operand into the value of an existing key, or of a key that was deleted.
     Merge,
-    /// Writes the value of a key if the key is absent, in one atomic step.
+    /// Writes the value of a key only if the key is absent. Check and write are one atomic step.
     PutIfAbsent,
     /// Scans all entries whose keys have the prefix of a key.
     Prefix,
@@ -79,12 +79,12 @@ impl Kind {
         }
     }
 
-    /// Returns whether the kind reads an answer that can be checked.
+    /// Returns whether the kind has an answer that can be checked.
     pub fn answers(self) -> bool {
         !self.writes() || matches!(self, Self::ReadModifyWrite | Self::PutIfAbsent)
     }
 
-    /// Returns whether the kind changes the store.
+    /// Returns whether the kind may change the store.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Get | Self::Range | Self::Prefix | Self::MultiGet | Self::First | Self::Last)
     }
@@ -96,74 +96,77 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Number of a key: either key `index` of the key space, or the absent key right after it. The absent key is never
-/// written.
+/// Number of a key: either key `index` of the key space, or the absent key right after that key. The absent key is
+/// never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(u64);
 
 impl KeyId {
-    /// Returns key `index`, below 2⁶².
+    /// Returns the number of key `index`, which is below 2⁶².
     #[inline]
     pub fn present(index: u64) -> Self {
         Self(index << 1)
     }
 
-    /// Returns the absent key that belongs to key `index`, below 2⁶².
+    /// Returns the number of the absent key that belongs to key `index`, which is below 2⁶².
     #[inline]
     pub fn absent(index: u64) -> Self {
         Self(index << 1 | 1)
     }
 
-    /// Returns the absent key of `index` if `absent`, else the key.
+    /// Returns the number of the absent key that belongs to `index` if `absent` is true, else the number of key
+    /// `index`.
     #[inline]
     pub(crate) fn new(index: u64, absent: bool) -> Self {
         Self(index << 1 | u64::from(absent))
     }
 
-    /// Returns the index of the key, or of the key that an absent key belongs to.
+    /// Returns the index of the key. An absent key has the index of the key to which it belongs.
     #[inline]
     pub fn index(self) -> u64 {
         self.0 >> 1
     }
 
-    /// Returns whether the key is never written.
+    /// Returns whether the key is an absent key, which is never written.
     #[inline]
     pub fn is_absent(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// Returns twice the index, plus one for an absent key. Ordered formats encode this number.
+    /// Returns twice the index, plus one for an absent key. Ordered key formats encode this number.
     #[inline]
     pub fn number(self) -> u64 {
         self.0
     }
 }
 
-/// Position of a value in the pool from which all values are cut.
+/// Position of a value in the pool that contains the bytes of all values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Offset of the first byte.
+    /// Offset of the first byte in the pool.
     pub offset: u32,
     /// The number of bytes.
     pub bytes: u32,
 }
 
-/// One operation of a stream.
+/// One operation of a stream of operations.
 ///
-/// A [`Batch`](Kind::Batch) or [`MultiGet`](Kind::MultiGet) precedes its members: `count` operations of kind
-/// [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
+/// A [`Batch`](Kind::Batch) or a [`MultiGet`](Kind::MultiGet) is the head of a group. The group's `count` members
+/// follow the head. The members have the kind [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The key of the operation. A scan has its first key here, and a group the key of its first member.
+    /// The key of the operation. For a scan, the key at which the scan starts. For a group's head, the key of the
+    /// first member.
     pub key: KeyId,
-    /// The value that a put, conditional or not, an insert or a read-modify-write writes, or the operand of a merge.
+    /// The value that the operation writes, or the operand of a merge.
     pub value: Span,
-    /// The version that the operation writes. The version is higher than the versions of all earlier writes to the key.
+    /// The version that the operation writes. The version is higher than the versions of all earlier writes to the
+    /// same key.
     pub version: u32,
-    /// The maximum number of entries of a scan, the number of bytes of a prefix, the number of keys of a range delete, or the
+    /// The maximum number of entries of a scan, the bytes of a prefix, the number of keys of a range delete, or the
     /// number of members of a group.
     pub count: u32,
-    /// The span of a scan in key numbers. 0 if only the number of entries limits the scan.
+    /// The span of a scan, as a difference of key numbers. 0 if only the number of entries limits the scan.
     pub span: u32,
     /// The kind of the operation.
     pub kind: Kind,
@@ -178,7 +181,7 @@ impl Operation {
         Self { key, value: Span::default(), version: 0, count: 0, span: 0, kind: Kind::Get, backward: false }
     }
 
-    /// Returns the operation as bytes, for a hash over a stream.
+    /// Returns the operation as bytes. A hash over a stream uses these bytes.
     pub(crate) fn to_bytes(self) -> [u8; 32] {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&self.key.0.to_le_bytes());
@@ -212,7 +215,7 @@ mod tests {
         assert_eq!(KeyId::new(7, false), KeyId::present(7));
     }
 
-    /// Tests that an operation of the array that the timed loop reads takes half a cache line.
+    /// Tests that an operation takes half a cache line, because the timed loop reads an array of operations.
     #[test]
     fn an_operation_is_half_a_cache_line() {
         assert!(size_of::<Operation>() <= 32);

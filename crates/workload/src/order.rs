@@ -1,18 +1,19 @@
-//! The keys of a workload in the order in which a store keeps them.
+//! The order in which a store sorts the keys of a workload.
 
 use crate::format::KeyFormat;
 use crate::operation::KeyId;
 
-/// Mapping from the index of a key to its position among all keys in key order, and back.
+/// Mapping from the index of a key to the key's position in key order, and back.
 pub(crate) enum KeyOrder {
-    /// The format keeps the order of indexes: position and index are equal.
+    /// The key format sorts keys by their indexes, so position and index are equal.
     Index,
-    /// The format scatters the keys, so they were sorted.
+    /// The key format scatters the keys, so a table stores the sorted order.
     Sorted { index_at: Vec<u32>, place_of: Vec<u32> },
 }
 
 impl KeyOrder {
-    /// Returns the order of the first `keys` keys; `None` if the keys would need sorting and are too many.
+    /// Returns the order of the first `keys` keys; `None` if the format scatters the keys and there are too many
+    /// keys to sort.
     pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
         if format.ordered() {
             return Some(Self::Index);
@@ -31,7 +32,7 @@ impl KeyOrder {
         Some(Self::Sorted { index_at, place_of })
     }
 
-    /// Returns whether it covers the first `keys` keys.
+    /// Returns whether the order includes the first `keys` keys.
     pub(crate) fn covers(&self, keys: u64) -> bool {
         match self {
             Self::Index => true,
@@ -39,7 +40,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the position of key `index`.
+    /// Returns the position of key `index` in key order.
     pub(crate) fn place(&self, index: u64) -> u64 {
         match self {
             Self::Index => index,
@@ -47,7 +48,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the number of positions: `keys`, or more if more keys were sorted.
+    /// Returns the number of positions. The number is `keys`, or higher if more keys were sorted.
     pub(crate) fn places(&self, keys: u64) -> u64 {
         match self {
             Self::Index => keys,
@@ -55,7 +56,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the position of the first of `keys` keys that is not below `bound`.
+    /// Returns the position of the first key at or above `bound`, among the first `keys` keys.
     pub(crate) fn lower_bound(&self, format: &dyn KeyFormat, bound: &[u8], keys: u64) -> u64 {
         let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
         while below < not_below {
@@ -72,7 +73,7 @@ impl KeyOrder {
         below
     }
 
-    /// Returns the index of the key at `place`, or `None` after the last of `keys` keys.
+    /// Returns the index of the key at the position `place`, or `None` after the last of `keys` keys.
     pub(crate) fn index(&self, place: u64, keys: u64) -> Option<u64> {
         match self {
             Self::Index => (place < keys).then_some(place),
@@ -81,7 +82,7 @@ impl KeyOrder {
     }
 }
 
-/// Returns the first sixteen bytes of a key as a number with the order of the bytes.
+/// Returns the first 16 bytes of a key as an integer. The integers sort like the bytes.
 fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     key.clear();
     format.append(KeyId::present(u64::from(index)), key);
@@ -91,7 +92,7 @@ fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     u128::from_be_bytes(padded)
 }
 
-/// Sorts keys with equal first sixteen bytes by their remaining bytes.
+/// Sorts keys whose first 16 bytes are equal by their remaining bytes.
 fn sort_ties(format: &dyn KeyFormat, heads: &[(u128, u32)], index_at: &mut [u32]) {
     let mut start = 0;
     for group in heads.chunk_by(|a, b| a.0 == b.0) {

@@ -1,4 +1,4 @@
-//! Files of pairs, one per line, which the command `l "FILE"` loads.
+//! Files of key-value pairs, one pair per line. The command `l "FILE"` loads such a file.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -13,39 +13,40 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::Command;
 
-/// Length of the longest line: a key and a value with every byte escaped, and some blanks.
+/// Maximum length of a line in bytes: a key and a value in which every byte is escaped, and some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 
-/// Open flag with which opening a pipe does not wait for a writer.
+/// Flag for `open`. With this flag, opening a pipe does not wait for a writer.
 const WITHOUT_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
-/// Error of a file of pairs that cannot be loaded.
+/// Reason why a file of pairs cannot be loaded.
 #[derive(Debug, Error)]
 pub enum PairsError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the kernel.
         source: io::Error,
     },
-    /// A line is not a pair.
+    /// A line of the file is not a pair.
     #[error("{}:{line}: {message}", path.display())]
     Line {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the wrong line, from 1.
         line: usize,
         /// Description of the error.
         message: String,
     },
 }
 
-/// Reader of the pairs of a file, as puts. A line is `KEY VALUE`, with or without the `p` of a put command. Empty lines
-/// and lines that begin with `#` are ignored.
+/// Reader that returns the pairs of a file as put commands. A line is `KEY VALUE`, with or without a leading `p`.
+/// The reader ignores empty lines and lines that begin with `#`.
 ///
-/// The input is finite: a file on disk up to its length when it was opened. Lines are no longer than a pair can be.
+/// The reader stops at the length that the file had when it was opened. A line that is longer than any pair is an
+/// error.
 pub struct Pairs {
     path: PathBuf,
     text: BufReader<Take<File>>,
@@ -53,7 +54,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Opens the file that a command names; a relative path starts from `folder`.
+    /// Opens the file that a load command names. A relative path starts from `folder`.
     pub fn open(folder: &Path, name: &[u8]) -> Result<Self, PairsError> {
         let path = folder.join(OsStr::from_bytes(name));
         match open(&path) {
@@ -62,7 +63,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the next line, if any.
+    /// Returns the next line, or `None` at the end of the file.
     fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let read = self.text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
@@ -99,7 +100,7 @@ impl Iterator for Pairs {
     }
 }
 
-/// Opens a file on disk, limited to its current length.
+/// Opens a file on disk. The reader stops at the current length of the file.
 fn open(path: &Path) -> io::Result<Take<File>> {
     let file = OpenOptions::new().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
     let found = file.metadata()?;
@@ -109,7 +110,7 @@ fn open(path: &Path) -> io::Result<Take<File>> {
     }
 }
 
-/// Parses a line of a file of pairs to a put.
+/// Parses a line of a file of pairs to a put command. Returns `None` if the line has no pair.
 fn read_pair(text: &[u8]) -> Result<Option<Command>, String> {
     if text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"#") {
         return Ok(None);
@@ -133,7 +134,7 @@ mod tests {
         let mut pairs = Pairs::open(folder.path(), b"pairs").unwrap();
         assert_eq!(pairs.next().unwrap().unwrap().to_string(), "p a 1");
         assert_eq!(pairs.next().unwrap().unwrap().to_string(), "p b \"x y\"");
-        // A line of two words is a pair with any key.
+        // A line with two words is a pair whose key is the first word.
         assert_eq!(pairs.next().unwrap().unwrap().to_string(), "p d a");
         assert!(pairs.next().is_none());
         std::fs::write(folder.path().join("pairs"), "a 1\nb\n").unwrap();
@@ -149,7 +150,7 @@ mod tests {
             let Err(error) = Pairs::open(folder.path(), name.as_bytes()) else { panic!("{name} was opened") };
             assert!(error.to_string().contains("it is not a regular file"), "{error}");
         }
-        // Bytes appended while a file is read are ignored.
+        // The reader ignores bytes that are appended while it reads the file.
         let path = folder.path().join("grows");
         std::fs::write(&path, "a 1\nb 2").unwrap();
         let mut pairs = Pairs::open(folder.path(), b"grows").unwrap();

@@ -1,4 +1,4 @@
-//! Execution of operations: the only module where plain data becomes a call to a store.
+//! Execution of operations. Only this module converts operations as plain data to calls of a store.
 
 use types::Direction;
 
@@ -9,7 +9,7 @@ use crate::prefix;
 use crate::request::Request;
 use crate::target::{Scan, Target, TargetError, Write};
 
-/// Executor of operations on a store, with reused memory.
+/// Executor of operations on a store. The executor reuses its memory for every operation.
 pub struct Performer<'a> {
     target: &'a dyn Target,
     value: Vec<u8>,
@@ -18,39 +18,39 @@ pub struct Performer<'a> {
     digest: Digest,
 }
 
-/// Counts of the answer to an operation.
+/// Counts of the keys and entries in the answer to an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerCounts {
-    /// The requested keys that were found.
+    /// The number of requested keys that were found.
     pub found: u32,
-    /// The requested keys that were not found.
+    /// The number of requested keys that were not found.
     pub missing: u32,
-    /// The entries that a scan read.
+    /// The number of entries that a scan read.
     pub entries: u32,
 }
 
-/// The digest of the last answer, or the means to compute the digest.
+/// The digest of the last answer, or the data from which the digest can be computed.
 #[derive(Clone, Copy)]
 enum Digest {
-    /// The answer is in the value buffer; its digest is computed on request.
+    /// The answer is in the value buffer. The digest is computed when a caller requests the digest.
     Value { found: bool },
     /// The digest was computed while the answer was received.
     Made(u64),
 }
 
 impl<'a> Performer<'a> {
-    /// Creates a performer on `target`.
+    /// Creates a performer that calls the store `target`.
     pub fn new(target: &'a dyn Target) -> Self {
         Self { target, value: Vec::new(), bound: Vec::new(), digests: Vec::new(), digest: Digest::Made(0) }
     }
 
-    /// Executes operation number `at` of `batch`, a group with all its members.
+    /// Executes operation number `at` of `batch`. If the operation is a group's head, executes the whole group.
     ///
-    /// A scan or multi-get gets a [`digest`](Self::digest) of its answer only with `check`. A get always has a digest,
-    /// which costs nothing until it is requested.
+    /// With `check`, the answer of a scan or a multi-get gets a [`digest`](Self::digest). The answer of a get always
+    /// has a digest, which takes no time until a caller requests it.
     ///
     /// # Errors
-    /// The error of the store.
+    /// Returns the error of the store.
     #[inline]
     pub fn perform(&mut self, batch: &Batch, at: usize, check: bool) -> Result<AnswerCounts, TargetError> {
         let operation = &batch.operations()[at];
@@ -98,10 +98,10 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Executes one operation of a replay. A scan gets a digest of its answer only with `check`.
+    /// Executes one operation of a replay. The answer of a scan gets a digest only with `check`.
     ///
     /// # Errors
-    /// The error of the store.
+    /// Returns the error of the store.
     pub fn request(&mut self, request: &Request, check: bool) -> Result<AnswerCounts, TargetError> {
         match request {
             Request::Get { key } => return self.get(key),
@@ -124,7 +124,8 @@ impl<'a> Performer<'a> {
         Ok(AnswerCounts::default())
     }
 
-    /// Merges an operand. On a store without merges, reads the value and puts the operand in its place.
+    /// Merges an operand into the value of a key. If the store has no merges, reads the value, applies the operand
+    /// and writes the result.
     fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<(), TargetError> {
         if let Some(merged) = self.target.merge(key, operand) {
             return merged;
@@ -133,8 +134,8 @@ impl<'a> Performer<'a> {
         self.target.put(key, operand)
     }
 
-    /// Deletes all keys of a range, each by itself if the store has no range delete. An end that is not above the start
-    /// deletes nothing.
+    /// Deletes all keys of a range. If the store has no range delete, deletes one key after the other. If the end is
+    /// not above the start, deletes nothing.
     fn delete_range(&mut self, low: &[u8], high: &[u8]) -> Result<(), TargetError> {
         if high <= low {
             return Ok(());
@@ -148,7 +149,7 @@ impl<'a> Performer<'a> {
         keys.iter().try_for_each(|key| self.target.delete(key))
     }
 
-    /// Returns a digest of the last answer, for an [`AnswerDigests`](crate::AnswerDigests).
+    /// Returns a digest of the last answer, for the record in [`AnswerDigests`](crate::AnswerDigests).
     pub fn digest(&self) -> u64 {
         match self.digest {
             Digest::Value { found } => digest::of_value(found.then_some(&*self.value)),
@@ -156,7 +157,7 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Returns the value that the last get, or the read of the last read-modify-write, found.
+    /// Returns the value that the last get or read-modify-write found. `None` if the key was absent.
     pub fn value(&self) -> Option<&[u8]> {
         matches!(self.digest, Digest::Value { found: true }).then_some(&*self.value)
     }
@@ -187,7 +188,7 @@ impl<'a> Performer<'a> {
             let scan = Scan { low: batch.key(at), high: None, direction: Direction::Forward, limit };
             return self.scan(&scan, check);
         }
-        // Up to and including the key: below the smallest larger key.
+        // The end must include the key, so the exclusive end is the smallest larger key.
         let mut bound = std::mem::take(&mut self.bound);
         bound.clear();
         bound.extend_from_slice(batch.key(at));

@@ -1,25 +1,27 @@
-//! A seeded bijection of exactly `0..len`. The order of a random load and the positions of popular keys use it.
+//! A seeded bijection of the numbers `0..len`. The order of a random load and the positions of popular keys use this
+//! bijection.
 
 use types::avalanche;
 
-/// Number of multiplications of the mixing. With only four, neighbours in small domains visibly stay related.
+/// Number of multiplications that mix a number. With only four, the images of neighbours in small domains are
+/// visibly related.
 const STEPS: usize = 5;
 
 /// Number of values that [`Permutation::apply_all`] processes at a time.
 const BLOCK: usize = 64;
 
-/// Permutation of the numbers below a length, evaluated without a table in either direction.
+/// Permutation of the numbers below a length. Both directions are computed without a table.
 ///
-/// Numbers below the next power of two are mixed by xor-shifts and odd multipliers. Each of these steps is a bijection
-/// on that number of bits. A result at or above the length is mixed again until it is below the length (cycle walking,
-/// Black and Rogaway 2002). The whole mapping therefore stays a bijection.
+/// Numbers below the next power of two are mixed by xor-shifts and odd multipliers. Each of these steps is a
+/// bijection on the numbers below the power of two. A result at or above the length is mixed again until it is below
+/// the length (cycle walking, Black and Rogaway 2002). The whole mapping therefore stays a bijection.
 ///
-/// The mixing depends only on the power of two, so a permutation can [`grow`](Self::grow). With each added number, only
-/// one other number changes its position.
+/// The mixing depends only on the power of two, so a permutation can [`grow`](Self::grow). Each added number changes
+/// the image of only one other number.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
-    /// The mask of the power of two: all lower bits are 1.
+    /// Mask for numbers below the power of two: the power of two minus 1.
     mask: u64,
     /// Half of the number of bits, rounded up. An xor-shift by this distance is its own inverse.
     shift: u32,
@@ -28,19 +30,19 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// Creates the permutation of `0..len` that `seed` selects.
+    /// Creates the permutation of `0..len` that `seed` determines.
     ///
     /// # Panics
-    /// If `len` is 0 or above 2⁶³.
+    /// Panics if `len` is 0 or above 2⁶³.
     pub fn new(len: u64, seed: u64) -> Self {
         Self::with_room(len, len, seed)
     }
 
-    /// Creates the permutation of `0..len` that can grow to a length of `room`. The larger the room, the more mixing
-    /// steps it takes to get below the length.
+    /// Creates the permutation of `0..len`, which can later grow to a length of `room`. A larger room needs more
+    /// mixing steps until a result is below the length.
     ///
     /// # Panics
-    /// If `len` is 0, or `room` below `len` or above 2⁶³.
+    /// Panics if `len` is 0, if `room` is below `len`, or if `room` is above 2⁶³.
     pub fn with_room(len: u64, room: u64, seed: u64) -> Self {
         assert!(0 < len && len <= room && room <= 1 << 63, "a permutation of {len} numbers, room for {room}");
         let bits = u64::BITS - (room - 1).leading_zeros();
@@ -54,21 +56,21 @@ impl Permutation {
             mask: (1 << bits) - 1,
             shift: bits.div_ceil(2).max(1),
             key: next(),
-            // 5 modulo 8: never a multiplier that leaves small numbers unchanged.
+            // Each multiplier is 5 modulo 8. Such a multiplier never leaves small numbers unchanged.
             multipliers: std::array::from_fn(|_| next() & !7 | 5),
         }
     }
 
-    /// Grows the permutation to the numbers below `len`, as far as it has room.
+    /// Grows the permutation to the numbers below `len`. `len` is at most the room of the permutation.
     ///
     /// # Panics
-    /// If the room is too small, or `len` is less than before.
+    /// Panics if `len` exceeds the room of the permutation, or is below the current length.
     pub fn grow(&mut self, len: u64) {
         assert!(self.len <= len && len - 1 <= self.mask, "a permutation grows within its room");
         self.len = len;
     }
 
-    /// Returns the image of `number`, which is below the length.
+    /// Returns the image of `number`. `number` is below the length.
     #[inline]
     pub fn apply(&self, number: u64) -> u64 {
         let mut image = self.mix(number);
@@ -87,7 +89,8 @@ impl Permutation {
         number
     }
 
-    /// Replaces every number by its image, as [`apply`](Self::apply) does, without an unpredictable branch for each.
+    /// Replaces every number by the image that [`apply`](Self::apply) returns. The loop has no unpredictable branch
+    /// per number.
     pub fn apply_all(&self, numbers: &mut [u64]) {
         for block in numbers.chunks_mut(BLOCK) {
             let mut waiting: [u8; BLOCK] = std::array::from_fn(|place| place as u8);
@@ -126,7 +129,8 @@ impl Permutation {
     }
 }
 
-/// Returns the inverse of an odd number modulo 2⁶⁴, by Newton's iteration: each step doubles the correct bits.
+/// Returns the inverse of an odd number modulo 2⁶⁴ by Newton's iteration. Each step doubles the number of correct
+/// bits.
 fn inverse(odd: u64) -> u64 {
     let mut inverse = odd;
     for _ in 0..5 {
@@ -161,8 +165,8 @@ mod tests {
         }
     }
 
-    /// Tests that an added number takes the position of one other, which moves to the position that the added number
-    /// would have had.
+    /// Tests that an added number takes the image of one other number. The other number takes the image that the
+    /// added number would have had otherwise.
     #[test]
     fn growing_moves_one_number_at_a_time() {
         let mut permutation = Permutation::with_room(300, 1000, 4);
@@ -188,7 +192,8 @@ mod tests {
         }
     }
 
-    /// Tests against a random permutation, whose ascents and steps between neighbours near and far are known.
+    /// Tests that the permutation looks random. For a random permutation, the distributions of ascents and of steps
+    /// between neighbours are known.
     #[test]
     fn it_looks_random() {
         for len in [1u64 << 12, 5000, 1 << 16, 100_000, 65_537, 131_071] {
@@ -196,7 +201,7 @@ mod tests {
                 let permutation = Permutation::new(len, seed);
                 let images: Vec<u64> = (0..len).map(|number| permutation.apply(number)).collect();
                 let ascents = images.windows(2).filter(|pair| pair[0] < pair[1]).count() as f64;
-                // Eulerian: mean (n-1)/2, variance (n+1)/12.
+                // The number of ascents has an Eulerian distribution with mean (n-1)/2 and variance (n+1)/12.
                 let z = (ascents - (len - 1) as f64 / 2.0) / ((len + 1) as f64 / 12.0).sqrt();
                 assert!(z.abs() < 5.0, "{len}: {z}");
                 for lag in [1, 2, 7, 64, 1024] {
@@ -207,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Returns χ² of the steps between images `lag` apart, in standard deviations.
+    /// Returns χ² of the steps between images of numbers that are `lag` apart, in standard deviations.
     fn step_z(images: &[u64], len: u64, lag: usize) -> f64 {
         let mut steps = [0.0; 64];
         for (from, to) in images.iter().zip(&images[lag..]) {

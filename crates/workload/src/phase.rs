@@ -21,67 +21,67 @@ const MOST_THREADS: u64 = 1024;
 /// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// The name, unique in its workload. The random streams depend on the name.
+    /// The name, unique in the workload. The random numbers of the phase depend on the name.
     pub name: String,
-    /// The preparation before its clock starts.
+    /// The preparation before the phase's clock starts.
     pub before: Before,
-    /// The work of the phase.
+    /// The work that the phase executes.
     pub work: Work,
-    /// The values that are written.
+    /// The sizes and the compressibility of the values that the phase writes.
     pub value: ValueSpec,
-    /// The number of threads, those of all roles together.
+    /// The number of threads, summed over all roles.
     pub threads: u32,
-    /// The rate of requests. Roles have rates of their own.
+    /// The rate of requests. Each role has its own rate.
     pub rate: Rate,
-    /// Whether the phase ends only when no flush and no compaction is running or due.
+    /// Whether the phase waits at its end until no flush and no compaction is running or due.
     pub settle: bool,
 }
 
 /// Work of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
-    /// Adds keys, each once.
+    /// Adds new keys, each key once.
     Load(Load),
-    /// Executes operations of a mix, on drawn or recorded keys.
+    /// Executes operations of a mix, on drawn keys or on the keys of a trace.
     Mixed(Box<Mixed>),
-    /// Executes the mixes of several roles at the same time, each on threads of its own.
+    /// Executes the mixes of several roles at the same time. Each role has its own threads.
     Roles(Vec<Role>),
     /// Executes the recorded operations of a trace.
     Replay(Box<ReplaySpec>),
-    /// Takes a step on the store, and executes no operations.
+    /// Executes a step on the store instead of operations.
     Step(StoreStep),
 }
 
 /// A phase that adds keys: `insert = 1_000_000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of keys to add after the existing keys; `None` for all keys of the replayed trace.
+    /// The number of keys that are added after the existing keys; `None` to add all keys of the replayed trace.
     pub keys: Option<u64>,
-    /// The order in which they are added.
+    /// The order in which the keys are added.
     pub order: Order,
     /// The number of keys per atomic write batch; `None` for one put per key.
     pub batch: Option<u32>,
 }
 
-/// The order in which keys are added, by their indexes.
+/// The order in which a load adds keys, by their indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// A seeded permutation.
+    /// A permutation that the seed determines.
     #[default]
     Random,
-    /// From the first to the last.
+    /// From the first key to the last key.
     Sequential,
-    /// From the last to the first.
+    /// From the last key to the first key.
     Reverse,
 }
 
-/// The kind of work of a phase, without its settings.
+/// The kind of work of a phase, before the settings are read.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
     Roles(Vec<Role>),
-    /// A mix on the keys of a trace.
+    /// A mix of operations on the keys of a trace.
     Trace(TraceFile),
     Replay(Box<ReplaySpec>),
 }
@@ -90,14 +90,17 @@ impl Phase {
     /// Reads a `[[phase]]` table.
     ///
     /// # Errors
-    /// An invalid key and its valid values. A key in an inner table is named with its table, as in `keys.theta`.
+    /// Returns an error that names an invalid key and the valid keys. A key in an inner table is named with its
+    /// table, as in `keys.theta`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
         check_name("a phase", &name)?;
         if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
             let settle = match step {
-                StoreStep::Settle => spelling.forbid("settle", "the step itself settles").map(|()| true)?,
+                StoreStep::Settle => {
+                    spelling.forbid("settle", "the step waits for compaction itself").map(|()| true)?
+                }
                 _ => spelling.read("settle")?.unwrap_or(true),
             };
             spelling.finish("a step")?;
@@ -130,7 +133,7 @@ impl Phase {
         Ok(phase)
     }
 
-    /// Creates the phase of a step.
+    /// Creates a phase that executes `step`.
     fn of_step(name: String, step: StoreStep, settle: bool) -> Self {
         let (before, value) = (Before::default(), ValueSpec::default());
         Self { name, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
@@ -174,7 +177,7 @@ impl Phase {
         table
     }
 
-    /// Returns the step that the phase takes instead of operations, if any.
+    /// Returns the step that the phase executes instead of operations, if any.
     pub fn step(&self) -> Option<StoreStep> {
         match self.work {
             Work::Step(step) => Some(step),
@@ -192,7 +195,7 @@ impl Phase {
         }
     }
 
-    /// Returns the roles of the phase. Empty if all of its threads do the same work.
+    /// Returns the roles of the phase. The result is empty if all threads of the phase do the same work.
     pub fn roles(&self) -> &[Role] {
         match &self.work {
             Work::Roles(roles) => roles,
@@ -200,14 +203,15 @@ impl Phase {
         }
     }
 
-    /// Returns the role of a thread, with the position of the thread in it. `None` if the phase has no roles.
+    /// Returns the role of a thread, and the thread's position among the threads of the role. `None` if the phase
+    /// has no roles.
     pub fn role_of(&self, thread: u32) -> Option<(&Role, u32)> {
         let (number, place) = Role::of_thread(self.roles(), thread)?;
         Some((&self.roles()[number], place))
     }
 
-    /// Returns whether the work of the phase reads a key that its table may have. A key of a role is written as
-    /// `role.writer.batch`.
+    /// Returns whether the work of the phase uses `key`, a key that the phase's table may have. A key of a role is
+    /// written as `role.writer.batch`.
     pub fn reads(&self, key: &str) -> bool {
         let of_role = key.strip_prefix("role.").and_then(|path| path.split_once('.'));
         match (&self.work, of_role) {
@@ -220,8 +224,8 @@ impl Phase {
         }
     }
 
-    /// Returns the phase with the settings that nothing reads at their defaults, so that phases with equal work are
-    /// equal. The settings for which `is_kept` returns true stay.
+    /// Returns the phase with its unused settings at their defaults, so that phases with equal work compare as
+    /// equal. A setting for which `is_kept` returns true keeps its value.
     #[must_use]
     pub fn without_unread(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
         match &mut self.work {
@@ -247,7 +251,7 @@ impl Phase {
         }
     }
 
-    /// Returns the replay of recorded operations, if the phase is one.
+    /// Returns the settings of the replay of recorded operations, if the phase is such a replay.
     pub fn replay(&self) -> Option<&ReplaySpec> {
         match &self.work {
             Work::Replay(replay) => Some(replay),
@@ -255,10 +259,10 @@ impl Phase {
         }
     }
 
-    /// Rejects a rate search for work that cannot be repeated, because a search runs a phase several times.
+    /// Rejects a rate search for work that cannot be repeated. A search runs the phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
-            let message = "rate: the times of the trace are the rate; remove rate or replay.speed";
+            let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
             return Err(ChoiceError::at("rate", message));
         }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
@@ -278,10 +282,12 @@ impl Phase {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
         let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange));
         let reason = match &self.work {
-            _ if deletes_ranges => "a range delete meets keys of all threads, so it runs on 1 thread",
-            Work::Replay(_) => "a replay keeps its order, so it runs on 1 thread",
+            _ if deletes_ranges => {
+                "a range delete deletes keys of all threads, so the phase runs on 1 thread"
+            }
+            Work::Replay(_) => "a replay keeps the recorded order, so the phase runs on 1 thread",
             _ if writes && self.trace().is_some() => {
-                "a trace that writes keeps its order, so it runs on 1 thread"
+                "a trace with writes keeps the recorded order, so the phase runs on 1 thread"
             }
             _ => return Ok(()),
         };
@@ -308,23 +314,24 @@ impl Load {
     }
 }
 
-/// Returns the reason why a phase cannot begin with a warm-up, if so: its work can begin only once.
+/// Returns the reason why the phase cannot begin with a warm-up: the phase can execute its work only once. `None` if
+/// a warm-up is possible.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
-        Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
+        Work::Load(_) => Some("a load is measured from its first key on; use warm_up in a phase with a mix"),
         Work::Replay(_) => Some("a trace is measured from its first access on"),
         Work::Mixed(mixed) => match &mixed.keys {
             KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
             KeySource::Drawn(_) => None,
         },
-        Work::Roles(_) => Some("roles begin together; put a phase that warms the store up before it"),
+        Work::Roles(_) => Some("roles begin together; put a separate warm-up phase before this phase"),
         Work::Step(_) => Some("a step runs no operations"),
     }
 }
 
 fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     if let Some(roles) = spelling.take("role") {
-        let reason = "each role has its own; write it under [[phase.role]]";
+        let reason = "each role has its own value; write the key under [[phase.role]]";
         for key in [
             "insert",
             "operations",
@@ -345,7 +352,9 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     }
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
-        (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
+        (Some(_), Some(_)) => {
+            Err(ChoiceError::at("replay", "a phase either inserts or replays; remove one of the two keys"))
+        }
         (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
         (None, Some(replay)) => {
             read_replay(replay, spelling.has("mix")).map_err(|error| inside("replay", error))
@@ -373,13 +382,13 @@ fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
     }
     if let Some(own) = own {
         let message =
-            format!("{own}: a mix takes only the keys of a trace; remove mix to replay its operations");
+            format!("{own}: with a mix, a trace supplies only its keys; remove mix to replay the operations");
         return Err(ChoiceError::at(own, message));
     }
     let kind = replay.trace.kind().unwrap_or_default();
     if reader.is_some_and(|reader| reader.width().is_none()) {
         let message = format!(
-            "the keys of a {kind} trace are no numbers of one width, so they do not go with a mix; remove mix"
+            "the keys of a {kind} trace are not numbers of one width, so a mix cannot use them; remove mix"
         );
         return Err(ChoiceError::at("kind", message));
     }
@@ -393,9 +402,9 @@ fn read_operations(
 ) -> Result<Box<ReplaySpec>, ChoiceError> {
     let is_text = replay.trace.kind() == Some(TEXT);
     let reason = if is_text {
-        "the commands of a text replay say it all"
+        "the commands of the text file determine this setting"
     } else {
-        "the operations of a trace say it all"
+        "the operations of the trace determine this setting"
     };
     for key in ["order", "seconds", "mix", "keys", "absent", "range", "batch"] {
         spelling.forbid(key, reason)?;
@@ -407,13 +416,13 @@ fn read_operations(
     Ok(replay)
 }
 
-/// Returns whether the work is a replay of commands as text, which has all values.
+/// Returns whether the work replays commands as text. Such a replay has all values.
 fn is_text(work: &Work) -> bool {
     matches!(work, Work::Replay(replay) if replay.trace.kind() == Some(TEXT))
 }
 
 fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceError> {
-    let reason = "a load only inserts; give operations and a mix their own phase";
+    let reason = "a load only inserts; put operations and mix into a separate phase";
     for key in ["operations", "seconds", "mix", "keys", "absent", "range"] {
         spelling.forbid(key, reason)?;
     }

@@ -1,4 +1,4 @@
-//! The plan of a workload. Traces are read, values are generated, and every phase can return its streams.
+//! The plan of a workload. The plan reads the traces, generates the values, and returns the streams of every phase.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ use crate::workload::{Workload, path};
 /// Reason why a workload cannot be planned.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// A setting is not possible. The error names the key of the setting.
+    /// A setting of the workload is impossible. The error names the key of the setting.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
     /// A trace cannot be replayed.
@@ -36,23 +36,23 @@ pub enum PlanError {
     Trace(#[from] TraceError),
 }
 
-/// The keys and versions used so far. Each phase passes them to the next phase.
+/// The keys and versions that were used so far. Each phase passes its extent to the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Number of added keys. All smaller indexes exist, except indexes that a thread did not reach before it was
-    /// stopped.
+    /// Number of keys that were added. All smaller indexes exist, except the indexes that a stopped thread did not
+    /// reach.
     pub keys: u64,
-    /// Number of versions used; the first version is 1.
+    /// Number of versions that were used. The first version is 1.
     pub versions: u32,
 }
 
-/// A workload planned with one seed.
+/// A workload that was planned with one seed.
 pub struct WorkloadPlan {
     phases: Vec<Arc<PhasePlan>>,
     format: Arc<dyn KeyFormat>,
 }
 
-/// A planned phase.
+/// A phase that was planned.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,
@@ -61,7 +61,7 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// Work of a phase, with its parts built.
+/// Work of a phase. The distributions of the work are built, and the traces are read.
 pub(crate) enum PlannedWork {
     Load {
         keys: u64,
@@ -75,14 +75,14 @@ pub(crate) enum PlannedWork {
     Step,
 }
 
-/// Settings of a mixed phase, with its distributions built.
+/// Settings of a mixed phase. The distributions of the phase are built.
 pub(crate) struct PlannedMix {
     pub(crate) spec: Mixed,
     pub(crate) keys: PlannedKeys,
     pub(crate) ranges: Box<dyn LengthDistribution>,
 }
 
-/// Source of the keys of a mixed phase, built or read.
+/// Source of the keys of a mixed phase: a distribution that was built, or a trace that was read.
 pub(crate) enum PlannedKeys {
     Drawn(Box<dyn KeyDistribution>),
     Recorded(Accesses),
@@ -92,7 +92,8 @@ impl WorkloadPlan {
     /// Plans `workload` with `seed`. Relative paths in the workload start from the folder `base`.
     ///
     /// # Errors
-    /// If a trace cannot be read, or the phases request more keys, versions or threads than possible.
+    /// Returns an error if a trace cannot be read, or if the phases request more keys, versions or threads than
+    /// possible.
     pub fn new(workload: &Workload, seed: u64, base: &Path) -> Result<Self, PlanError> {
         let traces: Vec<_> = workload.phases.iter().filter_map(Phase::trace).collect();
         let (recording, accesses) = Recording::read(&traces, base)?.unzip();
@@ -122,25 +123,25 @@ impl WorkloadPlan {
         Ok(Self { phases, format })
     }
 
-    /// Returns the phases, in the order in which they run.
+    /// Returns the phases in the order in which they run.
     pub fn phases(&self) -> &[Arc<PhasePlan>] {
         &self.phases
     }
 
-    /// Returns the format of all keys.
+    /// Returns the format of all keys of the workload.
     pub fn format(&self) -> &Arc<dyn KeyFormat> {
         &self.format
     }
 }
 
-/// Shared inputs for building the phases of a workload.
+/// Inputs that all phases of a workload share while the plan is built.
 struct Builder<'a> {
     seed: u64,
     base: &'a Path,
     format: Arc<dyn KeyFormat>,
     recorded_keys: u64,
     accesses: std::vec::IntoIter<Accesses>,
-    /// Values by their specification, shared by phases with equal values.
+    /// Values by their specification. Phases with equal specifications share their values.
     values: HashMap<String, Arc<Values>>,
 }
 
@@ -171,7 +172,7 @@ impl Builder<'_> {
         Ok(PhasePlan { phase: phase.clone(), seed: self.seed, format, values, work })
     }
 
-    /// Returns the values of a phase, shared with phases of equal values.
+    /// Returns the values of a phase. Phases with equal specifications share their values.
     fn values_of(&mut self, phase: &Phase) -> Result<Arc<Values>, ChoiceError> {
         let spelt = phase.value.to_toml().to_string();
         let values = match self.values.get(&spelt) {
@@ -213,14 +214,16 @@ impl Builder<'_> {
         if path.is_file() {
             return Ok(());
         }
-        let message =
-            format!("there is no file {}; relative paths start at the file that names them", path.display());
+        let message = format!(
+            "there is no file {}; a relative path starts from the folder of the file that contains the path",
+            path.display()
+        );
         Err(ChoiceError::at("replay.file", message))
     }
 }
 
 impl PhasePlan {
-    /// Returns the phase as requested.
+    /// Returns the phase as read from TOML.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
@@ -230,13 +233,14 @@ impl PhasePlan {
         &self.values
     }
 
-    /// Returns the number of operations of a thread after the warm-up, if the phase has a known end.
+    /// Returns the number of operations that a thread executes after the warm-up, if this number is known in
+    /// advance.
     pub fn operations_of(&self, thread: u32) -> Option<u64> {
         let threads = u64::from(self.phase.threads);
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the mix of a thread with its share in it; `None` if the phase has no mix.
+    /// Returns the mix of a thread, and the thread's share of the mix. `None` if the phase has no mix.
     pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
         match &self.work {
             PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
@@ -248,8 +252,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the number of operations over all threads without those of the warm-up, if the phase has a known end.
-    /// The members of a batch count as one operation.
+    /// Returns the number of operations over all threads after the warm-up, if this number is known in advance. A
+    /// batch with all its members counts as one operation.
     pub fn operations(&self) -> Option<u64> {
         match &self.work {
             PlannedWork::Load { keys, batch, .. } => {
@@ -264,7 +268,7 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the replay of recorded operations that the phase executes, in place of streams.
+    /// Returns the replay that the phase executes instead of streams, if any.
     pub fn replay(&self) -> Option<&ReplayPlan> {
         match &self.work {
             PlannedWork::Replay(replay) => Some(replay),
@@ -272,12 +276,12 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the step that the phase takes in place of operations.
+    /// Returns the step that the phase executes instead of operations, if any.
     pub fn step(&self) -> Option<StoreStep> {
         self.phase.step()
     }
 
-    /// Returns whether operations that write are mixed with others.
+    /// Returns whether the phase has a mix, or roles with mixes, in which any operation may write.
     pub(crate) fn mixes_writes(&self) -> bool {
         match &self.work {
             PlannedWork::Mixed(_) | PlannedWork::Roles(_) => self.phase.may_write(),
@@ -285,8 +289,8 @@ impl PhasePlan {
         }
     }
 
-    /// Rejects a phase that is not possible on a store that earlier phases left at `from`. Returns the extent after the
-    /// phase: the minimum number of keys and the maximum number of versions.
+    /// Returns an error if the phase is not possible on a store with the keys and versions of `from`. Otherwise,
+    /// returns the minimum number of keys and the maximum number of versions after the phase.
     fn check(&self, from: Extent) -> Result<Extent, ChoiceError> {
         let mut after = from;
         match &self.work {
@@ -312,8 +316,8 @@ impl PhasePlan {
         Ok(after)
     }
 
-    /// Rejects an impossible mix of `threads` threads, in a phase whose existing keys have `writers` threads to write them. Returns the
-    /// maximum number of versions after it.
+    /// Returns an error if a mix of `threads` threads is impossible. `writers` threads of the phase write the
+    /// existing keys. Otherwise, returns the maximum number of versions after the mix.
     fn check_mix(
         &self,
         mixed: &PlannedMix,
@@ -354,15 +358,13 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
         Ok(versions) => Ok(versions),
         Err(_) => Err(ChoiceError::at(
             key,
-            format!(
-                "a thread may write at most {} times in a run; split the work over more threads",
-                u32::MAX
-            ),
+            format!("a thread can write at most {} times in a run; use more threads", u32::MAX),
         )),
     }
 }
 
-/// Checks that a mix has keys to draw from, and each writing thread of the phase at least one of its own.
+/// Checks that a mix has existing keys from which it can draw, and that each writing thread of the phase has at
+/// least one key.
 fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
     let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
         || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));
@@ -370,18 +372,21 @@ fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), Choi
         return Ok(());
     }
     if from.keys == 0 {
-        let message = "no keys exist to draw from; put a phase with insert = … before it";
+        let message = "no keys exist to draw from; put a phase with insert = … before this phase";
         return Err(ChoiceError::at("keys", message));
     }
     if mixed.spec.mix.writes() && from.keys < u64::from(writers) {
-        let message = format!("threads is {writers}, but only {} keys exist to divide among them", from.keys);
+        let message = format!(
+            "threads is {writers}, but only {} keys exist; each writing thread needs a key of its own",
+            from.keys
+        );
         return Err(ChoiceError::at("threads", message));
     }
     Ok(())
 }
 
 impl PlannedMix {
-    /// Returns the number of operations, if the mix has a known end.
+    /// Returns the number of operations of the mix, if this number is known in advance.
     pub(crate) fn operations(&self) -> Option<u64> {
         match &self.keys {
             PlannedKeys::Drawn(_) => self.spec.operations,
@@ -391,14 +396,14 @@ impl PlannedMix {
 }
 
 impl Extent {
-    /// Returns the extent after several threads ended at these extents.
+    /// Returns the extent of a phase whose threads ended at these two extents.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
     }
 }
 
-/// Returns how many of `whole` items belong to one thread, as evenly as possible.
+/// Returns the number of items that belong to one thread if `whole` items are divided as evenly as possible.
 pub(crate) fn part(whole: u64, thread: u64, threads: u64) -> u64 {
     whole / threads + u64::from(thread < whole % threads)
 }

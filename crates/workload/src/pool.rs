@@ -1,30 +1,33 @@
-//! The pool of bytes from which all values are cut: random, with the requested compressibility.
+//! The pool that contains the bytes of all values. The bytes are random, but have the requested compressibility.
 
 use types::PADDING;
 
 use crate::random::Random;
 
-/// Number of bytes at which values can start. The end of a value may lie beyond them.
+/// Number of bytes at which a value can start. The end of a value may lie after these bytes.
 const START_BYTES: usize = 1 << 20;
 
-/// Compressed size of a match in LZ4 and similar compressors: token, offset, and occasionally a longer length.
+/// Compressed size of a match in bytes, in LZ4 and similar compressors: a token, an offset, and occasionally a
+/// longer length.
 const MATCH_COST: f64 = 3.5;
 
-/// Length of the shortest period.
+/// Length of the shortest period in bytes.
 const SHORTEST_PERIOD: usize = 32;
 
-/// Length of the longest period. A filler that is longer than values would make some values equal.
+/// Length of the longest period in bytes. If the filler of a period were longer than a value, some values would be
+/// equal.
 const LONGEST_PERIOD: usize = 1024;
 
-/// Number of leading random bytes of every value that is long enough, so that two values are distinguishable.
+/// Number of random bytes at the start of every value that is long enough. The random bytes make values
+/// distinguishable.
 const TELLTALE: usize = 8;
 
-/// About a mebibyte of periods, each of random bytes and filler.
+/// About one MiB of bytes, divided into periods of random bytes and filler.
 ///
-/// Each period starts with new random bytes, which do not compress. It ends with the beginning of a phrase that is
-/// equal in all periods and compresses to a match. The fraction of filler in a value does not depend on the start or
-/// the length of the value. Single values and blocks of many values therefore compress alike. The random part is
-/// shortened by the cost of a match.
+/// Each period starts with new random bytes, which do not compress. The rest of the period is filler: the beginning
+/// of a phrase that is equal in all periods. A compressor replaces the filler by a match. The fraction of filler in
+/// a value does not depend on the start or the length of the value. Single values and blocks of many values
+/// therefore have equal compression ratios. The random part is shortened by the compressed size of a match.
 pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,
@@ -34,8 +37,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool for values of up to `longest` bytes, of which a compressor saves the share `compressible`, below
-    /// 1.
+    /// Creates a pool for values of up to `longest` bytes. A compressor saves the share `compressible` of the bytes,
+    /// below 1.
     pub(crate) fn new(seed: u64, compressible: f64, longest: usize) -> Self {
         let (period, random_bytes) = layout(compressible);
         let periods = START_BYTES.div_ceil(period);
@@ -52,7 +55,7 @@ impl Pool {
         Self { bytes, period, periods: periods as u64, starts }
     }
 
-    /// Returns the start of the value with this hash.
+    /// Returns the offset of the value with this hash.
     #[inline]
     pub(crate) fn start(&self, hash: u64) -> u32 {
         let period = ((hash >> 32) * self.periods) >> 32;
@@ -60,19 +63,19 @@ impl Pool {
         (period * self.period as u64 + within) as u32
     }
 
-    /// Returns the length of the longest slice from any start.
+    /// Returns the length of the longest slice that is possible at every start.
     pub(crate) fn longest(&self) -> u32 {
         u32::try_from(self.bytes.len() - self.periods as usize * self.period).unwrap_or(u32::MAX)
     }
 
-    /// Returns `bytes` bytes from `start` on.
+    /// Returns the `bytes` bytes that begin at the offset `start`.
     #[inline]
     pub(crate) fn slice(&self, start: u32, bytes: u32) -> &[u8] {
         &self.bytes[start as usize..][..bytes as usize]
     }
 }
 
-/// Returns the length of a period and of its random part.
+/// Returns the length of a period, and the length of its random part.
 fn layout(compressible: f64) -> (usize, usize) {
     if compressible == 0.0 {
         return (SHORTEST_PERIOD, SHORTEST_PERIOD);
@@ -81,7 +84,7 @@ fn layout(compressible: f64) -> (usize, usize) {
     let wanted = ((TELLTALE as f64 + MATCH_COST) / kept).ceil() as usize;
     let period = wanted.clamp(SHORTEST_PERIOD, LONGEST_PERIOD);
     let random_bytes = (kept * period as f64 - MATCH_COST).round().max(1.0) as usize;
-    // A filler too short for a match would not be compressed to one.
+    // Filler that is too short for a match would not be compressed.
     let random_bytes = if period - random_bytes < 5 { period } else { random_bytes };
     (period, random_bytes)
 }
@@ -97,8 +100,8 @@ fn fill(random: &mut Random, bytes: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// Tests that LZ4 compresses blocks of values as requested, except for the few bytes of a match at the edge of a
-    /// value.
+    /// Tests that LZ4 compresses blocks of values as requested. The result may differ by the few bytes of a match at
+    /// the edge of each value.
     #[test]
     fn blocks_of_values_compress_as_asked() {
         for (value_bytes, block_bytes, tolerance) in
@@ -139,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Tests that a wrong version is detected: of many pairs of values, almost none are equal.
+    /// Tests that a value of a wrong version is detected: of many pairs of values, almost none are equal.
     #[test]
     fn values_differ() {
         for compressible in [0.0, 0.5, 0.9] {

@@ -1,4 +1,4 @@
-//! Profile of a phase in a few statistics, of its requested or its executed operations.
+//! Profile of a phase: statistics of the operations that were requested or executed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,37 +10,38 @@ use crate::batch::Batch;
 use crate::operation::{Kind, Operation};
 use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedWork};
 
-/// The statistics of a phase. A figure that does not occur, or has no closed form, is `None`.
+/// The statistics of a phase. A statistic that does not apply to the phase, or has no closed form, is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
-    /// The number of operations. A group counts as one operation.
+    /// The number of operations. A group with all its members counts as one operation.
     pub operations: Option<u64>,
-    /// The fraction of each kind of operation. Members of groups do not count.
+    /// The fraction of each kind among the operations. Members of groups do not count.
     pub mix: BTreeMap<&'static str, f64>,
-    /// The share of gets, single and in multi-gets, of keys that never existed.
+    /// The share of gets, including members of multi-gets, whose key never existed.
     pub absent: Option<f64>,
-    /// The share of the most popular key in all accesses to existing keys. Inserts are no accesses.
+    /// The share of the most popular key in all accesses to existing keys. Inserts do not count as accesses.
     pub hottest_key: Option<f64>,
-    /// The share of the most popular 1 % of the keys.
+    /// The share of the most popular 1 % of the keys in all accesses to existing keys.
     pub hottest_1_percent: Option<f64>,
-    /// The share of the most popular 10 % of the keys.
+    /// The share of the most popular 10 % of the keys in all accesses to existing keys.
     pub hottest_10_percent: Option<f64>,
     /// The mean size of the written values, in bytes.
     pub value_bytes: Option<f64>,
-    /// The mean length of the keys, in bytes.
+    /// The mean length of the accessed keys, in bytes.
     pub key_bytes: Option<f64>,
     /// The mean number of entries that a scan requests.
     pub range_entries: Option<f64>,
     /// The number of different keys that were accessed or added.
     pub keys_touched: Option<u64>,
-    /// Key and value bytes of all writes.
+    /// The sum of the key and value bytes of all writes.
     pub written_bytes: Option<u64>,
-    /// A hash over all operations, thread by thread. Equal streams have equal hashes.
+    /// A hash over all operations, in the order of threads. Equal streams have equal hashes.
     pub stream_hash: Option<String>,
 }
 
 impl Profile {
-    /// Returns the statistics of the requested operations of a phase, on a store that earlier phases left at `from`.
+    /// Returns the statistics of the operations that a phase requests, on a store with the keys and versions of
+    /// `from`.
     pub fn intended(phase: &PhasePlan, from: Extent) -> Self {
         let mut profile = Self { operations: phase.operations(), ..Self::default() };
         let value_bytes = phase.values().mean_bytes();
@@ -73,17 +74,18 @@ impl Profile {
                     profile.hottest_10_percent = law.share(keys, keys.div_ceil(10));
                 }
             }
-            // Roles have mixes of their own.
+            // The roles have their own mixes, so the phase has no single mix.
             PlannedWork::Roles(_) | PlannedWork::Replay(_) | PlannedWork::Step => {}
         }
         profile
     }
 
-    /// Returns the statistics of the executed operations of a phase. The streams are generated again, off the clock,
-    /// and counted. `performed` is the number of operations that each thread executed; `None` if all were executed.
+    /// Returns the statistics of the operations that a phase executed. The streams are generated again after the run
+    /// and counted. `performed` is the number of operations that each thread executed; `None` if all operations were
+    /// executed.
     ///
-    /// Shares of the most popular keys are by their realised counts. With few operations per key, chance makes some
-    /// keys more popular than intended.
+    /// The shares of the most popular keys are computed from the realised counts. With few operations per key,
+    /// chance makes some keys more popular than intended.
     pub fn realised(phase: &Arc<PhasePlan>, from: Extent, performed: Option<&[u64]>) -> Self {
         let mut recorder = Recorder::new(from.keys);
         let mut batch = Batch::default();
@@ -109,12 +111,12 @@ impl Profile {
     }
 }
 
-/// Flag of an added key, stored with the count of its accesses.
+/// Flag that marks a key as added. The flag is stored in the key's access count.
 const ADDED: u32 = 1 << 31;
 
 /// Counter of operations for a profile.
 pub struct Recorder {
-    /// The accesses of every key, with the flag [`ADDED`].
+    /// The access count of every key, together with the flag [`ADDED`].
     counts: Vec<u32>,
     kinds: [u64; Kind::ALL.len()],
     gets: Mean,
@@ -125,7 +127,7 @@ pub struct Recorder {
     hash: Xxh3,
 }
 
-/// A sum and the number of its terms.
+/// A sum, and the number of values in the sum.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     sum: u64,
@@ -133,7 +135,7 @@ struct Mean {
 }
 
 impl Recorder {
-    /// Creates a recorder for a store of `keys` keys, with four bytes for each.
+    /// Creates a recorder for a store of `keys` keys. The recorder uses four bytes per key.
     pub fn new(keys: u64) -> Self {
         Self {
             counts: vec![0; keys as usize],
@@ -200,7 +202,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the statistics of all counted operations, on a store that now has `keys` keys.
+    /// Returns the statistics of all counted operations. `keys` is the number of keys that the store now has.
     pub fn finish(self, keys: u64) -> Profile {
         let operations: u64 = self.kinds.iter().sum();
         let occurring = Kind::ALL.into_iter().filter(|kind| self.kinds[*kind as usize] > 0);
@@ -237,15 +239,15 @@ impl Mean {
     }
 }
 
-/// Numbers of keys by their access counts, the most accessed first.
+/// Number of keys for each access count, from the highest count to the lowest.
 struct Popularity {
-    /// Access count, and the number of keys with this count.
+    /// Pairs of an access count and the number of keys with this count.
     classes: Vec<(u64, u64)>,
     accesses: u64,
 }
 
 impl Popularity {
-    /// Computes the popularity of keys with these counts without sorting the keys, because most counts are small.
+    /// Computes the popularity of keys from their access counts. Most counts are small, so the keys need no sorting.
     fn new(counts: &[u32]) -> Self {
         const SMALL: u32 = 1 << 16;
         let mut small = vec![0u64; SMALL as usize];
@@ -260,7 +262,7 @@ impl Popularity {
         Self { classes, accesses }
     }
 
-    /// Returns the share of the accesses that went to the `hottest` most popular keys.
+    /// Returns the share of the accesses that the `hottest` most popular keys got.
     fn share(&self, hottest: u64) -> Option<f64> {
         if self.accesses == 0 {
             return None;

@@ -1,25 +1,26 @@
-//! Random numbers: one small fast generator per concern. All generators are derived from the one seed of a run.
+//! Random numbers. Each concern has a small fast generator, and all generators derive from the one seed of a run.
 //!
-//! Every random decision of a stream of operations (kind, key, size …) has its own generator, so that a change to one
-//! decision leaves all others unchanged. For example, more puts in the mix do not change the sequence of keys.
+//! Every random decision about an operation (such as its kind, key or size) has its own generator. A change to one
+//! decision therefore leaves all other decisions unchanged. For example, more puts in the mix do not change the
+//! sequence of keys.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A random decision that has a separate random stream.
+/// A random decision with its own stream of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Concern {
     /// The kind of the next operation.
     Operation,
     /// The key of the operation.
     Key,
-    /// A replacement for a key that belongs to another thread.
+    /// A replacement for a drawn key that another thread owns.
     Redraw,
     /// The keys of the members of a batch or a multi-get.
     Member,
-    /// Whether the key is absent.
+    /// Whether the key of the operation is absent.
     Absent,
     /// Whether the key of a member is absent.
     MemberAbsent,
@@ -27,19 +28,20 @@ pub enum Concern {
     RangeLength,
     /// The direction of a scan.
     RangeDirection,
-    /// The popular keys; shared by all phases and threads of a run.
+    /// The choice of the popular keys. All phases and threads of a run share this stream.
     Popularity,
     /// The order in which keys are loaded.
     Order,
-    /// The value length of a key and version. All phases and threads of a run share it.
+    /// The value length of a key and version. All phases and threads of a run share this stream.
     ValueSize,
-    /// The bytes of that value; shared by all phases and threads of a run.
+    /// The value bytes of a key and version. All phases and threads of a run share this stream.
     ValueBytes,
 }
 
-/// Returns the seed of one concern in one phase and one thread of a run with seed `seed`.
+/// Returns the seed of one concern, for one phase and one thread of a run with the seed `seed`.
 ///
-/// The phase enters by its name, so that an added or removed phase does not change any other.
+/// The result depends on the phase's name, not on its position. An added or removed phase therefore does not change
+/// other phases.
 pub fn sub_seed(seed: u64, concern: Concern, phase: &str, thread: u32) -> u64 {
     let phase = xxh3_64_with_seed(phase.as_bytes(), seed);
     avalanche(phase ^ avalanche(((concern as u64) << 32) | u64::from(thread)))
@@ -61,25 +63,27 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// Returns a number below `bound`, which is above 0. Uniform up to a bias of `bound` / 2⁶⁴.
+    /// Returns a random number below `bound`, which must be above 0. The number is uniform up to a bias of `bound` /
+    /// 2⁶⁴.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         scale(self.bits(), bound)
     }
 
-    /// Returns a number of `0 <= u < 1`: a multiple of 2⁻⁵³, made from the upper bits as Java's `nextDouble` does.
+    /// Returns a random number u with `0 <= u < 1`. u is a multiple of 2⁻⁵³, computed from the upper bits as in
+    /// Java's `nextDouble`.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         unit(self.bits())
     }
 
-    /// Returns the generator itself, for distributions with their own sampling.
+    /// Returns the generator, for distributions that have their own sampling method.
     pub(crate) fn generator(&mut self) -> &mut Xoshiro256PlusPlus {
         &mut self.0
     }
 }
 
-/// Converts random bits to a number of `0 <= u < 1`.
+/// Converts random bits to a number u with `0 <= u < 1`.
 #[inline]
 pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -91,7 +95,7 @@ pub(crate) fn scale(bits: u64, bound: u64) -> u64 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u64
 }
 
-/// Converts a probability to a number of 64-bit patterns, for `bits < threshold`.
+/// Converts a probability to a threshold. Random 64-bit numbers are below the threshold with that probability.
 pub(crate) fn threshold(probability: f64) -> u64 {
     (probability * 2f64.powi(64)) as u64
 }

@@ -11,7 +11,7 @@ use toml::Value;
 
 use crate::length::LengthDistribution;
 
-/// All distributions of scan lengths, in entries. The first is the default.
+/// All distributions of scan lengths, in entries. The first distribution is the default.
 pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "range",
@@ -22,15 +22,16 @@ pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
 /// Specification of scans: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0, prefix = 0 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeSpec {
-    /// The distribution of lengths, one of [`LENGTHS`].
+    /// The distribution of lengths, which is one of [`LENGTHS`].
     pub length: Choice,
     /// The fraction of scans that read from larger keys to smaller keys.
     pub backward: f64,
-    /// The span of a scan in key numbers. The scan ends before the key whose number exceeds the number of its first key
-    /// by the span, and may be empty. Key formats write key i as number 2i, unless keys are scattered. With 0, only the
-    /// number of entries limits a scan, and a backward scan begins at its largest key.
+    /// The span of a scan, as a difference of key numbers. The end key is the key whose number exceeds the number of
+    /// the start key by the span. A scan with a span excludes the end key, and may be empty. Key formats write key i
+    /// as number 2i, unless keys are scattered. With 0, only the number of entries limits a scan, and a backward
+    /// scan begins at its largest key.
     pub span: u32,
-    /// The number of bytes of the prefix of a prefix scan. Only prefix scans need it.
+    /// The number of bytes of the prefix of a prefix scan. Only prefix scans use this number.
     pub prefix: u32,
 }
 
@@ -44,7 +45,7 @@ impl RangeSpec {
     /// Reads a kind, a label, or a table with `kind`, its parameters, `backward`, `span` and `prefix`.
     ///
     /// # Errors
-    /// The wrong key.
+    /// Returns an error that names the invalid key.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let mut spec = Self::default();
         let mut lengths = value.clone();
@@ -81,14 +82,14 @@ impl RangeSpec {
     }
 }
 
-/// Adds a hint to the error of a length, if a key common to all scans may have been meant.
+/// Adds a hint to the error about an unknown key, if the key resembles `backward`, `span` or `prefix`.
 fn hint_at_common(error: ChoiceError) -> ChoiceError {
     let hint =
         suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward", "prefix"].into_iter());
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
-/// Reads a count of 32 bits.
+/// Converts a count to 32 bits. Returns an error if the count is too large.
 fn small(key: &str, what: &str, count: Count) -> Result<u32, ChoiceError> {
     let message = |_| ChoiceError::at(key, format!("{key} is {}; {what} at most {}", count.0, u32::MAX));
     u32::try_from(count.0).map_err(message)

@@ -1,4 +1,4 @@
-//! Request rate of a phase: as fast as the store answers, or at a fixed rate.
+//! Request rate of a phase: as fast as the store answers, a fixed rate, or a rate that a search finds.
 
 use catalog::ChoiceError;
 use toml::Value;
@@ -6,17 +6,17 @@ use toml::Value;
 use crate::spelling::inside;
 use crate::sustained::{MOST_PER_SECOND, Sustained};
 
-/// Minimum operations per second, so that the wait for the next operation is at most some hours.
+/// Minimum operations per second. With this minimum, the wait for the next operation is at most some hours.
 const LEAST_PER_SECOND: f64 = 1e-4;
 
 /// The rate of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
-    /// Closed loop: each thread starts its next operation when the last operation is answered.
+    /// Closed loop: each thread starts its next operation after the answer to its last operation.
     #[default]
     Closed,
     /// Open loop: a fixed number of operations per second over all threads, whether or not earlier operations are
-    /// answered. Latency is measured from the intended start.
+    /// answered. Latency is measured from the intended start of an operation.
     Open {
         /// Operations per second, above 0.
         per_second: f64,
@@ -26,10 +26,10 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Reads `"closed"`, a number of operations per second, or the table of a [search](Sustained).
+    /// Reads `"closed"`, a number of operations per second, or the table of a rate [search](Sustained).
     ///
     /// # Errors
-    /// The valid forms.
+    /// Returns an error that lists the valid forms of a rate.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let accepted =
             "write \"closed\", operations per second above 0, or { p99 = \"1ms\" } to search for it";
@@ -50,8 +50,8 @@ impl Rate {
         }
     }
 
-    /// Creates an open-loop rate, if a clock can separate the operations and the wait for the next operation is
-    /// tolerable.
+    /// Creates an open-loop rate. Returns an error if the rate is too high for the clock, or if the wait for the
+    /// next operation is too long.
     fn open(per_second: f64) -> Result<Self, ChoiceError> {
         if (LEAST_PER_SECOND..=MOST_PER_SECOND).contains(&per_second) {
             return Ok(Self::Open { per_second });
@@ -71,9 +71,9 @@ impl Rate {
         }
     }
 
-    /// Returns the intended start of operation number `ordinal` of thread `thread` of `threads`, in nanoseconds from
-    /// the start of the phase. Starts are evenly spaced, and the threads alternate. `None` for a closed loop, and for a
-    /// rate that is not yet found.
+    /// Returns the intended start of operation number `ordinal` of thread `thread`, in nanoseconds from the start of
+    /// the phase. The starts are evenly spaced, and the `threads` threads alternate. `None` for a closed loop, and
+    /// for a rate that was not found yet.
     #[inline]
     pub fn intended_start_ns(self, ordinal: u64, thread: u32, threads: u32) -> Option<u64> {
         match self {

@@ -1,10 +1,11 @@
-//! Reference entries for the keys of a workload. The types of these keys parse their TOML by hand.
+//! Reference entries for the TOML keys of a workload. The types of these keys parse their TOML without serde, so the
+//! entries are written by hand.
 
 use catalog::{KeyEntry, KeyTable};
 
 use crate::operation::Kind;
 
-/// The keys of a workload, outside its phases.
+/// The keys of a workload outside of its phases.
 const WORKLOAD: &[KeyEntry] = &[
     KeyEntry::new(
         "key",
@@ -27,7 +28,7 @@ const KEY: &[KeyEntry] = &[KeyEntry::new(
 )
 .or("\"u64\"")];
 
-/// The keys of a phase.
+/// The keys of the table `phase`.
 const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
@@ -104,15 +105,14 @@ const PHASE: &[KeyEntry] = &[
         "`\"closed\"`, operations per second, or a table",
         "Arrival of operations. With `\"closed\"`, each thread issues its next operation after the \
          previous operation has ended (closed loop). With a number from 0.0001 to 1e9, operations arrive \
-         at this rate over all threads (open loop). With a table, the phase searches the highest sustained \
-         rate.",
+         at this rate over all threads (open loop). With a table, the phase searches for the highest sustained rate.",
     )
     .or("\"closed\""),
     KeyEntry::new(
         "role",
         "list of tables `[[phase.role]]`",
-        "Roles of the phase, which run at the same time on threads of their own. The phase then has no operations of its \
-         own.",
+        "Roles of the phase, which run at the same time. Each role has its own threads. A phase with roles has no \
+         other operations.",
     ),
     KeyEntry::new(
         "replay",
@@ -151,20 +151,20 @@ const PHASE: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `phase.role`.
+/// The keys of the table `phase.role`, in addition to the keys of a phase's mix.
 const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
         "text of letters, digits, `-` and `_`",
-        "Name of the role, unique in its phase. Its rows have operations such as `readers/get`. Paths such as \
-         `phase.mixed.role.readers.threads` use it.",
+        "Name of the role, unique in the phase. Result rows of the role have operations such as `readers/get`. \
+         Paths such as `phase.mixed.role.readers.threads` contain this name.",
     ),
     KeyEntry::new("threads", "count from 1 to 1024", "Number of threads of the role.").or("1"),
     KeyEntry::new(
         "operations",
         "count from 1",
-        "Number of operations of the role, over its threads. A role without `operations` and `seconds` runs in the \
-         background: it ends when all others have ended.",
+        "Number of operations of the role, over its threads. A role without `operations` and `seconds` runs in \
+         the background, and ends when all other roles have ended.",
     ),
     KeyEntry::new("seconds", "time such as `\"30s\"`, or a number of seconds", "Time after which the role ends."),
     KeyEntry::new(
@@ -176,8 +176,8 @@ const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "mix",
         "name of an operation kind, or a table of weights by kind",
-        "Share of each kind of operation. A role that inserts new keys does not overwrite, unless all roles that write do \
-         both.",
+        "Share of each kind of operation. A role that inserts new keys cannot overwrite or delete keys, unless \
+         all roles that write do both.",
     ),
     KeyEntry::new(
         "keys",
@@ -186,13 +186,18 @@ const ROLE: &[KeyEntry] = &[
          start of the phase.",
     )
     .or("\"uniform\""),
-    KeyEntry::new("absent", "share from 0 to 1", "As in a phase, as are `range` and `batch`.").or("0.0"),
+    KeyEntry::new(
+        "absent",
+        "share from 0 to 1",
+        "Share of the gets that request a key that was never in the store, as in a phase.",
+    )
+    .or("0.0"),
     KeyEntry::new("range", "name of a scan-length distribution, or a table", "Length and direction of scans.")
         .or("{ kind = \"fixed\", entries = 100 }"),
     KeyEntry::new("batch", "count from 1 to 65536", "Operations in one write batch or multi-get.").or("100"),
 ];
 
-/// Keys of the table `phase.value` in addition to the parameters of its kind.
+/// Keys of the table `phase.value`, in addition to the parameters of the value-size distribution.
 const VALUE: &[KeyEntry] = &[
     KeyEntry::new("kind", "name of a value distribution", "Distribution of value sizes.").or("\"fixed\""),
     KeyEntry::new(
@@ -204,7 +209,7 @@ const VALUE: &[KeyEntry] = &[
     .or("0.5"),
 ];
 
-/// Keys of the table `phase.range` in addition to the parameters of its kind.
+/// Keys of the table `phase.range`, in addition to the parameters of the length distribution.
 const RANGE: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
@@ -234,7 +239,7 @@ const RANGE: &[KeyEntry] = &[
     ),
 ];
 
-/// Keys of the table `phase.keys` in addition to the parameters of its kind.
+/// Keys of the table `phase.keys`, in addition to the parameters of the key distribution.
 const KEYS: &[KeyEntry] = &[KeyEntry::new(
     "kind",
     "name of a key distribution",
@@ -242,13 +247,13 @@ const KEYS: &[KeyEntry] = &[KeyEntry::new(
 )
 .or("\"uniform\"")];
 
-/// The keys of the table `phase.rate`, which searches the highest sustained rate.
+/// The keys of the table `phase.rate`, which describes the search for the highest sustained rate.
 const RATE: &[KeyEntry] = &[
     KeyEntry::new(
         "p99",
         "time above 0, such as `\"1ms\"`",
-        "Maximum 99th percentile of the response time. The search takes a rate as sustained only up to \
-         this maximum.",
+        "Maximum 99th percentile of the response time. A rate counts as sustained only if the percentile is at \
+         most this maximum.",
     ),
     KeyEntry::new("from", "operations per second from 1", "Lowest rate that the search tries.").or("1000"),
     KeyEntry::new("to", "operations per second up to 1e9", "Highest rate that the search tries.")
@@ -274,7 +279,7 @@ const RATE: &[KeyEntry] = &[
     ),
 ];
 
-/// Keys of the table `phase.replay` in addition to the parameters of the trace reader.
+/// Keys of the table `phase.replay`, in addition to the parameters of the trace reader.
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
@@ -326,7 +331,7 @@ const WARM_UP: &[KeyEntry] = &[
     .or("\"60s\""),
 ];
 
-/// The kinds of operation, as keys of the table `phase.mix`.
+/// The kinds of operations, which are the keys of the table `phase.mix`.
 pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     const WEIGHT: &str = "weight from 0";
     [
@@ -334,7 +339,7 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         KeyEntry::new(
             "put",
             WEIGHT,
-            "Overwrites the value of an existing key, or inserts it again after a delete.",
+            "Overwrites the value of an existing key, or writes a key again after a delete.",
         )
         .or("0.0"),
         KeyEntry::new("insert", WEIGHT, "Inserts a key that was never in the store.").or("0.0"),
@@ -351,7 +356,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         KeyEntry::new(
             "delete_range",
             WEIGHT,
-            "Deletes as many neighboring keys as `range` says, with one range tombstone. It needs an engine with range \
+            "Deletes neighboring keys with one range tombstone. `range` determines the number of keys. This kind needs \
+             an engine with range \
              deletes, a key format in the order of its numbers, and `threads = 1`.",
         )
         .or("0.0"),
@@ -381,8 +387,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     ]
 };
 
-/// The tables of a workload with an entry for each valid key. Parameters of variants are not included, because the
-/// catalogs describe them.
+/// The tables of a workload, with an entry for each valid key. The catalogs describe the parameters of variants, so
+/// these tables leave the parameters out.
 pub static TABLES: &[KeyTable] = &[
     KeyTable {
         name: "",
@@ -402,7 +408,7 @@ pub static TABLES: &[KeyTable] = &[
     },
     KeyTable {
         name: "phase.role",
-        about: "Threads of a phase with a mix of their own, next to those of other roles.",
+        about: "Threads of a phase that execute their own mix, while the threads of other roles execute other mixes.",
         keys: ROLE,
     },
     KeyTable { name: "phase.keys", about: "The keys that operations access.", keys: KEYS },
@@ -426,8 +432,8 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    /// Returns the valid keys of the table at `path` that its parser lists in the error about an unknown key, over all
-    /// phases with these beginnings.
+    /// Returns the keys that the parser of the table at `path` lists as valid in the error about an unknown key. The
+    /// result is the union over phases that begin with the lines in `phases`.
     fn accepted(path: &str, phases: &[&str]) -> BTreeSet<String> {
         let listed = |phase: &&str| {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");

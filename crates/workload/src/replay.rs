@@ -1,4 +1,4 @@
-//! Replays: the recorded operations of a trace as requests to a store.
+//! Replays: the recorded operations of a trace are requests to a store.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -14,7 +14,7 @@ use crate::target::TargetError;
 use crate::trace::{TEXT, TraceError, TraceFile, TraceOperation, TraceRecord, TraceStream};
 use crate::values::Values;
 
-/// A replay of recorded operations, ready to be opened any number of times.
+/// A replay of recorded operations. The replay can be opened any number of times.
 pub struct ReplayPlan {
     trace: TraceFile,
     base: PathBuf,
@@ -22,29 +22,31 @@ pub struct ReplayPlan {
     values: Arc<Values>,
 }
 
-/// The requests of a replay, in recorded order.
+/// The requests of an open replay, in recorded order.
 pub struct Replay<'a> {
     plan: &'a ReplayPlan,
     stream: TraceStream,
-    /// The time of the first record.
+    /// The recorded time of the first record.
     first_ns: Option<u64>,
-    /// The number of requests, without fills.
+    /// The number of requests so far, without the puts that fill misses.
     requests: u64,
     writes: u64,
-    /// The put that follows a get without a result: its key, and its size if the size was recorded.
+    /// The put that fills a get without a result. Contains the key, and the value size if the trace recorded the
+    /// size.
     fill: Option<(Vec<u8>, Option<u32>)>,
     assumed: Assumed,
 }
 
-/// One request of a replay.
+/// One request of a replay, with the time at which the request is due.
 pub struct Due {
     /// The request.
     pub request: Request,
-    /// The nanoseconds after the start of the replay at which it is due, if the replay keeps recorded times.
+    /// The time at which the request is due, in nanoseconds after the start of the replay. `None` if the replay
+    /// ignores recorded times.
     pub due_ns: Option<u64>,
 }
 
-/// Counts of the properties that the trace does not record.
+/// Counts of properties that the replay had to assume, because the trace does not record them.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,
@@ -63,7 +65,8 @@ impl ReplayPlan {
         self.base.join(&self.trace.file)
     }
 
-    /// Returns about how many requests the replay has, for its progress, if that is known without reading the trace.
+    /// Returns the approximate number of requests, for the progress display. `None` if the number is unknown without
+    /// reading the trace.
     pub fn expected_requests(&self) -> io::Result<Option<u64>> {
         match self.trace.kind() {
             _ if self.spec.operations.is_some() => Ok(self.spec.operations),
@@ -75,7 +78,7 @@ impl ReplayPlan {
     /// Opens the trace.
     ///
     /// # Errors
-    /// The file is missing or of another format.
+    /// Returns an error if the file is missing or has another format.
     pub fn open(&self) -> Result<Replay<'_>, TraceError> {
         Ok(Replay {
             plan: self,
@@ -88,8 +91,8 @@ impl ReplayPlan {
         })
     }
 
-    /// Reads the whole trace, so that errors in it are found before the replay. Returns the assumptions of the replay,
-    /// one sentence each.
+    /// Reads the whole trace, so that errors in the trace are found before the replay. Returns the assumptions of
+    /// the replay, one sentence each.
     pub fn check(&self) -> Result<Vec<String>, Problem> {
         let path = self.path();
         let mut replay = self.open().map_err(|error| problem(&path, error))?;
@@ -98,7 +101,7 @@ impl ReplayPlan {
             Err(error) => Problem::at(&path, None, error.to_string()),
         };
         while replay.next().map_err(failed)?.is_some() {
-            // Without a store, it is unknown which gets find nothing.
+            // Without a store, the result of a get is unknown, so every get counts as a miss.
             replay.answer(AnswerCounts::default());
         }
         if replay.requests == 0 {
@@ -108,7 +111,7 @@ impl ReplayPlan {
     }
 }
 
-/// Returns the error of a trace with its file and line.
+/// Converts the error of a trace to a message with the file and the line.
 fn problem(path: &Path, error: TraceError) -> Problem {
     match error {
         TraceError::Read { source, .. } => Problem::doing(format!("read {}", path.display()), source),
@@ -119,11 +122,11 @@ fn problem(path: &Path, error: TraceError) -> Problem {
 }
 
 impl Replay<'_> {
-    /// Returns the next request, or `None` at the end.
+    /// Returns the next request, or `None` at the end of the replay.
     ///
     /// # Errors
-    /// The next record is corrupt, or larger than a store accepts.
-    #[expect(clippy::should_implement_trait, reason = "an iterator cannot be told the answers")]
+    /// Returns an error if the next record is corrupt, or larger than a store accepts.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot receive the answers")]
     pub fn next(&mut self) -> Result<Option<Due>, TargetError> {
         if let Some((key, bytes)) = self.fill.take() {
             let value = self.value(bytes, None);
@@ -143,14 +146,15 @@ impl Replay<'_> {
         Ok(Some(Due { request, due_ns }))
     }
 
-    /// Processes the answer to the last request. If the replay fills misses, a put follows a get that found nothing.
+    /// Processes the answer to the last request. If the replay fills misses, the next request after a get without a
+    /// result is a put.
     pub fn answer(&mut self, outcome: AnswerCounts) {
         if outcome.missing == 0 {
             self.fill = None;
         }
     }
 
-    /// Returns the assumptions of the replay so far, one sentence each.
+    /// Returns the assumptions that the replay has made so far, one sentence each.
     fn assumptions(&self) -> Vec<String> {
         let Assumed { sizes, contents, range_deletes, merges } = self.assumed;
         let (kind, file) = (self.stream.format(), self.plan.trace.file.display());
@@ -159,21 +163,23 @@ impl Replay<'_> {
             assumed.push(format!("{file} is recognised as a trace of kind \"{kind}\""));
         }
         if contents > 0 {
-            assumed.push(format!("the values of {contents} writes are synthetic, of the recorded sizes"));
+            assumed.push(format!(
+                "the values of {contents} writes are synthetic; their sizes are the recorded sizes"
+            ));
         }
         if sizes > 0 {
             assumed.push(format!(
-                "the sizes of the values of {sizes} writes are not recorded; they are those of the phase"
+                "the trace does not record the value sizes of {sizes} writes; the sizes come from the phase"
             ));
         }
         if range_deletes > 0 {
             assumed.push(format!(
-                "{range_deletes} range deletes are a scan and a delete per key on an engine without range deletes"
+                "an engine without range deletes executes {range_deletes} range deletes as a scan and a delete per key"
             ));
         }
         if merges > 0 {
             assumed.push(format!(
-                "{merges} merges are a get and a put of the operand on a store without a merge operator"
+                "a store without a merge operator executes {merges} merges as a get and a put of the operand"
             ));
         }
         if self.plan.spec.miss == Miss::Fill {
@@ -188,18 +194,23 @@ impl Replay<'_> {
         if key > MAX_KEY_BYTES {
             let most = MAX_KEY_BYTES - size_of::<u32>();
             let bytes = key - size_of::<u32>();
-            return Err(format!("operation {}: a key of {bytes} bytes; at most {most}", self.requests).into());
+            return Err(format!(
+                "operation {}: a key has {bytes} bytes; the maximum is {most}",
+                self.requests
+            )
+            .into());
         }
         match record.value_bytes.filter(|bytes| *bytes as usize > MAX_VALUE_BYTES) {
             Some(bytes) => {
                 let most = MAX_VALUE_BYTES;
-                Err(format!("operation {}: a value of {bytes} bytes; at most {most}", self.requests).into())
+                Err(format!("operation {}: a value has {bytes} bytes; the maximum is {most}", self.requests)
+                    .into())
             }
             None => Ok(()),
         }
     }
 
-    /// Returns when a record is due, if the replay keeps recorded times.
+    /// Returns the time at which a record is due, in nanoseconds. `None` if the replay ignores recorded times.
     fn due_ns(&mut self, record: &TraceRecord) -> Option<u64> {
         let speed = self.plan.spec.speed?;
         let time_ns = record.time_ns?;
@@ -234,7 +245,7 @@ impl Replay<'_> {
             TraceOperation::Scan => {
                 let limit = record.count.map_or(usize::MAX, |count| count as usize);
                 if record.backward {
-                    // Up to and including the key: below the smallest larger key.
+                    // The end must include the key, so the exclusive end is the smallest larger key.
                     let high = [key.as_slice(), &[0]].concat();
                     let low = end.unwrap_or_default();
                     Request::Scan { low, high: Some(high), backward: true, limit }
@@ -245,8 +256,8 @@ impl Replay<'_> {
         })
     }
 
-    /// Returns the value of a write: the recorded value, a synthetic value of the recorded size, or a synthetic value
-    /// with a size drawn from the phase.
+    /// Returns the value of a write. The value is the recorded value, or else a synthetic value of the recorded
+    /// size. Without a recorded size, the size comes from the value distribution of the phase.
     fn value(&mut self, bytes: Option<u32>, recorded: Option<Vec<u8>>) -> Vec<u8> {
         self.writes += 1;
         if let Some(value) = recorded {
@@ -265,8 +276,8 @@ impl Replay<'_> {
     }
 }
 
-/// Returns the key of a record in one common key space. Keys of all column families but the first begin with the number
-/// of the family.
+/// Returns the key of a record in a key space that all column families share. Keys of all column families except the
+/// first begin with the number of the family.
 fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
     match record.family {
         0 => key.to_vec(),
@@ -274,7 +285,7 @@ fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the number of lines of a text file, as an estimate of its number of operations.
+/// Returns the number of lines of a text file, which estimates the number of operations.
 fn count_lines(path: &Path) -> io::Result<u64> {
     let lines = BufReader::new(File::open(path)?).split(b'\n');
     lines.map(|line| line.map(|_| 1)).sum()

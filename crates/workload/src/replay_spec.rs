@@ -1,4 +1,4 @@
-//! The replay of recorded operations as written in an experiment file.
+//! The settings of a replay of recorded operations, as written in an experiment file.
 
 use std::path::PathBuf;
 
@@ -9,17 +9,18 @@ use toml::{Table, Value};
 use crate::spelling::{self, Spelling};
 use crate::trace::{TRACES, TraceFile};
 
-/// The keys of a replay in addition to the parameters of its reader.
+/// The keys of a replay, in addition to the parameters of the trace reader.
 const OWN_KEYS: [&str; 4] = ["kind", "file", "miss", "speed"];
 
 /// Replay of the recorded operations of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplaySpec {
-    /// The trace.
+    /// The file and the format of the trace.
     pub trace: TraceFile,
     /// The effect of a get that finds nothing.
     pub miss: Miss,
-    /// The speed at which recorded times pass; `None` to replay in a closed loop.
+    /// The speed of the recorded times: with 2, the replay takes half the recorded time. `None` to replay in a
+    /// closed loop.
     pub speed: Option<f64>,
     /// The number of recorded operations to replay; `None` for all.
     pub operations: Option<u64>,
@@ -29,10 +30,10 @@ pub struct ReplaySpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Miss {
-    /// No effect: the key stays absent.
+    /// A get that finds nothing has no effect, and the key stays absent.
     #[default]
     Absent,
-    /// A put of the key follows, as a cache is filled from the store below.
+    /// A put of the key follows a get that finds nothing, as when a cache is filled from the database.
     Fill,
 }
 
@@ -47,10 +48,11 @@ impl Miss {
 }
 
 impl ReplaySpec {
-    /// Reads the value of `replay`. Returns also the key that only a replay of recorded operations has, if there is one.
+    /// Parses the value of `replay`. If a key of the value is valid only for a replay of recorded operations, also
+    /// returns that key.
     ///
     /// # Errors
-    /// The wrong key.
+    /// Returns an error that names the invalid key.
     pub(crate) fn from_toml(replay: Value) -> Result<(Self, Option<&'static str>), ChoiceError> {
         let Value::Table(table) = replay else {
             return Err(ChoiceError::whole("replay is a table: { kind = \"raw\", file = \"…\" }"));
@@ -66,7 +68,9 @@ impl ReplaySpec {
         };
         kind.as_deref().map_or(Ok(()), check_kind)?;
         let file: Option<PathBuf> = spelling.read("file")?;
-        let file = file.ok_or_else(|| ChoiceError::at("file", "a replay names its file: file = \"…\""))?;
+        let file = file.ok_or_else(|| {
+            ChoiceError::at("file", "file is missing; name the file to replay, such as file = \"…\"")
+        })?;
         let miss: Option<Miss> = spelling.read("miss")?;
         let speed = spelling.take("speed").map(|speed| read_speed(&speed)).transpose()?;
         let own = miss.map(|_| "miss").or(speed.map(|_| "speed"));
@@ -80,10 +84,10 @@ impl ReplaySpec {
         Ok((Self { trace, miss: miss.unwrap_or_default(), speed, operations: None }, own))
     }
 
-    /// Returns the value of `replay`.
+    /// Returns the value of `replay` as TOML.
     pub(crate) fn to_toml(&self) -> Value {
         let mut table = self.trace.to_toml();
-        // Without this rule, a trace of only keys would be replayed as gets on a loaded store.
+        // A trace with only keys needs its `kind` here. Otherwise it would be replayed as gets on a loaded store.
         if self.miss == Miss::Fill || self.trace.reader().is_some_and(|reader| reader.has_only_keys()) {
             table.insert("miss".to_owned(), self.miss.name().into());
         }
@@ -95,13 +99,13 @@ impl ReplaySpec {
     pub(crate) fn read_operations(&mut self, spelling: &mut Spelling) -> Result<(), ChoiceError> {
         self.operations = spelling.read::<Count>("operations")?.map(|count| count.0);
         match self.operations {
-            Some(0) => Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1")),
+            Some(0) => Err(ChoiceError::at("operations", "operations is 0; a phase executes at least 1")),
             _ => Ok(()),
         }
     }
 }
 
-/// Checks that a reader has this name.
+/// Checks that a trace reader with this name exists.
 fn check_kind(kind: &str) -> Result<(), ChoiceError> {
     if TRACES.kinds().any(|known| known == kind) {
         return Ok(());
@@ -111,7 +115,7 @@ fn check_kind(kind: &str) -> Result<(), ChoiceError> {
     Err(ChoiceError::at("kind", message))
 }
 
-/// Returns the reader of a table that may have the other keys of a replay.
+/// Returns the trace reader of a table. The table may also have the other keys of a replay.
 fn choose(mut table: Table) -> Result<Choice, ChoiceError> {
     for key in OWN_KEYS.iter().filter(|key| **key != "kind") {
         table.remove(*key);
@@ -124,6 +128,9 @@ fn read_speed(speed: &Value) -> Result<f64, ChoiceError> {
     if speed > 0.0 {
         Ok(speed)
     } else {
-        Err(ChoiceError::at("speed", format!("speed is {speed}; it must be above 0, and 1 is as recorded")))
+        Err(ChoiceError::at(
+            "speed",
+            format!("speed is {speed}; it must be above 0, where 1 is the recorded speed"),
+        ))
     }
 }

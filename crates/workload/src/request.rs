@@ -1,4 +1,4 @@
-//! One operation of a replay, with the bytes of its keys and values.
+//! One operation of a replay, together with the bytes of its keys and values.
 
 use crate::dsl::Command;
 use crate::operation::Kind;
@@ -8,26 +8,26 @@ use crate::operation::Kind;
 pub enum Request {
     /// Reads the value of a key.
     Get {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// Sets the value of a key.
     Put {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// The new value of the key.
         value: Vec<u8>,
     },
     /// Deletes a key.
     Delete {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// Merges an operand into the value of a key.
     Merge {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
-        /// The operand.
+        /// The operand that is merged into the value.
         operand: Vec<u8>,
     },
     /// Deletes all keys of a range.
@@ -41,7 +41,7 @@ pub enum Request {
     Scan {
         /// The smallest key.
         low: Vec<u8>,
-        /// The exclusive end key; `None` reads to the end.
+        /// The exclusive end key; `None` if the scan reads up to the last key.
         high: Option<Vec<u8>>,
         /// Whether the scan returns the largest keys first.
         backward: bool,
@@ -50,7 +50,7 @@ pub enum Request {
     },
     /// Reads the value of a key, then sets it.
     ReadModifyWrite {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// The new value of the key.
         value: Vec<u8>,
@@ -58,7 +58,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns the kind under which the operation is counted.
+    /// Returns the kind of operation under which results count the request.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Get { .. } => Kind::Get,
@@ -71,7 +71,7 @@ impl Request {
         }
     }
 
-    /// Returns the operation of a command; `None` for a command that is no operation on keys.
+    /// Returns the operation of a command. `None` for a command that is not an operation on keys.
     pub fn of_command(command: Command) -> Option<Self> {
         Some(match command {
             Command::Get { key } => Self::Get { key },
@@ -86,8 +86,8 @@ impl Request {
         })
     }
 
-    /// Returns the text lines with the effect of this operation. `None` if the text form cannot express the operation:
-    /// a scan with a limit or without an end.
+    /// Returns text commands with the same effect as this operation. `None` if the text form cannot express the
+    /// operation, such as a scan with a limit or without an end.
     pub fn commands(&self) -> Option<Vec<Command>> {
         let (key, get) = match self {
             Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),

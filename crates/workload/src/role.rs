@@ -1,4 +1,4 @@
-//! A role of a phase: threads with a mix of their own, next to those of other roles.
+//! A role of a phase: threads that execute their own mix, while the threads of other roles execute other mixes.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -8,27 +8,28 @@ use crate::operation::Kind;
 use crate::rate::Rate;
 use crate::spelling::{Spelling, bounded, check_name, inside};
 
-/// One `[[phase.role]]`: the threads that execute one mix, at the same time as the threads of the other roles.
+/// One `[[phase.role]]` table: threads that execute one mix, at the same time as the threads of the other roles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Role {
-    /// The name, unique in its phase.
+    /// The name, unique in the phase.
     pub name: String,
-    /// The operations. A role without a number of operations and without a time ends when all others have ended.
+    /// The operations of the role. A role without a number of operations and without a time ends when all other
+    /// roles have ended.
     pub mixed: Mixed,
     /// The number of threads.
     pub threads: u32,
-    /// The rate of requests, over the threads of the role.
+    /// The rate of requests, summed over the threads of the role.
     pub rate: Rate,
 }
 
 impl Role {
-    /// Returns whether the role runs until all others have ended.
+    /// Returns whether the role runs until all other roles have ended.
     pub fn is_background(&self) -> bool {
         self.mixed.operations.is_none() && self.mixed.time_limit_ns.is_none()
     }
 
-    /// Returns the number of the role of a thread, and the position of the thread in it; `None` if the roles have fewer
-    /// threads.
+    /// Returns the number of a thread's role, and the thread's position among the threads of that role. `None` if
+    /// the roles have fewer threads.
     pub(crate) fn of_thread(roles: &[Self], thread: u32) -> Option<(usize, u32)> {
         let mut place = thread;
         for (number, role) in roles.iter().enumerate() {
@@ -40,10 +41,10 @@ impl Role {
         None
     }
 
-    /// Reads the roles of a phase.
+    /// Parses the roles of a phase.
     ///
     /// # Errors
-    /// The wrong key, as `role.writer.rate`.
+    /// Returns an error that names the invalid key, as in `role.writer.rate`.
     pub(crate) fn list_from_toml(list: Value, most_threads: u64) -> Result<Vec<Self>, ChoiceError> {
         let tables = match list {
             Value::Array(tables) if !tables.is_empty() => tables,
@@ -82,14 +83,14 @@ impl Role {
         let threads = bounded(&mut spelling, "threads", most_threads)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         if matches!(rate, Rate::Sustained(_)) {
-            let message = "rate: a search runs a whole phase at many rates; give a role a number";
+            let message = "rate: a search runs a whole phase at many rates; give the role a number of operations per second";
             return Err(ChoiceError::at("rate", message));
         }
         spelling.finish("a role")?;
         Ok(Self { name, mixed, threads, rate })
     }
 
-    /// Returns the role as TOML; it parses to an equal role.
+    /// Returns the role as TOML. The TOML parses to an equal role.
     pub(crate) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
@@ -99,7 +100,7 @@ impl Role {
         table
     }
 
-    /// Returns whether the operations of the role write.
+    /// Returns whether any operation of the role may write.
     pub(crate) fn writes(&self) -> bool {
         self.mixed.mix.writes()
     }
@@ -115,19 +116,20 @@ impl Role {
     }
 }
 
-/// Checks the rules that involve several roles.
+/// Checks the rules that apply to all roles of a phase together.
 fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> {
     if roles.iter().all(Role::is_background) {
-        let message = "role: every role runs until the others end; give one of them operations or seconds";
+        let message = "role: every role runs until the other roles end; give one role operations or seconds";
         return Err(ChoiceError::at("role", message));
     }
     let threads: u64 = roles.iter().map(|role| u64::from(role.threads)).sum();
     if threads > most_threads {
         let message =
-            format!("role: the roles have {threads} threads together; at most {most_threads} are possible");
+            format!("role: the roles have {threads} threads in total; the maximum is {most_threads}");
         return Err(ChoiceError::at("role", message));
     }
-    // Each key has one writer: new keys those that insert, existing keys the others.
+    // Each key needs a single writer. Roles that insert write the new keys, and roles that update write the existing
+    // keys.
     let does_both = |role: &&Role| role.inserts() && role.updates();
     let Some(both) = roles.iter().find(does_both) else { return Ok(()) };
     match roles.iter().find(|role| role.writes() && !does_both(role)) {
@@ -170,7 +172,7 @@ mod tests {
         let one = |rest: &str| format!("[[role]]\nname = \"a\"\n{rest}\n");
         let reader = one("mix = { get = 1 }\noperations = 9");
         for (text, key, message) in [
-            (one("mix = { get = 1 }"), "role", "every role runs until the others end"),
+            (one("mix = { get = 1 }"), "role", "every role runs until the other roles end"),
             ("role = 3".to_owned(), "role", "write [[phase.role]]"),
             (
                 one("mix = { get = 1 }\noperations = 9\nthread = 3"),
@@ -187,7 +189,7 @@ mod tests {
             (
                 one("mix = { get = 1 }\noperations = 9\nrate = { p99 = \"1ms\" }"),
                 "role.a.rate",
-                "give a role a number",
+                "give the role a number",
             ),
             (format!("{reader}{reader}"), "role.a.name", "two roles are called \"a\""),
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),

@@ -13,29 +13,29 @@ use crate::target::{Scan, Target, TargetError};
 use crate::values::Values;
 use types::{Direction, MergeOperator};
 
-/// Version of a key that is absent.
+/// Version number that marks a key as absent.
 const ABSENT: u32 = 0;
 
-/// The expected state of a store after the applied operations, with four bytes per key.
+/// The expected state of a store after the applied operations. The state needs four bytes per key.
 pub struct Shadow {
     format: Arc<dyn KeyFormat>,
     /// The live version of each key, or [`ABSENT`].
     versions: Vec<u32>,
     /// The values of the keys whose newest write is a merge.
     merged: HashMap<u64, Vec<u8>>,
-    /// The operator of merges. Without an operator, merges change nothing.
+    /// The merge operator of the store. Without an operator, merges change nothing.
     operator: Option<MergeOperator>,
-    /// The values of ascending ranges of versions.
+    /// The values of the versions, as ascending ranges of versions.
     eras: Vec<Era>,
     live_keys: u64,
     live_bytes: u64,
     order: Option<KeyOrder>,
     key: Vec<u8>,
-    /// Whether the store may have dropped any of its data.
+    /// Whether the store may have dropped data by its own rules.
     may_drop: bool,
 }
 
-/// The values of versions above `after`, up to the next era.
+/// The values of the versions above `after`, up to the versions of the next era.
 struct Era {
     after: u32,
     values: Arc<Values>,
@@ -44,18 +44,19 @@ struct Era {
 /// Result of a full comparison of a store with its expected state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreVerdict {
-    /// The entries of the store that were compared.
+    /// The number of entries of the store that were compared.
     pub entries: u64,
-    /// The entries that are unexpected, have another value, or are missing from a store that may not drop data.
+    /// The number of wrong entries. An entry is wrong if it is unexpected, has another value, or is missing from a
+    /// store that may not drop data.
     pub wrong: u64,
-    /// The entries that are missing from a store that may drop data.
+    /// The number of entries that are missing from a store that may drop data.
     pub dropped: u64,
-    /// Description of the first wrong entry.
+    /// Description of the first wrong entry, if an entry was wrong.
     pub first: Option<String>,
 }
 
 impl Shadow {
-    /// Creates the expected state of an empty store whose keys have this format.
+    /// Creates the expected state of an empty store. The keys of the store have this format.
     pub fn new(format: &Arc<dyn KeyFormat>) -> Self {
         Self {
             format: Arc::clone(format),
@@ -71,8 +72,8 @@ impl Shadow {
         }
     }
 
-    /// Converts to the expected state of a store that drops old data. For such a store a missing key is not a wrong
-    /// answer, but an older or deleted value is.
+    /// Converts to the expected state of a store that drops old data. In such a store, a missing key is not a wrong
+    /// answer, but an older or a deleted value is.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
@@ -94,12 +95,12 @@ impl Shadow {
         self.operator
     }
 
-    /// Returns whether the store may drop data by rule.
+    /// Returns whether the store may drop data by its own rules.
     pub fn may_drop(&self) -> bool {
         self.may_drop
     }
 
-    /// Announces the writes of `phase`, whose versions are above those of `from`.
+    /// Announces the writes of `phase`. The versions of these writes are above the versions of `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {
@@ -109,7 +110,7 @@ impl Shadow {
         self.versions.reserve(usize::try_from(from.keys).unwrap_or(0).saturating_sub(self.versions.len()));
     }
 
-    /// Applies one operation. Reads and the heads of groups change nothing.
+    /// Applies one operation to the expected state. Reads and the heads of groups change nothing.
     #[inline]
     pub fn apply(&mut self, operation: &Operation) {
         match operation.kind {
@@ -130,7 +131,7 @@ impl Shadow {
         }
     }
 
-    /// Merges the operand with this version into the value of a key.
+    /// Merges the operand that this version wrote into the value of a key.
     fn merge(&mut self, index: u64, version: u32) {
         let Some(operator) = self.operator else { return };
         let older = self.expected(KeyId::present(index));
@@ -140,7 +141,8 @@ impl Shadow {
         self.merged.insert(index, value);
     }
 
-    /// Deletes `count` keys from key `first` on. Only phases whose keys have the order of their indexes have range deletes.
+    /// Deletes the `count` keys that begin at key `first`. Range deletes are only allowed in phases whose keys sort
+    /// by their indexes.
     fn delete_range(&mut self, first: u64, count: u32) {
         let end = (first + u64::from(count)).min(self.versions.len() as u64);
         for index in first..end {
@@ -150,13 +152,13 @@ impl Shadow {
         }
     }
 
-    /// Returns the live version of key `index`; 0 if the key is absent.
+    /// Returns the live version of key `index`, or 0 if the key is absent.
     #[inline]
     pub fn version(&self, index: u64) -> u32 {
         self.versions.get(index as usize).copied().unwrap_or(ABSENT)
     }
 
-    /// Returns the expected value of `key`, or `None` if it must not be found.
+    /// Returns the expected value of `key`, or `None` if the key must be absent.
     pub fn expected(&self, key: KeyId) -> Option<&[u8]> {
         let version = if key.is_absent() { ABSENT } else { self.version(key.index()) };
         (version != ABSENT).then(|| self.value(key.index(), version))
@@ -167,7 +169,7 @@ impl Shadow {
         self.live_keys
     }
 
-    /// Returns the key and value bytes of all live keys in their live versions.
+    /// Returns the number of key and value bytes of all live keys, in their live versions.
     pub fn live_bytes(&self) -> u64 {
         self.live_bytes
     }
@@ -180,13 +182,13 @@ impl Shadow {
         }
     }
 
-    /// Returns the value or the operand that a version of a key wrote.
+    /// Returns the value or the merge operand that a version of a key wrote.
     pub(crate) fn written(&self, index: u64, version: u32) -> &[u8] {
         self.values(version).value(index, version)
     }
 
-    /// Passes the expected entries of a scan to `visit`, from key `start` on, inclusive. Returns false if the order of
-    /// so many keys is unknown.
+    /// Passes the entries that a scan from key `start` must return to `visit`. The key `start` is included. Returns
+    /// false if there are too many keys to know their order.
     pub(crate) fn range(
         &mut self,
         start: u64,
@@ -205,8 +207,8 @@ impl Shadow {
         true
     }
 
-    /// Passes the expected entry with the smallest key, or with the largest one if `backward`, to `visit`. Returns false
-    /// if the order of so many keys is unknown.
+    /// Passes the entry with the smallest key to `visit`, or the entry with the largest key if `backward`. Returns
+    /// false if there are too many keys to know their order.
     pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
@@ -217,8 +219,9 @@ impl Shadow {
         true
     }
 
-    /// Passes the expected entries of a scan from `low`, inclusive, to `high`, exclusive, to `visit`, from either end.
-    /// Returns false if the order of so many keys is unknown.
+    /// Passes the entries that a scan from `low` to `high` must return to `visit`. `low` is included, and `high` is
+    /// excluded. With `backward`, the scan begins at the largest key. Returns false if there are too many keys to
+    /// know their order.
     pub(crate) fn range_between(
         &mut self,
         low: &[u8],
@@ -238,7 +241,8 @@ impl Shadow {
         true
     }
 
-    /// Passes at most `limit` live entries in the given positions to `visit`, from either end.
+    /// Passes at most `limit` live entries at the given positions to `visit`, from the first or from the last
+    /// position.
     fn visit(
         &mut self,
         mut places: Range<u64>,
@@ -262,10 +266,10 @@ impl Shadow {
         self.key = key;
     }
 
-    /// Reads all of `target` and compares every entry with the expected one.
+    /// Reads all entries of `target`, and compares every entry with the expected entry.
     ///
     /// # Errors
-    /// The error of the store, or too many keys of an unordered format to sort.
+    /// Returns the error of the store, or an error if there are too many keys to sort.
     pub fn verify(&mut self, target: &dyn Target) -> Result<StoreVerdict, TargetError> {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
@@ -290,7 +294,7 @@ impl Shadow {
                 }
                 pending = expected.next();
             } else {
-                verdict.complain(|| format!("key {} should not be there", dsl::token(key)));
+                verdict.complain(|| format!("key {} must not exist", dsl::token(key)));
             }
         })?;
         while pending.is_some() {
@@ -331,22 +335,22 @@ impl Shadow {
         &era.expect("begin was called before the writes of a phase").values
     }
 
-    /// Ensures that the order of the first `keys` keys is known. Returns false if the order cannot be known.
+    /// Ensures that the order of the first `keys` keys is known. Returns false if there are too many keys to sort.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
-            // With some spare keys, so that added keys do not cause a sort each time.
+            // The order has room for more keys, so that not every added key causes another sort.
             self.order = KeyOrder::new(&*self.format, keys + keys / 4);
         }
         self.order.is_some()
     }
 }
 
-/// Returns the next position from either end.
+/// Returns the next position, from the first or from the last position.
 fn next(places: &mut Range<u64>, backward: bool) -> Option<u64> {
     if backward { places.next_back() } else { places.next() }
 }
 
-/// Iterator over the expected live keys, in key order.
+/// Iterator over the live keys that the store must contain, in key order.
 struct Expected<'a> {
     shadow: &'a Shadow,
     place: u64,
@@ -354,7 +358,7 @@ struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Advances to the next live key, encodes the key, and returns its version.
+    /// Advances to the next live key, encodes that key, and returns its version.
     fn next(&mut self) -> Option<u32> {
         let keys = self.shadow.versions.len() as u64;
         let order = self.shadow.order.as_ref().expect("the keys were sorted");
@@ -370,7 +374,7 @@ impl Expected<'_> {
         None
     }
 
-    /// Returns the index of the encoded key.
+    /// Returns the index of the key that was encoded last.
     fn index(&self) -> u64 {
         let order = self.shadow.order.as_ref().expect("the keys were sorted");
         let keys = self.shadow.versions.len() as u64;

@@ -1,19 +1,19 @@
-//! The share of one thread in the operations and keys of its phase.
+//! The share of one thread in the operations and the keys of its phase.
 
 use crate::role::Role;
 
 /// The share of one thread in the work of its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadShare {
-    /// The position among the threads of the same mix.
+    /// The position of the thread among the threads that execute the same mix, from 0.
     pub(crate) place: u32,
-    /// The number of threads of the same mix.
+    /// The number of threads that execute the same mix.
     pub(crate) of: u32,
     /// The keys that the thread may write; `None` for a thread that only reads.
     pub(crate) owned: Option<Ownership>,
 }
 
-/// The keys that only one thread writes: those of some range whose index has the remainder `rank` modulo `of`.
+/// The keys that only one thread writes. The index of such a key is in `range`, and is `rank` modulo `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ownership {
     pub(crate) rank: u32,
@@ -21,18 +21,18 @@ pub(crate) struct Ownership {
     pub(crate) range: OwnedRange,
 }
 
-/// A range of keys by their age.
+/// A set of keys that several threads divide among themselves, by the age of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnedRange {
     All,
-    /// The keys that exist when the phase begins.
+    /// The keys that exist at the start of the phase.
     Existing,
     /// The keys that the phase adds.
     Added,
 }
 
 impl Ownership {
-    /// Returns whether the thread writes the key, in a phase that begins with `existing` keys.
+    /// Returns whether the thread may write `key`, in a phase that starts with `existing` keys.
     pub(crate) fn has(self, key: u64, existing: u64) -> bool {
         let is_in_range = match self.range {
             OwnedRange::All => true,
@@ -44,16 +44,16 @@ impl Ownership {
 }
 
 impl ThreadShare {
-    /// Returns the share of a thread of a phase whose `threads` threads do the same work.
+    /// Returns the share of a thread of a phase in which all `threads` threads do the same work.
     pub(crate) fn equal(thread: u32, threads: u32) -> Self {
         let owned = Ownership { rank: thread, of: threads, range: OwnedRange::All };
         Self { place: thread, of: threads, owned: Some(owned) }
     }
 
-    /// Returns the number of the role of a thread, and the share of the thread; `None` if the roles have fewer threads.
+    /// Returns the number of a thread's role, and the thread's share. `None` if the roles have fewer threads.
     ///
-    /// New keys are shared by the threads that add keys, and existing keys by the threads that overwrite or delete.
-    /// Roles that do both share all keys.
+    /// The threads that add keys divide the new keys among themselves. The threads that overwrite or delete divide
+    /// the existing keys. If a role both adds and overwrites or deletes, its threads divide all keys.
     pub(crate) fn of_role(roles: &[Role], thread: u32) -> Option<(usize, Self)> {
         let (number, place) = Role::of_thread(roles, thread)?;
         let role = &roles[number];
@@ -87,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Tests that each key that anyone writes has one writer, and that readers write nothing.
+    /// Tests that exactly one thread may write each key that any thread may write, and that readers write nothing.
     #[test]
     fn every_written_key_has_one_writer() {
         for mixes in [

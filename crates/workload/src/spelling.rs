@@ -1,13 +1,13 @@
-//! Reader of a TOML table, one key at a time, so that an error names the wrong key.
+//! Parser for a TOML table that reads one key at a time. An error of the parser names the wrong key.
 
 use catalog::{ChoiceError, Count, Time, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// Takes values out of a table by key. Keys that remain are rejected.
+/// A table whose keys are removed one by one. Keys that remain at the end are errors.
 pub(crate) struct Spelling {
     table: Table,
-    /// Every key that was read, so every valid key.
+    /// Every key that the parser has read so far. At the end, these are all valid keys.
     known: Vec<&'static str>,
 }
 
@@ -16,13 +16,13 @@ impl Spelling {
         Self { table, known: Vec::new() }
     }
 
-    /// Removes and returns the value of `key`, if present.
+    /// Removes and returns the value of `key`, if the key is present.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<Value> {
         self.known.push(key);
         self.table.remove(key)
     }
 
-    /// Removes the value of `key` and parses it as a `T`, if present.
+    /// Removes the value of `key` and parses it as a `T`, if the key is present.
     pub(crate) fn read<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Option<T>, ChoiceError> {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
@@ -32,7 +32,8 @@ impl Spelling {
         self.table.contains_key(key)
     }
 
-    /// Rejects `key` with `reason` if present. The error about unknown keys does not list this key as valid.
+    /// Returns an error with `reason` if `key` is present. The error about unknown keys does not list this key as
+    /// valid.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),
@@ -40,7 +41,7 @@ impl Spelling {
         }
     }
 
-    /// Rejects a key that is similar to one of `names` if none of `names` is present.
+    /// Returns an error if a key resembles one of `names`, and none of `names` is present.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
         let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
         match keys.find(|(_, hint)| !hint.is_empty()) {
@@ -52,7 +53,7 @@ impl Spelling {
         }
     }
 
-    /// Rejects any key that was not read.
+    /// Returns an error if a key was not read.
     pub(crate) fn finish(self, place: &str) -> Result<(), ChoiceError> {
         let Some(wrong) = self.table.keys().next() else {
             return Ok(());
@@ -68,7 +69,7 @@ pub(crate) fn read<T: DeserializeOwned>(key: &str, value: &Value) -> Result<T, C
     read_value(value, Value::try_into).map_err(|message| ChoiceError::at(key, format!("{key}: {message}")))
 }
 
-/// Parses a finite number. TOML may write the number without a decimal point.
+/// Parses a finite number. In TOML, the number may have no decimal point.
 pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let number = match value {
         Value::Integer(number) => *number as f64,
@@ -85,7 +86,7 @@ pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// Reads a count from 1 to `most`.
+/// Parses a count from 1 to `most`.
 pub(crate) fn bounded(
     spelling: &mut Spelling,
     key: &'static str,
@@ -101,7 +102,7 @@ pub(crate) fn bounded(
     }
 }
 
-/// Reads the length of a phase in nanoseconds from `seconds`: `30`, `0.5` or `"30s"`.
+/// Reads the duration of a phase from the key `seconds`, such as `30`, `0.5` or `"30s"`. Returns nanoseconds.
 pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
     let nanoseconds = match spelling.take("seconds") {
         None => return Ok(None),
@@ -109,18 +110,18 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
         Some(seconds) => (number("seconds", &seconds)?.max(0.0) * 1e9) as u64,
     };
     if nanoseconds == 0 {
-        return Err(ChoiceError::at("seconds", "seconds is 0 or less; it must be above 0"));
+        return Err(ChoiceError::at("seconds", "seconds must be above 0"));
     }
     Ok(Some(nanoseconds))
 }
 
-/// Checks a name, which occurs in results, in paths such as `phase.load.threads`, and in file names.
+/// Checks a name. Names occur in results, in paths such as `phase.load.threads`, and in file names.
 pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ChoiceError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(plain) {
         return Ok(());
     }
-    let message = format!("name is \"{name}\"; {of} has a name of letters, digits, - and _");
+    let message = format!("name is \"{name}\"; the name of {of} may have only letters, digits, - and _");
     Err(ChoiceError::at("name", message))
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// Prefixes the key of an error in the table at `key`: `theta` becomes `keys.theta`.
+/// Adds the name of the table to the key of an error: `theta` in the table `keys` becomes `keys.theta`.
 pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     let path = match error.key {
         Some(inner) => format!("{key}.{inner}"),
@@ -143,7 +144,7 @@ pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     ChoiceError { key: Some(path), message: error.message }
 }
 
-/// Returns `did you mean …; ` if one of `names` is similar to `wrong`, else an empty string.
+/// Returns the text `did you mean …; ` if one of `names` resembles `wrong`, else an empty text.
 fn closest(wrong: &str, names: &[&str]) -> String {
     names
         .iter()

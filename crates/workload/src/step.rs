@@ -1,10 +1,10 @@
-//! Steps on the store between operations: `step = "flush"`.
+//! Steps on the store between operations, such as `step = "flush"`.
 
 use catalog::{ChoiceError, suggestion};
 
 use crate::spelling::Spelling;
 
-/// The keys of phases with operations, none of which a step reads.
+/// The keys of a phase with operations. A phase with a step must not have these keys.
 const OF_OPERATIONS: [&str; 14] = [
     "insert",
     "replay",
@@ -22,31 +22,31 @@ const OF_OPERATIONS: [&str; 14] = [
     "warm_up",
 ];
 
-/// A step on the store between operations. A separate phase runs and times the step.
+/// A step on the store between operations. Each step has its own phase, and the time of the step is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreStep {
-    /// Writes the memtables to storage.
+    /// Flushes all memtables to storage.
     Flush,
-    /// Compacts the whole store, as far as the engine's compaction can.
+    /// Compacts the whole store, as far as the engine supports such a compaction.
     Compact,
     /// Waits until no flush and no compaction is running or due.
     Settle,
     /// Closes the store and opens it again.
     Reopen,
-    /// Makes a copy of the store in another folder, which is compared with the expected content and removed.
+    /// Copies the store to another folder. The copy is compared with the expected content, and then removed.
     Checkpoint,
     /// Evicts the files of the store from the page cache.
     DropCaches,
-    /// Waits for a number of nanoseconds.
+    /// Waits for this number of nanoseconds.
     Sleep(u64),
 }
 
 impl StoreStep {
-    /// The names of all steps, in the order of documents.
+    /// The names of all steps, in the order of the documentation.
     const NAMES: [&'static str; 7] =
         ["flush", "compact", "settle", "reopen", "checkpoint", "drop_caches", "sleep"];
 
-    /// Returns the name in TOML, which is also the operation of its rows in results.
+    /// Returns the name of the step in TOML. Results use the same name as the operation of the step.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flush => "flush",
@@ -59,21 +59,22 @@ impl StoreStep {
         }
     }
 
-    /// Returns whether the step needs files on storage of the operating system.
+    /// Returns whether the step needs a store with files on a file system.
     pub fn needs_files(self) -> bool {
         matches!(self, Self::Reopen | Self::Checkpoint | Self::DropCaches)
     }
 
-    /// Returns whether the step changes the files of a store, so that a fixture may have it.
+    /// Returns whether the files of the store contain the effect of the step. Only then may a fixture have the step.
     pub fn is_kept_in_files(self) -> bool {
         matches!(self, Self::Flush | Self::Compact | Self::Settle)
     }
 
-    /// Reads `step`, and `seconds` of a sleep; rejects the keys of operations. `None` for a phase without a step.
+    /// Reads the keys `step` and `seconds`. Returns an error if a phase with a step has keys for operations. `None`
+    /// for a phase without a step.
     pub(crate) fn from_spelling(spelling: &mut Spelling) -> Result<Option<Self>, ChoiceError> {
         let Some(name) = spelling.read::<String>("step")? else { return Ok(None) };
         for key in OF_OPERATIONS {
-            spelling.forbid(key, "a step runs no operations; give them a phase of their own")?;
+            spelling.forbid(key, "a step runs no operations; put the operations into a separate phase")?;
         }
         let step = match name.as_str() {
             "flush" => Self::Flush,
@@ -83,7 +84,12 @@ impl StoreStep {
             "checkpoint" => Self::Checkpoint,
             "drop_caches" => Self::DropCaches,
             "sleep" => {
-                let missing = || ChoiceError::at("seconds", "a sleep has a length: seconds = \"5s\"");
+                let missing = || {
+                    ChoiceError::at(
+                        "seconds",
+                        "seconds is missing; set the length of the sleep, such as seconds = \"5s\"",
+                    )
+                };
                 return Ok(Some(Self::Sleep(crate::spelling::seconds(spelling)?.ok_or_else(missing)?)));
             }
             other => {
@@ -95,7 +101,7 @@ impl StoreStep {
                 ));
             }
         };
-        spelling.forbid("seconds", "only a sleep has a length; every other step lasts until it is done")?;
+        spelling.forbid("seconds", "only a sleep has a length; remove seconds")?;
         Ok(Some(step))
     }
 }
@@ -133,7 +139,11 @@ mod tests {
         }
         for (text, key, message) in [
             ("step = \"flsh\"", "step", "did you mean \"flush\"? Valid: flush, compact, settle"),
-            ("step = \"sleep\"", "seconds", "a sleep has a length: seconds = \"5s\""),
+            (
+                "step = \"sleep\"",
+                "seconds",
+                "seconds is missing; set the length of the sleep, such as seconds = \"5s\"",
+            ),
             ("step = \"sleep\"\nseconds = 0", "seconds", "must be above 0"),
             ("step = \"compact\"\nseconds = 1", "seconds", "only a sleep has a length"),
             ("step = \"flush\"\nsize = 1", "size", "a step has no \"size\"; Valid: name, step"),

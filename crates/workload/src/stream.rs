@@ -1,10 +1,10 @@
-//! The operations of one thread of a phase, generated one batch at a time.
+//! The operations of one thread of a phase. The operations are generated one batch at a time.
 //!
-//! Each key has only one writing thread, so that every answer can be checked. With T threads, a load assigns its
+//! Only one thread writes each key, so that every answer can be checked. With T threads, a load assigns its
 //! positions to the threads round-robin. In a mixed phase, thread t writes only keys whose index is t modulo T. If a
-//! write draws another thread's key, it draws again. Reads access any key. The versions of a key therefore rise in the
-//! order of its writer's operations. The last version is known after the phase, for every interleaving of the threads.
-//! With one thread, every answer is known exactly.
+//! write draws a key of another thread, the thread draws again. Reads may access any key. The versions of a key
+//! therefore increase in the order of the writer's operations. After the phase, the last version of each key is
+//! known for every interleaving of the threads. With one thread, every answer is known exactly.
 
 mod load;
 mod mixed;
@@ -21,10 +21,11 @@ use load::LoadStream;
 use mixed::MixedStream;
 
 impl PhasePlan {
-    /// Returns the streams of all threads for a store that earlier phases left at `from`. Returns no streams if the
-    /// phase replays recorded operations or takes a step.
+    /// Returns the streams of all threads, for a store with the keys and versions of `from`. A phase that replays
+    /// recorded operations or executes a step has no streams.
     ///
-    /// Equal plans and extents give equal streams, so that executed operations can be generated again off the clock.
+    /// Equal plans and extents give equal streams. The executed operations can therefore be generated again after
+    /// the run.
     pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         match self.work {
             PlannedWork::Replay(_) | PlannedWork::Step => Vec::new(),
@@ -32,8 +33,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the streams for the measured run. The streams of a phase with a warm-up are endless, because the length
-    /// of the warm-up is unknown beforehand.
+    /// Returns the streams for the measured run. The length of a warm-up is unknown beforehand, so the streams of a
+    /// phase with a warm-up are endless.
     pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         let mut streams = self.streams(from);
         if self.phase.before.warm_up.is_some() {
@@ -42,8 +43,8 @@ impl PhasePlan {
         streams
     }
 
-    /// Returns the extent after all operations of the phase, and generates the streams once to find it. For a phase
-    /// without a known end, returns `from`.
+    /// Returns the keys and versions after all operations of the phase. Generates all operations of the phase to
+    /// find them. If the number of operations is unknown, returns `from`.
     pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
         if self.operations().is_none() {
             return from;
@@ -59,11 +60,12 @@ impl PhasePlan {
 
 /// The stream of operations of one thread.
 ///
-/// A stream is a function of the plan, the thread, and the extent at its start.
+/// A stream depends only on the plan, on the number of the thread, and on the keys and versions at the start of the
+/// phase.
 pub struct Stream {
     phase: Arc<PhasePlan>,
     thread: u32,
-    /// The keys that the thread writes, of a phase that begins with `existing` keys.
+    /// The keys that the thread may write. The phase begins with `existing` keys.
     owned: Option<Ownership>,
     existing: u64,
     work: StreamWork,
@@ -96,12 +98,13 @@ impl Stream {
         }
     }
 
-    /// Returns the number of the thread of the stream.
+    /// Returns the number of the thread that executes the stream.
     pub fn thread(&self) -> u32 {
         self.thread
     }
 
-    /// Returns the number of remaining operations, if the stream has a known end. A group is one operation.
+    /// Returns the number of remaining operations, if the stream has a known end. A group with all its members is
+    /// one operation.
     pub fn remaining(&self) -> Option<u64> {
         match &self.work {
             StreamWork::Load(load) => Some(load.remaining()),
@@ -109,8 +112,8 @@ impl Stream {
         }
     }
 
-    /// Replaces the content of `batch` with at most `limit` further operations and returns their number. A group with
-    /// all its members counts as one operation. 0 means that the stream has ended.
+    /// Replaces the content of `batch` with at most `limit` new operations, and returns their number. A group with
+    /// all its members counts as one operation. If the result is 0, the stream has ended.
     pub fn fill(&mut self, batch: &mut Batch, limit: usize) -> usize {
         batch.clear();
         let filled = match &mut self.work {
@@ -121,7 +124,7 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that this thread has reserved, used or not.
+    /// Returns the keys and versions that this thread has reserved, whether or not it used them.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),

@@ -1,4 +1,5 @@
-//! Searches for the highest rate that a store sustains, within bounds and for an objective that defines "sustained".
+//! Search for the highest rate that a store sustains. The search has a lowest and a highest rate, and an objective
+//! that defines when a rate is sustained.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
@@ -8,34 +9,35 @@ use crate::spelling::{Spelling, number};
 /// Maximum operations per second: one per nanosecond, which is the resolution of the clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// Finest relative difference between rates: the search needs a probe for every halving of the difference.
+/// Smallest relative difference between rates that a search may request. Each halving of the difference costs one
+/// more probe.
 const LEAST_WITHIN: f64 = 0.001;
 
-/// The highest rate that meets an objective, between two bounds.
+/// The settings of a search for the highest rate that meets an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sustained {
-    /// The objective that must be met at a rate.
+    /// The objective that a sustained rate must meet.
     pub objective: Objective,
-    /// The lowest rate that is tried, in operations per second.
+    /// The lowest rate that the search tries, in operations per second.
     pub from: f64,
-    /// The highest rate that is tried, in operations per second.
+    /// The highest rate that the search tries, in operations per second.
     pub to: f64,
-    /// Maximum relative difference of the found rate from the lowest rate that fails.
+    /// Maximum relative difference between the returned rate and the lowest rate that fails.
     pub within: f64,
 }
 
-/// Conditions for a rate to be sustained.
+/// Conditions that a sustained rate must meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
     /// Maximum 99th percentile of the response time, in nanoseconds.
     pub p99_ns: u64,
-    /// Maximum write stall time in a probe, in nanoseconds, if limited.
+    /// Maximum write stall time in a probe, in nanoseconds; `None` for no limit.
     pub stalls_ns: Option<u64>,
-    /// Maximum number of runs in level 0 at any time, if limited.
+    /// Maximum number of runs in level 0 at any time; `None` for no limit.
     pub level0_runs: Option<u64>,
 }
 
-/// Result of a probe, with the values that an objective limits.
+/// Result of a probe: a measurement at one rate. Contains the values that an objective limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
     /// The 99th percentile of the response time, in nanoseconds.
@@ -47,7 +49,8 @@ pub struct Probed {
 }
 
 impl Objective {
-    /// Returns the name of the first unmet part of the objective; `None` if all are met.
+    /// Returns the name of the first condition that the probe does not meet. `None` if the probe meets all
+    /// conditions.
     pub fn missed(&self, probed: &Probed) -> Option<&'static str> {
         if probed.p99_ns > self.p99_ns {
             Some("p99")
@@ -65,7 +68,7 @@ impl Sustained {
     /// Reads `{ p99 = "1ms", from = 1_000, to = 1_000_000, within = 0.05, stalls = "0s", level0_runs = 8 }`.
     ///
     /// # Errors
-    /// The wrong key.
+    /// Returns an error that names the invalid key.
     pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let p99 = spelling.read::<Time>("p99")?;
@@ -77,7 +80,7 @@ impl Sustained {
         let level0_runs = spelling.read::<Count>("level0_runs")?.map(|count| count.0);
         spelling.finish("a searched rate")?;
         let Some(p99) = p99 else {
-            let message = "a searched rate has an objective: rate = { p99 = \"1ms\" }";
+            let message = "p99 is missing; a rate search needs this limit, such as rate = { p99 = \"1ms\" }";
             return Err(ChoiceError::at("p99", message));
         };
         if p99.0 == 0 {
@@ -86,7 +89,7 @@ impl Sustained {
         }
         if !(from >= 1.0 && from < to) {
             let message =
-                format!("from is {from} and to is {to}; from must be at least 1, and to must be above it");
+                format!("from is {from} and to is {to}; from must be at least 1, and to must be above from");
             return Err(ChoiceError::at("from", message));
         }
         if to > MOST_PER_SECOND {
@@ -117,18 +120,18 @@ impl Sustained {
         table
     }
 
-    /// Returns the maximum number of probes, if no rate has to be tried again.
+    /// Returns the maximum number of probes of a search in which no rate is tried twice.
     pub fn most_probes(&self) -> u32 {
         let halvings = ((self.to / self.from).ln() / self.within.ln_1p()).log2().ceil();
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. `sustains` probes a rate. The probe returns its result and the missed
-    /// part of the objective. The search bisects the logarithms of rates, because rates differ by factors. A failing
-    /// rate is tried once more, because a single disturbance of the machine is not a limit of the store.
+    /// Searches for the highest sustained rate. `sustains` probes a rate, and returns the result and the condition
+    /// that the rate misses. Rates differ by factors, so the search bisects the logarithms of rates. A rate that
+    /// fails is tried a second time, because a single disturbance of the machine is not a limit of the store.
     ///
     /// # Errors
-    /// Any error of `sustains`.
+    /// Returns the error of `sustains`.
     pub fn search<T, E>(
         &self,
         mut sustains: impl FnMut(f64) -> Result<(T, Option<&'static str>), E>,
@@ -147,7 +150,7 @@ impl Sustained {
             } else {
                 (high, found.limit) = (Some(rate), missed);
             }
-            // If even the lowest rate fails, its probe is the result.
+            // If even the lowest rate fails, the probe of the lowest rate is the result.
             if missed.is_none() || found.best.is_none() {
                 found.best = Some(outcome);
             }
@@ -155,7 +158,8 @@ impl Sustained {
         Ok(found)
     }
 
-    /// Returns the rate to try if `low` is sustained and `high` fails; `None` if the two are close enough.
+    /// Returns the rate between the sustained rate `low` and the failed rate `high`. `None` if the two rates are
+    /// close enough.
     fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         match (low, high) {
             (None, None) => Some(self.from),
@@ -170,13 +174,13 @@ impl Sustained {
 /// The result of a search for the highest sustained rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SustainedRate<T> {
-    /// The highest rate that holds; `None` if even the lowest rate fails.
+    /// The highest rate that meets the objective; `None` if even the lowest rate fails.
     pub rate: Option<f64>,
-    /// The probe of that rate, or of the lowest rate if none holds.
+    /// The probe of that rate; the probe of the lowest rate if no rate meets the objective.
     pub best: Option<T>,
-    /// The unmet part of the objective at the lowest rate that fails; `None` if the highest rate holds.
+    /// The condition that the lowest failing rate misses. `None` if even the highest rate meets the objective.
     pub limit: Option<&'static str>,
-    /// The number of probes.
+    /// The number of probes of the search.
     pub probes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The interface to a store, as small as a workload needs it.
+//! The interface to a store, with only the calls that a workload needs.
 
 mod model;
 mod noop;
@@ -13,43 +13,44 @@ pub use noop::NoOp;
 /// Any error of a store.
 pub type TargetError = Box<dyn Error + Send + Sync>;
 
-/// An ordered key-value store under test; all methods may be called from many threads at once.
+/// An ordered key-value store under test. Many threads may call all methods at the same time.
 pub trait Target: Send + Sync {
-    /// Sets the value of `key` to `value`, whether or not it exists.
+    /// Sets the value of `key` to `value`, whether or not the key exists.
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError>;
 
     /// Appends the value of `key` to `value` and returns true, or returns false if the key is absent.
     fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError>;
 
-    /// Deletes `key`, whether or not it exists.
+    /// Deletes `key`, whether or not the key exists.
     fn delete(&self, key: &[u8]) -> Result<(), TargetError>;
 
-    /// Merges `operand` into the value of `key` with the merge operator of the store. A missing value equals an empty
-    /// value. `None` means that the store has no such call or no merge operator, and nothing was done.
+    /// Merges `operand` into the value of `key` with the merge operator of the store. A missing value counts as an
+    /// empty value. `None` means that the store has no such call or no merge operator, and did nothing.
     fn merge(&self, _key: &[u8], _operand: &[u8]) -> Option<Result<(), TargetError>> {
         None
     }
 
-    /// Sets the value of `key` if the key is absent, in one atomic step, and returns whether the value was set. `None` means
-    /// that the store has no such call, and nothing was done.
+    /// Sets the value of `key` if the key is absent, in one atomic step. Returns whether the value was set. `None`
+    /// means that the store has no such call, and did nothing.
     fn put_if_absent(&self, _key: &[u8], _value: &[u8]) -> Option<Result<bool, TargetError>> {
         None
     }
 
-    /// Deletes all keys from `low`, inclusive, to `high`, exclusive, in one atomic step. `low` is below `high`. `None`
-    /// means that the store has no such call, and nothing was done.
+    /// Deletes all keys from `low` to `high` in one atomic step. `low` is included, and `high` is excluded. `low` is
+    /// below `high`. `None` means that the store has no such call, and did nothing.
     fn delete_range(&self, _low: &[u8], _high: &[u8]) -> Option<Result<(), TargetError>> {
         None
     }
 
-    /// Passes the entries that `scan` requests to `visit`, from one consistent snapshot, and returns their number.
+    /// Passes the entries that `scan` requests to `visit`, and returns the number of entries. All entries are from
+    /// one consistent snapshot.
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError>;
 
-    /// Applies all `writes` in one atomic step. The last of several writes to a key counts.
+    /// Applies all `writes` in one atomic step. If several writes have the same key, the last write wins.
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError>;
 
-    /// Passes the position of every key in `keys` to `visit`, in any order. Each position comes with the value, or with
-    /// `None` if the key is absent.
+    /// Reads several keys. For each key, passes the key's position in `keys` and the value to `visit`, in any order.
+    /// The value is `None` if the key is absent.
     fn multi_get(
         &self,
         keys: &[&[u8]],
@@ -58,20 +59,20 @@ pub trait Target: Send + Sync {
         get_one_by_one(self, keys, visit)
     }
 
-    /// Flushes memtables to storage, and returns when they are written.
+    /// Flushes all memtables, and returns when they are on storage.
     fn flush(&self) -> Result<(), TargetError>;
 
-    /// Waits until no background work (flushes, compactions) remains.
+    /// Waits until no flush and no compaction is running or due.
     fn settle(&self) -> Result<(), TargetError>;
 
-    /// Makes all writes durable and stops background work. No call follows `close`.
+    /// Makes all writes durable and stops background work. No other call may follow `close`.
     fn close(&self) -> Result<(), TargetError>;
 }
 
-/// Implements a multi-get with one get per key, for a store without multi-gets.
+/// Executes a multi-get as one get per key, for a store without multi-gets.
 ///
 /// # Errors
-/// The error of the store.
+/// Returns the error of the store.
 pub fn get_one_by_one<T: Target + ?Sized>(
     target: &T,
     keys: &[&[u8]],
@@ -86,14 +87,14 @@ pub fn get_one_by_one<T: Target + ?Sized>(
     Ok(())
 }
 
-/// The entries that a scan reads: at most `limit` entries with `low <= key < high`.
+/// The settings of a scan, which reads at most `limit` entries with `low <= key < high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scan<'a> {
-    /// The smallest key; the empty key is below all others.
+    /// The smallest key. The empty key is below all other keys.
     pub low: &'a [u8],
-    /// The exclusive end key; `None` reads to the end.
+    /// The exclusive end key; `None` if the scan reads up to the last key.
     pub high: Option<&'a [u8]>,
-    /// Whether the scan returns the smallest keys first, up to the limit, or the largest.
+    /// Whether the scan begins at the smallest key or at the largest key.
     pub direction: Direction,
     /// The maximum number of entries.
     pub limit: usize,
@@ -104,14 +105,14 @@ pub struct Scan<'a> {
 pub enum Write<'a> {
     /// Sets the value of a key.
     Put {
-        /// The key.
+        /// The key of the operation.
         key: &'a [u8],
         /// New value of the key.
         value: &'a [u8],
     },
     /// Deletes a key.
     Delete {
-        /// The key.
+        /// The key of the operation.
         key: &'a [u8],
     },
 }

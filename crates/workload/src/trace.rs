@@ -1,4 +1,4 @@
-//! Traces: files of recorded operations, replayed in recorded order.
+//! Traces: files of recorded operations. A replay executes the operations in recorded order.
 
 mod arc;
 mod cachelib;
@@ -38,7 +38,7 @@ pub use record::{TraceOperation, TraceRecord};
 pub use recording::{Accesses, Recording};
 pub(crate) use text::KIND as TEXT;
 
-/// All readers of traces. The first is the default. The order is that in which they are asked to recognise a file.
+/// All trace readers. The first reader is the default. Readers try to recognise a file in this order.
 pub static TRACES: Catalog<dyn TraceReader> = Catalog::new(
     catalog::origin!(),
     "trace",

@@ -10,7 +10,7 @@ use toml::Value;
 
 use crate::length::LengthDistribution;
 
-/// All distributions of value sizes, in bytes. The first is the default.
+/// All distributions of value sizes, in bytes. The first distribution is the default.
 pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "value",
@@ -21,10 +21,11 @@ pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
 /// Specification of values: `{ kind = "fixed", bytes = 100, compressible = 0.5 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueSpec {
-    /// The distribution of sizes, one of [`SIZES`].
+    /// The distribution of sizes, which is one of [`SIZES`].
     pub size: Choice,
-    /// The fraction of a value's bytes that a fast compressor saves: 0 for random bytes, 0.5 by default. Values below
-    /// 100 bytes compress less than requested, because each value keeps eight bytes that distinguish it.
+    /// The fraction of a value's bytes that a fast compressor saves: 0 for random bytes, 0.5 by default. Values
+    /// below 100 bytes compress less than requested, because eight bytes of each value make the value
+    /// distinguishable.
     pub compressible: f64,
 }
 
@@ -38,7 +39,7 @@ impl ValueSpec {
     /// Reads a kind, a label, or a table with `kind`, its parameters and `compressible`.
     ///
     /// # Errors
-    /// The wrong key.
+    /// Returns an error that names the invalid key.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let mut spec = Self::default();
         let mut sizes = value.clone();

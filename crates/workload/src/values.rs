@@ -1,5 +1,5 @@
-//! Values computed from key and version only, so that a value costs nothing to generate and can be checked without
-//! being stored.
+//! Values that are computed from only the key and the version. A value therefore takes almost no time to generate,
+//! and a check needs no stored copy.
 
 use catalog::ChoiceError;
 use types::avalanche;
@@ -10,10 +10,10 @@ use crate::pool::Pool;
 use crate::random::{Concern, fold, sub_seed};
 use crate::value::{SIZES, ValueSpec};
 
-/// The values of a run under one specification.
+/// The values of a run with one specification.
 ///
-/// Two versions of more than eight bytes are equal with a probability of about 10⁻⁵. Few wrong answers therefore remain
-/// undetected, and every kind of wrong answer is detected sooner or later.
+/// Two versions of a value of more than eight bytes are equal with a probability of about 10⁻⁵. Few wrong answers
+/// therefore remain undetected, and an error that repeats is detected sooner or later.
 pub struct Values {
     pool: Pool,
     sizes: Sizes,
@@ -23,21 +23,21 @@ pub struct Values {
 
 /// Source of the sizes.
 enum Sizes {
-    /// All sizes are equal, so nothing is drawn.
+    /// All values have this size, so no random number is drawn.
     Fixed(u32),
     Drawn(Box<dyn LengthDistribution>),
 }
 
 impl Values {
-    /// Creates the values of `spec` in a run with this seed.
+    /// Creates the values of `spec` in a run with the seed `seed`.
     ///
     /// # Errors
-    /// If the distribution of sizes cannot be built.
+    /// Returns an error if the distribution of sizes cannot be built.
     pub fn new(spec: &ValueSpec, seed: u64) -> Result<Self, ChoiceError> {
         let sizes = SIZES.build(&spec.size)?;
         let seeds = |concern| {
             let seed = sub_seed(seed, concern, "", 0);
-            // A multiplier must not be 0, nor become 0 for a small index or version.
+            // A multiplier must not be 0, and must not become 0 for a small index or version.
             [seed | 1 << 63, avalanche(seed) | 1 << 63]
         };
         let longest = sizes.max();
@@ -49,15 +49,16 @@ impl Values {
         Ok(Self { pool, sizes, bytes_seed, size_seed })
     }
 
-    /// Returns the position of the value of a version of a key. [`slice`](Self::slice) takes this position.
+    /// Returns the position of the value that a version of a key has. [`slice`](Self::slice) returns the bytes at
+    /// this position.
     #[inline]
     pub fn locate(&self, index: u64, version: u32) -> Span {
         let offset = self.pool.start(identity(self.bytes_seed, index, version));
         Span { offset, bytes: self.bytes(index, version) }
     }
 
-    /// Returns the result of [`locate`](Self::locate) if `wanted`, else a position without bytes. Needs no branch if
-    /// all values have one size.
+    /// Returns the result of [`locate`](Self::locate) if `wanted` is true, else a position without bytes. If all
+    /// values have one size, the function has no branch.
     #[inline]
     pub(crate) fn locate_if(&self, wanted: bool, index: u64, version: u32) -> Span {
         match &self.sizes {
@@ -70,7 +71,7 @@ impl Values {
         }
     }
 
-    /// Returns the size in bytes of the value of a version of a key.
+    /// Returns the size of the value that a version of a key has, in bytes.
     #[inline]
     pub fn bytes(&self, index: u64, version: u32) -> u32 {
         match &self.sizes {
@@ -85,13 +86,13 @@ impl Values {
         self.pool.slice(span.offset, span.bytes)
     }
 
-    /// Returns the value of a version of a key.
+    /// Returns the value that a version of a key has.
     pub fn value(&self, index: u64, version: u32) -> &[u8] {
         self.slice(self.locate(index, version))
     }
 
-    /// Appends a value of `bytes` bytes to `out`, independent of the distribution of sizes, for write number `number`
-    /// of a replay.
+    /// Appends a value of `bytes` bytes to `out`, for write number `number` of a replay. The distribution of sizes
+    /// is not used.
     pub(crate) fn append_sized(&self, number: u64, bytes: u32, out: &mut Vec<u8>) {
         let mut left = bytes;
         for part in 0.. {
@@ -105,7 +106,7 @@ impl Values {
         }
     }
 
-    /// Returns the mean size in bytes.
+    /// Returns the mean size of the values in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match &self.sizes {
             Sizes::Fixed(bytes) => f64::from(*bytes),
@@ -114,7 +115,7 @@ impl Values {
     }
 }
 
-/// Returns a hash of a version of a key.
+/// Returns a hash of a key and a version.
 #[inline]
 fn identity(seed: [u64; 2], index: u64, version: u32) -> u64 {
     fold(fold(index ^ seed[0], u64::from(version) ^ seed[1]) | 1, seed[1])
@@ -146,7 +147,7 @@ mod tests {
         assert!(differ > 1490);
     }
 
-    /// Tests that sizes have separate random numbers, independent of the bytes, and follow the distribution.
+    /// Tests that sizes and bytes have separate random numbers, and that sizes follow their distribution.
     #[test]
     fn sizes_are_apart_from_bytes() {
         let plain = values("{ kind = \"pareto\", compressible = 0.5 }", 7);
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(values("\"fixed\"", 7).mean_bytes().to_bits(), 100f64.to_bits());
     }
 
-    /// Tests that offsets are spread: consecutive versions of one key, and keys at one version, cover all of the pool.
+    /// Tests that values start everywhere in the pool: the versions of one key, and the keys at one version.
     #[test]
     fn values_start_all_over_the_pool() {
         let values = values("\"fixed\"", 9);

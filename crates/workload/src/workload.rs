@@ -1,4 +1,4 @@
-//! A complete workload: the key format and the phases in order.
+//! A complete workload: the key format, and the phases in order.
 
 use catalog::{Choice, ChoiceError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -8,21 +8,21 @@ use crate::format::FORMATS;
 use crate::phase::{Phase, Work};
 use crate::spelling::{Spelling, inside};
 
-/// The workload of an experiment file: `key = …` and its `[[phase]]` tables. A file of `configs/workloads/` has only
-/// this part.
+/// The workload of an experiment file: the key `key` and the `[[phase]]` tables. A file in `configs/workloads/` has
+/// only these parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// The key format, one of [`FORMATS`]: `key = { format = "u64", bytes = 16 }`.
+    /// The key format, which is one of [`FORMATS`], such as `key = { format = "u64", bytes = 16 }`.
     pub key: Choice,
-    /// The phases, in the order in which they run. At least one is required.
+    /// The phases in the order in which they run. A workload has at least one phase.
     pub phases: Vec<Phase>,
 }
 
 impl Workload {
-    /// Reads `key` and `phase` from a table that has no other keys.
+    /// Reads `key` and `phase` from a table. Any other key of the table is an error.
     ///
     /// # Errors
-    /// The wrong key, as `phase.lookup.keys.theta`.
+    /// Returns an error that names the invalid key, such as `phase.lookup.keys.theta`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let key = match spelling.take("key") {
@@ -32,7 +32,7 @@ impl Workload {
         let phases = match spelling.take("phase") {
             Some(Value::Array(tables)) if !tables.is_empty() => read_phases(&tables)?,
             _ => {
-                let message = "a workload has at least one [[phase]]; start with a load: insert = 1_000_000";
+                let message = "a workload has at least one [[phase]]; add a phase, such as a load with insert = 1_000_000";
                 return Err(ChoiceError::at("phase", message));
             }
         };
@@ -47,7 +47,7 @@ impl Workload {
         let mut table = Table::new();
         let mut key = self.key.to_toml();
         if let Value::Table(key) = &mut key {
-            // The format comes first, like a kind.
+            // In TOML, the parameter `format` comes first, like `kind` in other tables.
             let params = std::mem::take(key);
             let renamed = |name: String| if name == "kind" { "format".to_owned() } else { name };
             key.extend(params.into_iter().map(|(name, value)| (renamed(name), value)));
@@ -58,8 +58,8 @@ impl Workload {
         table
     }
 
-    /// Returns the workload with the settings of phases that nothing reads at their defaults, except those for which
-    /// `is_kept` returns true for the name of the phase and the key.
+    /// Returns the workload with all unused settings of its phases at their defaults. `is_kept` gets the name of a
+    /// phase and a key. If it returns true, the setting keeps its value.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         let phases = self.phases.into_iter().map(|phase| {
@@ -69,11 +69,11 @@ impl Workload {
         Self { phases: phases.collect(), ..self }
     }
 
-    /// Checks the rules that involve several phases.
+    /// Checks the rules that apply to all phases together.
     fn check_phases(&self) -> Result<(), ChoiceError> {
         let recorded = self.phases.iter().any(|phase| phase.trace().is_some());
         if self.key.kind() == "trace" && !recorded {
-            let message = "the format \"trace\" takes the keys of a raw trace, and no phase replays one";
+            let message = "the format \"trace\" needs the keys of a raw trace, but no phase replays one";
             return Err(ChoiceError::at("key.format", message));
         }
         for (number, phase) in self.phases.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Workload {
             }
             match &phase.work {
                 Work::Load(load) if load.keys.is_none() && !recorded => {
-                    let message = "insert = \"all\" means all keys of a raw trace, and no phase replays one";
+                    let message = "insert = \"all\" needs the keys of a raw trace, but no phase replays one";
                     return Err(at("insert", message.to_owned()));
                 }
                 _ => {}
@@ -93,13 +93,13 @@ impl Workload {
     }
 }
 
-/// Reads `key = "u64"`, or a table whose kind is called `format`.
+/// Reads a key format, such as `key = "u64"`, or a table in which `format` names the format.
 fn read_key(value: Value) -> Result<Choice, ChoiceError> {
     let Value::Table(mut table) = value else {
         return FORMATS.choose(&value);
     };
     if let Some(kind) = table.remove("kind") {
-        let message = format!("a key has a format, not a kind; write {{ format = {kind}, … }}");
+        let message = format!("key has no kind; write {{ format = {kind}, … }}");
         return Err(ChoiceError::at("kind", message));
     }
     let format = table.remove("format").unwrap_or_else(|| FORMATS.variants()[0].kind.into());

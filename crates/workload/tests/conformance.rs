@@ -1,4 +1,4 @@
-//! Tests that every variant of the axes of a workload keeps the invariants of its axis.
+//! Tests that every variant of the workload axes keeps the invariants of its axis.
 
 use catalog::laws;
 use lsmbench_workload::{FORMATS, KEYS, LENGTHS, SIZES, conformance};

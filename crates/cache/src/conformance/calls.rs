@@ -1,15 +1,15 @@
-//! Seeded sequences of cache calls over a few trees and tables, and the content of each block.
+//! Seeded sequences of cache calls for a few trees and SSTables, and the content of each block.
 
 use types::{Bytes, SplitMix64};
 
 use crate::BlockId;
 
-/// The number of trees, of tables per tree, and of blocks per table in the calls.
+/// The number of trees, of SSTables per tree, and of blocks per SSTable that the calls use.
 const TREES: u64 = 2;
 const TABLES: u64 = 4;
 const BLOCKS: u64 = 40;
 
-/// One recorded call to a cache.
+/// One call to a cache.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     Get(BlockId),
@@ -18,7 +18,7 @@ pub(crate) enum Call {
     SetCapacity(u64),
 }
 
-/// All blocks that the calls can name.
+/// Iterates over all blocks that the calls can name.
 pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     (0..TREES).flat_map(|tree| {
         (0..TABLES).flat_map(move |table| {
@@ -27,20 +27,20 @@ pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     })
 }
 
-/// A random block; low numbers are more frequent.
+/// Returns a random block name. Blocks with low numbers are more frequent.
 pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
     let offset = random.below(BLOCKS).min(random.below(BLOCKS)) * 4096;
     BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }
 }
 
-/// The content of a block: its name, and then a version number that no other block has.
+/// Returns the content of a block: the block's name, and then a version number that no other block has.
 pub(crate) fn block(id: BlockId, version: u64, len: usize) -> Bytes {
     let name = [id.tree, id.table, id.offset, version].map(u64::to_le_bytes).concat();
     let bytes: Vec<u8> = name.into_iter().cycle().take(len).collect();
     Bytes::copy_from(&bytes)
 }
 
-/// A random block length, from empty to larger than most capacities.
+/// Returns a random block length, from 0 to more than most capacities.
 fn any_length(random: &mut SplitMix64) -> usize {
     match random.below(100) {
         0 => 0,
@@ -50,8 +50,8 @@ fn any_length(random: &mut SplitMix64) -> usize {
     }
 }
 
-/// A sequence of `count` calls: mostly gets and inserts. Every thousand calls a table is removed and the capacity
-/// changed.
+/// Returns a sequence of `count` calls, which are mostly gets and inserts. Every thousand calls, an SSTable is
+/// removed and the capacity changes.
 pub(crate) fn sequence(seed: u64, count: u64, base_capacity: u64) -> Vec<Call> {
     let random = &mut SplitMix64::new(seed);
     (1..=count)

@@ -1,4 +1,4 @@
-//! The invariants of block caches, checked with one thread and with several.
+//! The invariants of block caches, which are checked with one thread and with several threads.
 
 use std::collections::HashMap;
 use std::thread;
@@ -9,13 +9,13 @@ use types::{Bytes, SplitMix64};
 use super::calls::{self, Call};
 use crate::{BlockId, Cache};
 
-/// The number of calls by one thread.
+/// Number of calls of one thread.
 pub(crate) const CALLS: u64 = 6_000;
 
-/// A function that builds another cache of the same kind.
+/// A function that builds a new cache of one kind.
 pub(crate) type Make<'a> = &'a (dyn Fn() -> Box<dyn Cache> + Sync);
 
-/// A builder of caches under test.
+/// A function that builds caches under test.
 pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
 
 /// All invariants, by name.
@@ -26,7 +26,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// Checks all invariants that are visible to one thread. Three caches get the same calls and must give the same
+/// Checks all invariants that one thread can observe. Three caches get the same calls and must give the same
 /// answers.
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     let first = replay(&*make())?;
@@ -39,7 +39,7 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     }
 }
 
-/// Makes the calls and checks every answer. Returns which gets were hits.
+/// Makes all calls on `cache`, and checks every answer. Returns for each get whether it was a hit.
 fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     let mut inserted: HashMap<BlockId, Bytes> = HashMap::new();
     let mut hits = Vec::new();
@@ -77,7 +77,7 @@ fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     Ok(hits)
 }
 
-/// Checks invariant 1 for one block, and returns whether the block is cached.
+/// Checks invariant 1 for one block. Returns whether the block is cached.
 fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId) -> Result<bool, String> {
     let found = cache.get(&id);
     let mut shown = None;
@@ -93,7 +93,7 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     }
 }
 
-/// All cached blocks. Their total weight must equal the weight that the cache reports.
+/// Returns all cached blocks. The total weight of the cached blocks must equal the weight that the cache reports.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;
@@ -113,7 +113,7 @@ fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<Blo
     }
 }
 
-/// Checks that removing a table removes its blocks and no others.
+/// Checks that the removal of an SSTable removes the blocks of this SSTable and no other blocks.
 fn check_removal(
     cache: &dyn Cache,
     inserted: &HashMap<BlockId, Bytes>,
@@ -132,8 +132,8 @@ fn check_removal(
     }
 }
 
-/// Checks that concurrent threads get only blocks that belong to the requested names, and that no block remains
-/// afterwards.
+/// Checks that concurrent threads only get blocks with the requested names. After all SSTables are removed, no block
+/// may remain.
 pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     const THREADS: u64 = 3;
     let base = cache.capacity();
@@ -161,7 +161,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     }
 }
 
-/// Runs the calls of one thread, and checks that each returned block was inserted under the requested name.
+/// Executes the calls of one thread. Checks that each returned block was inserted with the requested name.
 fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
     let random = &mut SplitMix64::new(seed);
     for call in calls::sequence(seed, CALLS, base) {

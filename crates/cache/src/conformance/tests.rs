@@ -1,5 +1,5 @@
-//! Tests that caches keep every invariant with each hash function and each policy, and that the checks detect caches
-//! with seeded faults.
+//! Tests that caches keep every invariant with each hash function and each policy. Also tests that the checks detect
+//! caches with seeded faults.
 
 mod c;
 mod canary;
@@ -14,10 +14,11 @@ use toml::{Table, Value};
 use super::invariants::{self, INVARIANTS, Subject};
 use crate::{CATALOG, Cache};
 
-/// The values of the parameter `hasher`.
+/// Valid values of the parameter `hasher`.
 const HASHERS: [&str; 5] = ["xxh3", "foldhash", "ahash", "rustc-hash", "sip"];
 
-/// Every cache of the catalog, with each of these hash functions and capacities that it accepts.
+/// Returns every cache of the catalog with each of these hash functions, and with those of the capacities that the
+/// cache accepts.
 fn choices(capacities: &[&str], hashers: &[&str]) -> Vec<Choice> {
     let mut choices = Vec::new();
     for variant in CATALOG.variants() {
@@ -57,7 +58,7 @@ fn every_hash_function_keeps_every_invariant() {
     check_all(&hashed, |choice| check_invariants(&choice.label(), &subject(choice), INVARIANTS)).unwrap();
 }
 
-/// The other policies of the crate `foyer`, which has several.
+/// Tests the other policies of the crate `foyer`, which has several policies.
 #[cfg(feature = "foyer")]
 #[test]
 fn every_policy_of_foyer_keeps_every_invariant() {

@@ -1,4 +1,4 @@
-//! The table of hooks of `lsmbench_cache.h`, and the calls through it.
+//! The table of hooks of `lsmbench_cache.h`, and the functions that call these hooks.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -10,14 +10,14 @@ use catalog::library::{FunctionTable, Provider};
 /// The version of the ABI of cache libraries.
 pub(super) const ABI: u32 = 1;
 
-/// `common_cache_params_t`.
+/// The C type `common_cache_params_t`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct CacheParams {
     pub(super) cache_size: u64,
 }
 
-/// `request_t`.
+/// The C type `request_t`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Request {
@@ -32,7 +32,7 @@ pub(super) type Evict = unsafe extern "C" fn(*mut c_void, *const Request) -> u64
 pub(super) type Remove = unsafe extern "C" fn(*mut c_void, u64);
 pub(super) type Free = unsafe extern "C" fn(*mut c_void);
 
-/// `lsmbench_cache_api`.
+/// The C type `lsmbench_cache_api`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct CacheApi {
@@ -47,11 +47,11 @@ pub(super) struct CacheApi {
     pub(super) free: Option<Free>,
 }
 
-// SAFETY: it is `repr(C)`, begins with the version of the ABI, and any bit pattern is valid, because functions are
-// `Option`s.
+// SAFETY: the type is `repr(C)` and begins with the version of the ABI. Any bit pattern is valid, because functions
+// are `Option`s.
 unsafe impl FunctionTable for CacheApi {}
 
-/// The hooks of a library; all except `resize` are mandatory.
+/// The hooks of a library. All hooks except `resize` are mandatory.
 pub(super) struct Hooks {
     name: String,
     init: Init,
@@ -61,18 +61,18 @@ pub(super) struct Hooks {
     evict: Evict,
     remove: Remove,
     free: Free,
-    /// Kept so that the functions stay mapped.
+    /// Keeps the library loaded, so that its functions stay mapped.
     _provider: Provider,
 }
 
 impl Hooks {
-    /// Checks the table of hooks of a library.
+    /// Checks the table of hooks that a library provides.
     ///
     /// # Errors
-    /// If its name is not printable, or a hook is missing.
+    /// Returns an error if the name is not printable, or if a hook is missing.
     pub(super) fn checked(api: CacheApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
-            // SAFETY: by the header the name is a zero-terminated text that lives as long as the library.
+            // SAFETY: the header requires the name to be a zero-terminated text that lives as long as the library.
             name: unsafe { provider.name(api.name) }?,
             init: provider.require(api.init, "cache_init_hook")?,
             resize: api.resize,
@@ -86,21 +86,21 @@ impl Hooks {
     }
 }
 
-/// The library's data of one shard, freed on drop.
+/// The data that a library keeps for one shard. Dropping this value frees the data.
 pub(super) struct Plugin {
     hooks: Hooks,
     data: NonNull<c_void>,
 }
 
-// SAFETY: the header requires every library to allow calls with the same data from different threads, one after the
-// other. The lock of the shard orders them, and the type is not `Sync`.
+// SAFETY: the header requires that a library allows calls with the same data from different threads, one after the
+// other. The lock of the shard orders the calls, and the type is not `Sync`.
 unsafe impl Send for Plugin {}
 
 impl Plugin {
     /// Creates the library's data for an empty shard.
     ///
     /// # Errors
-    /// If the library has no memory for it.
+    /// Returns an error if the library has no memory for the data.
     pub(super) fn new(hooks: Hooks) -> Result<Self, String> {
         // SAFETY: the hook takes a plain struct.
         let data = unsafe { (hooks.init)(CacheParams { cache_size: 0 }) };
@@ -119,7 +119,7 @@ impl Plugin {
 
     pub(super) fn resize(&mut self, bytes: u64) {
         if let Some(resize) = self.hooks.resize {
-            // SAFETY: the data is the library's and is freed on drop only.
+            // SAFETY: the data belongs to the library, and is freed only when this value is dropped.
             unsafe { resize(self.data.as_ptr(), bytes) }
         }
     }
@@ -127,35 +127,36 @@ impl Plugin {
     #[inline]
     pub(super) fn hit(&mut self, object: u64, size: u64) {
         let request = Request { obj_id: object, obj_size: size };
-        // SAFETY: as above, and the request lives during the call.
+        // SAFETY: the data is valid until this value is dropped, and the request lives during the call.
         unsafe { (self.hooks.hit)(self.data.as_ptr(), &raw const request) }
     }
 
     #[inline]
     pub(super) fn miss(&mut self, object: u64, size: u64) {
         let request = Request { obj_id: object, obj_size: size };
-        // SAFETY: as above, and the request lives during the call.
+        // SAFETY: the data is valid until this value is dropped, and the request lives during the call.
         unsafe { (self.hooks.miss)(self.data.as_ptr(), &raw const request) }
     }
 
-    /// The object to evict, for a request of this object and size if there is one.
+    /// Returns the object that the library evicts. `incoming` is the id and the size of the requested object, if
+    /// there is one.
     #[inline]
     pub(super) fn evict(&mut self, incoming: Option<(u64, u64)>) -> u64 {
         let request = incoming.map(|(obj_id, obj_size)| Request { obj_id, obj_size });
         let request = request.as_ref().map_or(null(), std::ptr::from_ref);
-        // SAFETY: as above, and the request lives during the call or is NULL.
+        // SAFETY: the data is valid until this value is dropped. The request lives during the call, or is NULL.
         unsafe { (self.hooks.evict)(self.data.as_ptr(), request) }
     }
 
     pub(super) fn remove(&mut self, object: u64) {
-        // SAFETY: as above.
+        // SAFETY: the data is valid until this value is dropped.
         unsafe { (self.hooks.remove)(self.data.as_ptr(), object) }
     }
 }
 
 impl Drop for Plugin {
     fn drop(&mut self) {
-        // SAFETY: the data is the library's and has no other user any more.
+        // SAFETY: the data belongs to the library, and nothing else uses it any more.
         unsafe { (self.hooks.free)(self.data.as_ptr()) }
     }
 }

@@ -1,9 +1,9 @@
-//! Tests of every textbook policy against an independent model of its published rule, request by request. The blocks
-//! have one length and the cache one shard, with several sizes and kinds of workload.
+//! Tests that compare every textbook policy with an independent model of its published rule, request by request. All
+//! blocks have one length, and the cache has one shard. The tests use several cache sizes and kinds of workload.
 //!
-//! The models keep entries in plain lists, count in entries, and search from end to end. They share no code with the
-//! crate. A model that does not distinguish its policy from the others would prove nothing, so each must also
-//! disagree with every other policy.
+//! The models keep entries in plain lists, count entries, and search lists from end to end. The models share no code
+//! with the crate. A model is useless if it also agrees with other policies. Each model must therefore disagree with
+//! every other policy.
 
 mod loads;
 mod models;
@@ -14,10 +14,11 @@ use models::{MODELS, Model};
 use toml::Value;
 use types::Bytes;
 
-/// The length of every block: a power of two, so that shares in bytes are as exact as counts of entries.
+/// Length of every block in bytes. The length is a power of two, so that shares in bytes are as exact as counts of
+/// entries.
 const BLOCK_BYTES: u64 = 1024;
 
-/// The sizes of the caches, in blocks.
+/// Sizes of the caches in blocks.
 const SIZES: [usize; 5] = [1, 7, 50, 128, 400];
 
 fn choice(label: &str, blocks: usize) -> Choice {
@@ -27,13 +28,13 @@ fn choice(label: &str, blocks: usize) -> Choice {
     CATALOG.choose(&Value::from(label)).unwrap()
 }
 
-/// The block for a number of a workload. Models identify it by the number.
+/// Returns the block name for a number of a workload. Models use the number itself.
 fn id(name: u64) -> BlockId {
     BlockId { tree: 1, table: name / 100, offset: name % 100 * 4096 }
 }
 
-/// Plays a workload into the cache and the model, and returns the number of hits. The error names the first request
-/// on which they disagree.
+/// Runs a workload on the cache and on the model, and returns the number of hits. The error names the first request
+/// for which the two disagree.
 fn compare(cache: &dyn Cache, model: &mut dyn Model, load: &[u64]) -> Result<u32, String> {
     let block = Bytes::copy_from(&[0; BLOCK_BYTES as usize]);
     let mut hits = 0;
@@ -66,7 +67,8 @@ fn every_policy_follows_its_rule() {
     }
 }
 
-/// The label of the model that a policy follows: without a library, `library` is `lru` through the C ABI.
+/// Returns the label of the model for a policy. The policy `library` without a library is `lru` through the C ABI,
+/// so it has the model of `lru`.
 fn rule(label: &str) -> &str {
     if label == "library" { "lru" } else { label }
 }

@@ -1,19 +1,19 @@
-//! Plain models of the published policies. The last entry of a list is the newest.
+//! Plain models of the published policies. In each list, the newest entry is last.
 
 mod queues;
 mod recency;
 mod tiny_lfu;
 
-/// A model of a cache whose entries have equal size and are identified by numbers.
+/// A model of a cache. All entries have the same size, and a number identifies each entry.
 pub(crate) trait Model {
-    /// Requests an entry, and inserts it if it is not cached; returns whether it was cached.
+    /// Requests an entry, and inserts the entry if it is not cached. Returns whether it was cached.
     fn request(&mut self, name: u64) -> bool;
 }
 
-/// Constructor of a model of a cache, from its capacity in entries.
+/// Function that creates a model from the cache capacity in entries.
 type Make = fn(usize) -> Box<dyn Model>;
 
-/// Every policy, with parameters if it has any, and its model.
+/// Every policy, with its parameters if it has any, and its model.
 pub(crate) const MODELS: [(&str, Make); 16] = [
     ("fifo", |capacity| Box::new(queues::Fifo { entries: Vec::new(), capacity })),
     ("lru", |capacity| Box::new(recency::Lru::new(capacity, u64::MAX))),
@@ -33,13 +33,13 @@ pub(crate) const MODELS: [(&str, Make); 16] = [
     ("w-tinylfu", |capacity| Box::new(tiny_lfu::WTinyLfu::new(capacity))),
 ];
 
-/// Removes an entry from a list, and returns whether it was there.
+/// Removes an entry from a list. Returns whether the entry was in the list.
 fn take(list: &mut Vec<u64>, name: u64) -> bool {
     let place = list.iter().position(|held| *held == name);
     place.map(|at| list.remove(at)).is_some()
 }
 
-/// Drops the oldest entries until at most `length` are left.
+/// Drops the oldest entries of a list until at most `length` entries remain.
 fn shorten(list: &mut Vec<u64>, length: usize) {
     let surplus = list.len().saturating_sub(length);
     list.drain(..surplus);

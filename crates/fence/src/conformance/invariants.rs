@@ -1,4 +1,4 @@
-//! The invariants of fences, each a function of one policy.
+//! The invariants of fences. Each invariant is a function that checks one policy.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,7 +8,7 @@ use types::HashedKey;
 use super::table::{Cut, Table, numbered, shapes};
 use crate::{Fence, FencePolicy};
 
-/// A policy under test, and its properties in the catalog.
+/// A policy under test, with its entry in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FencePolicy>,
     pub(crate) oracle: bool,
@@ -25,7 +25,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
 
-/// Checks seeks and finds over all shapes of keys, from one block to many blocks, with both kinds of separators.
+/// Checks the results of seeks and finds for all shapes of keys, from one block to many blocks, with both kinds of
+/// separators.
 fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let tables = [(1, 2000), (2, 1), (3, 1), (keys.len(), 6), (keys.len(), 1)];
@@ -40,8 +41,8 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the invariant of seek for present keys, their neighbours, the separators, keys below and above all, and
-/// `more` probes. Checks the invariant of find for every present key.
+/// Checks that seeks are right for present keys, their neighbours, the separators, keys below and above all keys,
+/// and the keys in `more`. Checks that finds are right for every present key.
 pub(crate) fn check_answers(
     policy: &dyn FencePolicy,
     table: &mut Table,
@@ -66,7 +67,7 @@ pub(crate) fn check_answers(
     probes.iter().try_for_each(|key| check_seek(&*fence, table, key))
 }
 
-/// The key, and keys just above and below it.
+/// Returns the key, and keys that are slightly smaller and slightly larger.
 fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     let mut near = vec![key.to_vec(), [key, b"\0"].concat(), [key, b"\xff"].concat()];
     if let Some((last, front)) = key.split_last() {
@@ -79,8 +80,9 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     near
 }
 
-/// Checks the invariant of seek for one key: smaller keys are before the block, and larger keys are after it. If
-/// separators are first keys, the result is unique: the last block whose first key is at or below the key.
+/// Checks the result of a seek for one key. Blocks before the returned block must only have smaller keys, and blocks
+/// after it only larger keys. If the separators are first keys, the result must be the last block whose first key is
+/// at or below the key.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8]) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
@@ -107,7 +109,8 @@ fn show(key: &[u8]) -> String {
     format!("\"{}\"{}", shown.escape_ascii(), if shown.len() < key.len() { "…" } else { "" })
 }
 
-/// Checks batches of many sizes, in no order, with present and absent keys.
+/// Checks that batches of many sizes give the same results as single searches. The batches are unsorted, with
+/// present and absent keys.
 fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let mut table = Table::new(&keys, 2, Cut::Shortest);
@@ -119,7 +122,7 @@ fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> 
             .cloned()
             .chain(keys.iter().step_by(7).flat_map(|k| neighbours(k)))
             .collect();
-        // The lexicographic order of the reversed keys serves as a random order.
+        // Sorting by the reversed keys puts the keys into an order that looks random.
         probes.sort_by(|a, b| a.iter().rev().cmp(b.iter().rev()));
         for size in [0, 1, 2, 7, 31, 32, 33, 100] {
             let batch: Vec<_> = probes.iter().take(size).map(|key| table.hashed(key)).collect();
@@ -162,8 +165,8 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
     ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is not a power of two".to_owned())
 }
 
-/// Counts reads of pages and of first keys together. The limit is one read per doubling of the number of blocks, plus
-/// one read.
+/// Checks the number of reads of pages and of first keys together. The limit is one read per doubling of the number
+/// of blocks, plus one read.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);
@@ -180,8 +183,7 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
     Ok(())
 }
 
-/// Checks the reported memory. A fence whose searches read no pages must report its memory. An ideal bound must report
-/// 0.
+/// Checks that a fence reports its memory if its searches read no pages. An ideal bound must report 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
     table.store(&*subject.policy);
@@ -197,15 +199,15 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
             format!("an ideal bound reports {memory} bytes of memory, expected 0")
         });
     }
-    // An exact structure needs at least four bytes per block to distinguish it from the next.
+    // An exact fence needs at least four bytes per block, to distinguish each block from the next block.
     let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };
     ensure(memory >= least, || {
         format!("the fence reports {memory} bytes of memory for {} blocks", table.blocks.len())
     })
 }
 
-/// Checks that shorter or longer bytes are rejected, that flipped bits are rejected or lead to some block, and that
-/// nothing panics.
+/// Checks the reaction to corrupt bytes. Bytes that are too short or too long must be rejected. Flipped bits must be
+/// rejected, or lead to any block of the SSTable. Nothing may panic.
 fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(300), 5, Cut::Shortest);
     table.store(&*subject.policy);
@@ -238,7 +240,7 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     Ok(())
 }
 
-/// Whether the fence opens. If the fence opens, each answer must be an error or a block of the table.
+/// Returns whether the fence opens. If the fence opens, each result must be an error or a block of the SSTable.
 fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
     let Ok(fence) = policy.open(table) else { return Ok(false) };
     let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();

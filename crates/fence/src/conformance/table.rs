@@ -1,4 +1,4 @@
-//! A table of keys in memory blocks, and the shapes of keys for the tests of fences.
+//! An SSTable whose blocks are in memory, and the shapes of keys for the tests of fences.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,25 +11,26 @@ use crate::{FenceInput, FencePolicy, Separators, TableReadError, TableView};
 /// The kind of separator between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The first key of the right block; the first key of the table for block 0.
+    /// The first key of the right block. Block 0 has the first key of the SSTable.
     FirstKeys,
-    /// The shortest prefix of that key which is above the last key of the left block; empty for block 0.
+    /// The shortest prefix of the right block's first key that is above the last key of the left block. Block 0 has
+    /// the empty string.
     Shortest,
 }
 
-/// Sorted keys in blocks, the bytes that a fence stored for them, and the number of its reads.
+/// Sorted keys in blocks, the bytes that a fence stored for these keys, and the number of reads.
 pub(crate) struct Table {
     pub(crate) blocks: Vec<Vec<Vec<u8>>>,
     pub(crate) cut: Cut,
     pub(crate) stored: Vec<u8>,
-    /// The bits of the hash that are kept; fewer bits make hashes collide.
+    /// A mask of the hash bits that are kept. With fewer bits, more hashes collide.
     pub(crate) hash_mask: u64,
-    /// The number of pages and first keys read.
+    /// The number of pages and first keys that the fence has read.
     pub(crate) reads: Cell<u32>,
 }
 
 impl Table {
-    /// Sorts `keys` into blocks of about `keys_per_block` keys each.
+    /// Divides `keys` into blocks of about `keys_per_block` keys each.
     pub(crate) fn new(keys: &[Vec<u8>], keys_per_block: usize, cut: Cut) -> Self {
         let mut random = SplitMix64::new(keys.len() as u64);
         let mut blocks = Vec::new();
@@ -43,7 +44,7 @@ impl Table {
         Self { blocks, cut, stored: Vec::new(), hash_mask: u64::MAX, reads: Cell::new(0) }
     }
 
-    /// Builds the fence of a policy, and keeps the stored bytes.
+    /// Builds the fence of a policy, and keeps the fence's stored bytes.
     pub(crate) fn store(&mut self, policy: &dyn FencePolicy) {
         self.stored = self.build(policy);
     }
@@ -83,7 +84,7 @@ impl Table {
         self.blocks.iter().flatten()
     }
 
-    /// Returns the key with its hash: FNV-1a, mixed, and cut to the mask.
+    /// Returns the key with its hash. The hash is FNV-1a, mixed, and limited to the bits of the mask.
     pub(crate) fn hashed<'k>(&self, key: &'k [u8]) -> HashedKey<'k> {
         let fnv = key.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -119,12 +120,12 @@ impl TableView for Table {
     }
 }
 
-/// Returns `count` keys of `user` + 20 digits.
+/// Returns `count` keys, each `user` with 20 digits.
 pub(crate) fn numbered(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|i| format!("user{i:020}").into_bytes()).collect()
 }
 
-/// Sets of sorted keys, each with a name.
+/// Returns sets of sorted keys, each with a name.
 pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     const KEYS: usize = 1500;
     let mut random = SplitMix64::new(1);
@@ -164,7 +165,7 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// Random bytes of length up to `longest`, each mapped by `byte`.
+/// Returns random bytes with a random length up to `longest`. `byte` maps each byte.
 fn bytes(random: &mut SplitMix64, longest: u64, byte: impl Fn(u8) -> u8) -> Vec<u8> {
     let length = random.next_u64() % (longest + 1);
     (0..length).map(|_| byte(random.next_u64() as u8)).collect()

@@ -1,5 +1,5 @@
-//! Tests that the check detects a fence that breaks an invariant, and that fences answer correctly for tables with any
-//! keys.
+//! Tests that the check detects a fence that breaks an invariant, and that fences give correct results for SSTables
+//! with any keys.
 
 mod canary;
 
@@ -69,7 +69,8 @@ proptest! {
     }
 }
 
-/// Every variant of the catalog with its defaults, and with the smallest pages if it has pages.
+/// Returns every variant of the catalog with its defaults. A variant with pages is also returned with the smallest
+/// pages.
 fn policies() -> impl Iterator<Item = (String, Box<dyn FencePolicy>)> {
     let choices = CATALOG
         .variants()

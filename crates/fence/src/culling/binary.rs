@@ -1,8 +1,8 @@
-//! Culling by binary search over the files of a run, which do not overlap.
+//! Culling by binary search over the files of a run. The files of a run do not overlap.
 //!
-//! Source: "Fjall 2.1", section "Faster range culling". Memory: both keys of each file and 8 bytes for their offsets. A
-//! search for a key compares the key with log2(n) largest keys and one smallest key. A search for a key range makes as
-//! many comparisons for each bound.
+//! Source: "Fjall 2.1", section "Faster range culling". Memory: the smallest and the largest key of each file, and 8
+//! bytes for the offsets. A search for a key compares the key with log2(n) largest keys and one smallest key. A
+//! search for a key range needs as many comparisons for each bound.
 
 use std::ops::{Bound, Range};
 
@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(Binary),
 );
 
-/// The culling that bisects the files.
+/// Culling that bisects the files of a run.
 pub(super) struct Binary;
 
 impl Culling for Binary {
@@ -26,12 +26,12 @@ impl Culling for Binary {
     }
 }
 
-/// The key ranges of a run's files, bisected.
+/// The key ranges of a run's files, for binary search.
 struct BinaryIndex(FileRanges);
 
 impl BinaryIndex {
-    /// Index of the first file, starting at `from`, for which `comes_before` is false. `comes_before` must be true for
-    /// all earlier files and false for all later files.
+    /// Returns the index of the first file at or after `from` for which `comes_before` is false. `comes_before` must
+    /// be true for all earlier files, and false for all later files.
     #[inline]
     fn first(&self, from: usize, comes_before: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (from, self.0.len());

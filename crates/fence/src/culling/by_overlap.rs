@@ -1,8 +1,9 @@
-//! Culling by binary search in levels whose files do not overlap, and file by file in other levels.
+//! Culling by binary search in levels whose files do not overlap. In other levels, all files are checked.
 //!
-//! Source: "Fjall 2.1", section "Faster range culling". In Fjall, only disjoint levels are bisected. The files of level
-//! 0 and of tiered levels may overlap, so they are filtered one by one. Here the files of a run never overlap, and runs
-//! are culled one by one. A level of several runs could therefore also be bisected run by run, as `binary` does.
+//! Source: "Fjall 2.1", section "Faster range culling". Fjall bisects only levels whose files do not overlap. In
+//! level 0 and in tiered levels, files may overlap, so Fjall checks one file after the other. Here, the files of a
+//! run never overlap, and each run is culled separately. Even a level with several runs could therefore be bisected
+//! run by run, as `binary` does.
 
 use catalog::Variant;
 
@@ -17,7 +18,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(ByOverlap { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }),
 );
 
-/// A culling that depends on whether the files of the level overlap.
+/// Culling whose method depends on whether the files of the level overlap.
 struct ByOverlap {
     disjoint: Box<dyn Culling>,
     overlapping: Box<dyn Culling>,
@@ -39,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// An index that always returns this file.
+    /// An index that always returns the same file.
     struct Always(usize);
 
     impl Culling for Always {

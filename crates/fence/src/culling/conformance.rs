@@ -1,4 +1,4 @@
-//! The invariants of culling as a check that the tests of any crate can call.
+//! The invariants of culling, as a check that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_fence::culling;
@@ -29,15 +29,16 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 /// Checks every invariant for a culling with its default parameters, in levels with and without overlapping files.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS)
 }
 
-/// The files of a run by their smallest and largest keys.
+/// The files of a run, each with its smallest and its largest key.
 type Files = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Runs without a file, with one file, with files of one key, with adjacent files without a gap, and with many files.
+/// Returns runs without a file, with one file, with files of one key, with adjacent files that have no gap, and with
+/// many files.
 fn runs() -> Vec<Files> {
     let file = |low: &[u8], high: &[u8]| (low.to_vec(), high.to_vec());
     let many = (0..40u8).map(|i| (vec![b'a', 5 * i], vec![b'a', 5 * i + 3])).collect();
@@ -50,7 +51,7 @@ fn runs() -> Vec<Files> {
     ]
 }
 
-/// The bounds of all files, keys just below and above them, and keys outside of the run.
+/// Returns the bounds of all files, keys slightly below and above the bounds, and keys outside of the run.
 fn probes(files: &Files) -> Vec<Vec<u8>> {
     let edges = files.iter().flat_map(|(low, high)| [low, high]);
     let mut probes: Vec<Vec<u8>> = edges

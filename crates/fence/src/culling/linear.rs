@@ -1,8 +1,8 @@
-//! Linear culling: examines every file of the run.
+//! Linear culling, which checks every file of the run.
 //!
-//! Source: Fjall before version 2.1, whose range reads filtered each level in this way ("Fjall 2.1", section "Faster
-//! range culling"). Memory: both keys of each file and 8 bytes for their offsets. A search compares one or two keys of
-//! each file, up to the last file that overlaps.
+//! Source: Fjall before version 2.1, whose scans filtered each level in this way ("Fjall 2.1", section "Faster range
+//! culling"). Memory: the smallest and the largest key of each file, and 8 bytes for the offsets. A search compares
+//! one or two keys of each file, up to the last file that overlaps.
 
 use std::ops::{Bound, Range};
 
@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(Linear),
 );
 
-/// The culling that examines all files.
+/// Culling that checks all files of a run.
 pub(super) struct Linear;
 
 impl Culling for Linear {
@@ -26,7 +26,7 @@ impl Culling for Linear {
     }
 }
 
-/// The key ranges of a run's files, searched linearly.
+/// The key ranges of a run's files, for linear search.
 struct LinearIndex(FileRanges);
 
 impl RunIndex for LinearIndex {

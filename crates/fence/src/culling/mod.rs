@@ -1,4 +1,4 @@
-//! Culling: selects the files of a sorted run that can contain a key, or keys between two bounds.
+//! Culling selects the files of a sorted run that can contain a key, or keys between two bounds.
 
 mod binary;
 mod by_overlap;
@@ -12,7 +12,7 @@ use catalog::Catalog;
 pub use policy::{Culling, LevelForm, RunIndex};
 pub use ranges::FileRanges;
 
-/// All cullings. The first culling is the baseline.
+/// All culling methods. The first method is the baseline.
 pub static CATALOG: Catalog<dyn Culling> = Catalog::new(
     catalog::origin!(),
     "culling",

@@ -1,22 +1,23 @@
-//! The interface of culling: from the key ranges of a run's files to the files that a read must search.
+//! The interface of culling. Culling gets the key ranges of a run's files, and returns the files that a read must
+//! search.
 
 use std::ops::{Bound, Range};
 
 use super::ranges::FileRanges;
 
-/// A method to find the files of a run that a read needs.
+/// A method that finds the files of a run that a read must search.
 pub trait Culling: Send + Sync {
-    /// Builds the index of one run of a level. The index contains all data that searches need, so the files are not
-    /// read again.
+    /// Builds the index of one run of a level. The index contains all data that searches need, so a search reads no
+    /// files.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
 }
 
-/// Whether the files of a level overlap. The files of each of its runs never overlap.
+/// Whether the files of a level may overlap. The files of a single run never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelForm {
     /// The level has one run, so no two files of the level overlap.
     Disjoint,
-    /// A level with several runs, or level 0, to which each flush adds a run.
+    /// The level has several runs, or is level 0, to which each flush adds a run. Files of such a level may overlap.
     Overlapping,
 }
 
@@ -26,15 +27,16 @@ pub enum LevelForm {
 /// 1. [`overlapping`](Self::overlapping) returns exactly the files whose key range overlaps the bounds.
 /// 2. [`file_for`](Self::file_for) returns exactly the file whose key range contains the key.
 pub trait RunIndex: Send + Sync {
-    /// The files that can contain keys between the bounds, in key order; empty if no file can.
+    /// Returns the files that can contain keys between the bounds, in key order. Empty if no file can contain such
+    /// keys.
     fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize>;
 
-    /// The only file that can contain `key`; `None` if no file can.
+    /// Returns the only file that can contain `key`. `None` if no file can contain the key.
     fn file_for(&self, key: &[u8]) -> Option<usize> {
         let files = self.overlapping(Bound::Included(key), Bound::Included(key));
         (!files.is_empty()).then_some(files.start)
     }
 
-    /// The memory of the index, in bytes.
+    /// Returns the memory of the index in bytes.
     fn memory_bytes(&self) -> usize;
 }

@@ -15,7 +15,7 @@ impl FileRanges {
     /// Appends a file. The keys of the file must be above the keys of the previous file.
     ///
     /// # Panics
-    /// If the keys of all files together exceed 4 GiB.
+    /// Panics if the total length of all keys exceeds 4 GiB.
     pub fn push(&mut self, smallest: &[u8], largest: &[u8]) {
         debug_assert!(smallest <= largest, "a file's range runs upwards");
         debug_assert!(self.is_empty() || self.largest(self.len() - 1) < smallest, "files must not overlap");
@@ -23,35 +23,35 @@ impl FileRanges {
         self.largest.push(largest);
     }
 
-    /// The number of files.
+    /// Returns the number of files.
     pub fn len(&self) -> usize {
         self.smallest.len()
     }
 
-    /// Whether the run has no files.
+    /// Returns whether the run has no files.
     pub fn is_empty(&self) -> bool {
         self.smallest.is_empty()
     }
 
-    /// The smallest key of a file.
+    /// Returns the smallest key of a file.
     ///
     /// # Panics
-    /// If there is no such file.
+    /// Panics if the file does not exist.
     #[inline]
     pub fn smallest(&self, file: usize) -> &[u8] {
         self.smallest.get(file)
     }
 
-    /// The largest key of a file.
+    /// Returns the largest key of a file.
     ///
     /// # Panics
-    /// If there is no such file.
+    /// Panics if the file does not exist.
     #[inline]
     pub fn largest(&self, file: usize) -> &[u8] {
         self.largest.get(file)
     }
 
-    /// Whether all keys of a file are below a range that starts at `low`.
+    /// Returns whether all keys of a file are below a key range that starts at `low`.
     #[inline]
     pub(super) fn is_below(&self, file: usize, low: Bound<&[u8]>) -> bool {
         match low {
@@ -61,7 +61,7 @@ impl FileRanges {
         }
     }
 
-    /// Whether all keys of a file are above a range that ends at `high`.
+    /// Returns whether all keys of a file are above a key range that ends at `high`.
     #[inline]
     pub(super) fn is_above(&self, file: usize, high: Bound<&[u8]>) -> bool {
         match high {
@@ -71,7 +71,7 @@ impl FileRanges {
         }
     }
 
-    /// The memory of the key ranges, in bytes.
+    /// Returns the memory of the key ranges in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.smallest.memory_bytes() + self.largest.memory_bytes()
     }

@@ -348,7 +348,7 @@ const FILES: &[Case<'_>] = &[
         "keys       = { kind = \"zipfian\", theta = 0.9 }",
         "replay = { kind = \"raw\", file = \"x.toml\", width = 8 }",
         15,
-        &["the bytes of the file are no whole number of 8-byte keys; set width"],
+        &["the length of the file is not a multiple of 8, the bytes per key; set width"],
     ),
     (
         "[sweep]",

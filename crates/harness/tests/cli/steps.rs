@@ -205,7 +205,11 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
         ("step = \"flush\"", "step = \"flush\"\nthreads = 2", "phase.flush.threads: a step runs"),
         ("step = \"flush\"", "step = \"flush\"\nseconds = 2", "only a sleep has a length"),
         ("step = \"flush\"", "step = \"sleep\"", "a sleep has a length: seconds = \"5s\""),
-        ("step = \"settle\"", "step = \"settle\"\nsettle = false", "settle: the step itself settles"),
+        (
+            "step = \"settle\"",
+            "step = \"settle\"\nsettle = false",
+            "settle: the step waits for compaction itself",
+        ),
         (
             "step = \"flush\"",
             "step = \"sleep\"\nseconds = 1",

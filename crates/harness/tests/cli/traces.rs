@@ -56,7 +56,7 @@ fn a_cache_trace_is_replayed_and_misses_are_filled() {
     for assumed in [
         "phase absent: cache.csv is recognised as a trace of kind \"twitter\"",
         "phase fill: a get that finds nothing is followed by a put of the key",
-        "writes are synthetic, of the recorded sizes",
+        "writes are synthetic; their sizes are the recorded sizes",
     ] {
         assert!(assumptions.contains(assumed), "{assumptions}");
     }
@@ -178,7 +178,7 @@ fn wrong_traces_are_one_error() {
         (&["trace", "stat", "nowhere"][..], "trace nowhere: No such file"),
         (&["trace", "stat", "empty"], "trace empty: no format of traces is recognised; set kind Valid: raw"),
         (&["trace", "stat", "empty", "--kind", "lirs"], "trace empty: the file has no accesses"),
-        (&["trace", "stat", "words"], "trace words: no format of traces is recognised"),
+        (&["trace", "stat", "words"], "trace words: unknown trace format"),
         (&["trace", "stat", "words", "--kind", "lirs"], "words:1: block is \"hello world\""),
         (&["trace", "stat", "broken.csv", "--kind", "twitter"], "broken.csv:4: a line is TIME,KEY,KEY_SIZE"),
         (&["trace", "stat", "cache.csv", "--kind", "twiter"], "--kind: "),

@@ -1,18 +1,20 @@
-//! The claim that a computation is about, and the facts that the computation may read.
+//! The claim for which a computation runs, and the facts that the computation may read.
 
 use crate::{Claim, Claims};
 
-/// The facts about the experiment and the program that a computation may read, in addition to `with`.
+/// Facts about the experiment and the program. A computation may read these facts in addition to its arguments
+/// `with`.
 pub trait Facts {
-    /// The value of the experiment at a path such as `design.compaction.growth`; `None` if it is not a number.
+    /// Returns the number in the experiment at a path such as `design.compaction.growth`. `None` if the value is not
+    /// a number.
     fn setting(&self, path: &str) -> Option<f64>;
 
-    /// The number of acknowledged writes that were missing after a store with this design and WAL mode was killed.
-    /// `None` if no kill test has run.
+    /// Returns the number of acknowledged writes that were lost when a store with this design and WAL mode was
+    /// killed. `None` if no kill test has run.
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
 }
 
-/// The facts of a computation without an experiment and without the program.
+/// Facts for a computation that has no experiment and no program.
 pub(crate) struct Nothing;
 
 impl Facts for Nothing {
@@ -25,14 +27,14 @@ impl Facts for Nothing {
     }
 }
 
-/// The claim of a computation, and the sources of its arguments.
+/// The claim for which a computation runs, and the sources of the computation's arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
     /// The claim.
     pub(crate) claim: &'a Claim,
-    /// The index of the claim among the claims of the rule.
+    /// The index of the claim among the claims of the rule, from 0.
     pub(crate) place: usize,
-    /// All claims of the document.
+    /// All claims of the document, which arguments may name.
     pub(crate) claims: &'a Claims,
     /// The facts about the program and the experiment.
     pub(crate) facts: &'a dyn Facts,

@@ -1,4 +1,4 @@
-//! The arguments of a computation, resolved for one claim: numbers, lists of numbers, words.
+//! The arguments of a computation for one claim, as numbers, lists of numbers and words.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::about::{About, Facts};
 use crate::texts::same;
 use crate::{Argument, Claims, Ids};
 
-/// The value of an argument after the look-up.
+/// The value of an argument for one claim.
 #[derive(Clone, Debug, PartialEq)]
 enum ArgumentValue {
     Number(f64),
@@ -19,11 +19,12 @@ enum ArgumentValue {
 /// The arguments of a computation for one claim.
 pub(crate) struct Arguments<'a> {
     found: BTreeMap<&'a str, ArgumentValue>,
-    /// The facts about the program and the experiment.
+    /// The facts about the experiment and the program.
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Resolves the arguments of a computation for its claim. `lists` names the arguments whose value is a whole list.
+/// Looks up the value of each argument for the claim of the computation. `lists` names the arguments that take a
+/// whole list as their value.
 pub(super) fn resolve<'a>(
     with: &'a BTreeMap<String, Argument>,
     about: About<'a>,
@@ -62,7 +63,8 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
     }
 }
 
-/// The value of a claim, the values of several claims, or a word.
+/// Returns the value of the claim that `text` names, or the values of several claims. If `text` names no claim,
+/// returns `text` as a word.
 fn named(text: &str, claims: &Claims) -> ArgumentValue {
     if let Some(claim) = claims.get(text) {
         return ArgumentValue::Number(claim.value);
@@ -73,7 +75,7 @@ fn named(text: &str, claims: &Claims) -> ArgumentValue {
 }
 
 impl Arguments<'_> {
-    /// The argument `name` as a number.
+    /// Returns the argument `name` as a number.
     pub(super) fn number(&self, name: &str) -> Result<f64, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Number(number)) => Ok(*number),
@@ -81,12 +83,12 @@ impl Arguments<'_> {
         }
     }
 
-    /// The argument `name` as a number, or `default` if it is missing.
+    /// Returns the argument `name` as a number. If the argument is missing, returns `default`.
     pub(super) fn number_or(&self, name: &str, default: f64) -> Result<f64, String> {
         if self.found.contains_key(name) { self.number(name) } else { Ok(default) }
     }
 
-    /// The argument `name` as an integer of at least 0 that a loop can count to.
+    /// Returns the argument `name` as an integer of at least 0. The integer is small enough for a loop.
     pub(super) fn count(&self, name: &str) -> Result<u64, String> {
         let number = self.number(name)?;
         match number.fract() == 0.0 && (0.0..=1e9).contains(&number) {
@@ -95,7 +97,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The argument `name` as a list of numbers.
+    /// Returns the argument `name` as a list of numbers.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Numbers(numbers)) => Ok(numbers.clone()),
@@ -104,7 +106,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The argument `name` as lists of numbers.
+    /// Returns the argument `name` as a list of lists of numbers.
     pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<f64>>, String> {
         let Some(ArgumentValue::Lists(items)) = self.found.get(name) else {
             return Err(wanted(name, "lists of numbers", self.found.get(name)));
@@ -117,7 +119,7 @@ impl Arguments<'_> {
         items.iter().map(numbers).collect()
     }
 
-    /// The argument `name` as a word.
+    /// Returns the argument `name` as a word.
     pub(super) fn word(&self, name: &str) -> Result<&str, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Word(word)) => Ok(word),
@@ -125,7 +127,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Whether the argument `name` is set to true.
+    /// Returns whether the argument `name` is set to true.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.found.get(name) == Some(&ArgumentValue::Flag(true))
     }
@@ -140,7 +142,7 @@ fn as_number(name: &str, found: &ArgumentValue) -> Result<f64, String> {
 
 fn wanted(name: &str, what: &str, found: Option<&ArgumentValue>) -> String {
     match found {
-        None => format!("with has no {name}; it must be {what}"),
+        None => format!("with: {name} is missing; it must be {what}"),
         Some(_) => format!("{name} must be {what}"),
     }
 }

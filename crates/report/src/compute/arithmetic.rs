@@ -1,14 +1,14 @@
-//! Computations that follow from other numbers by arithmetic only.
+//! Computations that only need arithmetic on other numbers.
 
 use super::Arguments;
 
-/// A constant, which is the argument `value`.
+/// Returns a constant: the argument `value`.
 pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("value")
 }
 
-/// A parameter of the document that the experiment uses: the value of the experiment at `path`, times `scale`, plus
-/// `plus`.
+/// Returns a setting of the experiment that is a parameter of the document: the number at `path`, times `scale`,
+/// plus `plus`.
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
     let value =
@@ -16,42 +16,42 @@ pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 
-/// The value of another claim about the same subject.
+/// Returns the value of another claim with the same subject.
 pub(super) fn claim(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("of")
 }
 
-/// The quotient a / b.
+/// Computes the quotient a / b.
 pub(super) fn quotient(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("numerator")? / with.number("denominator")?)
 }
 
-/// The integer part of a / b.
+/// Computes the integer part of a / b.
 pub(super) fn floor_quotient(with: &Arguments<'_>) -> Result<f64, String> {
     quotient(with).map(f64::floor)
 }
 
-/// The percentage by which a is less than b: 100 (1 - a / b).
+/// Computes the percentage by which a is less than b: 100 (1 - a / b).
 pub(super) fn percent_less(with: &Arguments<'_>) -> Result<f64, String> {
     quotient(with).map(|quotient| 100.0 * (1.0 - quotient))
 }
 
-/// The percentage 100 a / b.
+/// Computes a as a percentage of b: 100 a / b.
 pub(super) fn percent_of_target(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * with.number("throughput")? / with.number("target")?)
 }
 
-/// The product of all factors.
+/// Computes the product of all factors.
 pub(super) fn product(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("factors").map(|factors| factors.iter().product())
 }
 
-/// The power base ^ exponent.
+/// Computes the power base ^ exponent.
 pub(super) fn power(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("base")?.powf(with.number("exponent")?))
 }
 
-/// The largest quotient of maximum and minimum among several lists of numbers.
+/// Computes the quotient of maximum and minimum of each list, and returns the largest quotient.
 pub(super) fn largest_spread(with: &Arguments<'_>) -> Result<f64, String> {
     let spread = |numbers: &Vec<f64>| {
         let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -60,58 +60,60 @@ pub(super) fn largest_spread(with: &Arguments<'_>) -> Result<f64, String> {
     with.lists("of").map(|lists| lists.iter().map(spread).fold(f64::NAN, f64::max))
 }
 
-/// The percentage by which a is more than b: 100 (a / b - 1).
+/// Computes the percentage by which a is more than b: 100 (a / b - 1).
 pub(super) fn percent_more(with: &Arguments<'_>) -> Result<f64, String> {
     quotient(with).map(|quotient| 100.0 * (quotient - 1.0))
 }
 
-/// The ratio of two ratios: (a / b) / (c / d).
+/// Computes the ratio of two ratios: (a / b) / (c / d).
 pub(super) fn ratio_of_ratios(with: &Arguments<'_>) -> Result<f64, String> {
     let other = with.number("other_numerator")? / with.number("other_denominator")?;
     quotient(with).map(|quotient| quotient / other)
 }
 
-/// The percentage by which several steps together reduce a time: 100 (1 - Π (1 - s/100)). Each step reduces the time by
-/// s percent.
+/// Computes the percentage by which several steps together reduce a time: 100 (1 - Π (1 - s/100)). Each step reduces
+/// the time by s percent.
 pub(super) fn compound_percent_less(with: &Arguments<'_>) -> Result<f64, String> {
     let left = |steps: Vec<f64>| steps.iter().map(|step| 1.0 - step / 100.0).product::<f64>();
     with.numbers("steps").map(|steps| 100.0 * (1.0 - left(steps)))
 }
 
-/// The percentage by which several steps together raise a rate: 100 (1 / Π (1 - s/100) - 1). Each step reduces the time
-/// by s percent.
+/// Computes the percentage by which several steps together raise a rate: 100 (1 / Π (1 - s/100) - 1). Each step
+/// reduces the time by s percent.
 pub(super) fn compound_percent_more(with: &Arguments<'_>) -> Result<f64, String> {
     compound_percent_less(with).map(|less| 100.0 * (1.0 / (1.0 - less / 100.0) - 1.0))
 }
 
-/// The largest of some numbers.
+/// Returns the largest number of a list.
 pub(super) fn greatest(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::NEG_INFINITY, f64::max))
 }
 
-/// The smallest of some numbers.
+/// Returns the smallest number of a list.
 pub(super) fn least(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// The number in a list that is nearest to a given number.
+/// Returns the number of a list that is nearest to the number `to`.
 pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
     let to = with.number("to")?;
     let nearer = |best: f64, one: f64| if (one - to).abs() < (best - to).abs() { one } else { best };
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, nearer))
 }
 
-/// The rate of a mix with equal shares of two kinds of operation that have the rates a and b: 2 / (1/a + 1/b).
+/// Computes the rate of a mix in which two kinds of operations have equal shares: 2 / (1/a + 1/b). The single kinds
+/// have the rates a and b.
 pub(super) fn harmonic_mean(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(2.0 / (with.number("one")?.recip() + with.number("other")?.recip()))
 }
 
-/// Operations per second of a run, without the time of the load that the run includes.
+/// Computes the operations per second of a run, after the time of the load is subtracted from the time of the run.
 pub(super) fn net_rate(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("operations")? / (with.number("seconds")? - with.number("load")?))
 }
 
-/// The factor between the time per operation in the last and in the first run, without the load at the start of both.
+/// Computes the factor by which an operation of the last run takes longer than an operation of the first run. The
+/// time of the load is subtracted from both runs.
 pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let load = with.number("load")?;
     let each = |seconds: &str, operations: &str| -> Result<f64, String> {
@@ -120,7 +122,7 @@ pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(each("last_seconds", "last_operations")? / each("first_seconds", "first_operations")?)
 }
 
-/// The percentage by which the rate of the last run is below the rate of the first run.
+/// Computes the percentage by which the rate of the last run is below the rate of the first run.
 pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let rate = |operations: &str, seconds: &str| -> Result<f64, String> {
         Ok(with.number(operations)? / with.number(seconds)?)
@@ -130,38 +132,38 @@ pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * (1.0 - last / first))
 }
 
-/// The additional operations per second if each operation takes s nanoseconds less: 1/(t - s) - 1/t.
+/// Computes the additional operations per second if each operation takes s nanoseconds less: 1/(t - s) - 1/t.
 pub(super) fn rate_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let (taken, saved) = (with.number("operation_ns")?, with.number("saved_ns")?);
     Ok(1e9 / (taken - saved) - 1e9 / taken)
 }
 
-/// The number of values of some bits, without the reserved values.
+/// Computes the number of values that a number of bits can express, without the reserved values.
 pub(super) fn codes_left(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("bits")?.exp2() - with.number("reserved")?)
 }
 
-/// The relative error of the mean of n times, in percent: 100 / sqrt(n). The formula applies if the standard deviation
-/// of the times equals their mean.
+/// Computes the relative error of the mean of n times, in percent: 100 / sqrt(n). The formula holds if the standard
+/// deviation of the times equals their mean.
 pub(super) fn relative_error_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("samples").map(|samples| 100.0 / samples.sqrt())
 }
 
-/// The sum of some numbers.
+/// Computes the sum of a list of numbers.
 pub(super) fn sum(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.iter().sum())
 }
 
-/// The number of positions at which two lists have equal numbers.
+/// Counts the positions at which two lists have equal numbers.
 pub(super) fn agreeing(with: &Arguments<'_>) -> Result<f64, String> {
     let (one, other) = (with.numbers("one")?, with.numbers("other")?);
     Ok(one.iter().zip(&other).filter(|(one, other)| one.total_cmp(other).is_eq()).count() as f64)
 }
 
-/// The knee of a curve: the point after which the slope of the curve falls by the largest factor.
+/// Returns the knee of a curve: the point after which the slope falls by the largest factor.
 ///
 /// # Errors
-/// A curve whose slope does not fall at any point.
+/// Returns an error if the slope of the curve does not decrease at any point.
 pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     let points: Vec<(f64, f64)> = with.numbers("x")?.into_iter().zip(with.numbers("y")?).collect();
     let slopes: Vec<f64> = points
@@ -192,6 +194,6 @@ pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
 pub(super) fn torture_kill(with: &Arguments<'_>) -> Result<f64, String> {
     let (design, wal) = (with.word("design")?, with.word("wal")?);
     with.facts.lost_writes(design, wal).ok_or_else(|| {
-        format!("a run of `lsmbench torture kill --design {design} --wal {wal}` decides, and is no part of the report")
+        format!("a run of `lsmbench torture kill --design {design} --wal {wal}` decides; the report has no such run")
     })
 }

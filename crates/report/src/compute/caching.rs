@@ -1,28 +1,28 @@
-//! Hit rates of caches, and the speed-up from hits.
+//! Computations about hit rates of caches, and about the speed-up of reads by hits.
 
 use super::Arguments;
 
-/// The hit rate in percent of one pass over blocks of K keys each: 100 (1 - 1/K), for any cache size. Only the first
-/// key of each block misses.
+/// Computes the hit rate, in percent, of one pass over blocks of K keys each: 100 (1 - 1/K). Only the first key of
+/// each block misses, so the rate does not depend on the cache size.
 pub(super) fn sequential_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("keys_per_block").map(|keys| 100.0 * (1.0 - 1.0 / keys))
 }
 
-/// The speed-up of reads at a hit rate, derived from the speed-up at another hit rate.
+/// Computes the speed-up of reads at a hit rate from the known speed-up at another hit rate.
 ///
 /// A read takes 1 - h·s of the time of a read without a cache. h is the hit rate, and s is the fraction of the time
-/// that a hit saves. The speed-up at the other hit rate determines s.
+/// that a hit saves. The known speed-up at the other hit rate determines s.
 pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = (1.0 - 1.0 / with.number("known_speedup")?) / (with.number("known_hit_pct")? / 100.0);
     Ok(1.0 / (1.0 - saved * with.number("hit_pct")? / 100.0))
 }
 
-/// The hit rate in percent of an LRU cache that holds a fraction of all keys. Requests are drawn independently from a
-/// Zipf distribution (Che, Tung and Wang, *Hierarchical Web Caching Systems*, 2002).
+/// Computes the hit rate, in percent, of an LRU cache whose capacity is a fraction of all keys. Requests are drawn
+/// independently from a Zipf distribution (Che, Tung and Wang, *Hierarchical Web Caching Systems*, 2002).
 ///
-/// A key with probability p is in the cache with probability 1 - e^(-pt). The eviction time t is chosen so that these
-/// probabilities add up to the capacity of the cache in keys. Keys beyond the first thousand are taken in groups, and
-/// the size of a group is 1 % of its rank.
+/// A key with probability p is in the cache with probability 1 - e^(-pt). The eviction time t is chosen so that
+/// these probabilities add up to the capacity of the cache in keys. Keys after the first thousand form groups, and
+/// the number of keys in a group is 1 % of its rank.
 pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = with.number("share")? * keys as f64;
@@ -42,7 +42,8 @@ pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * sum(low, |probability, present| probability * present))
 }
 
-/// Groups of keys with similar weights, by rank: the number of keys in a group and the weight of each key.
+/// Returns groups of keys with similar weights, by rank. Each group has its number of keys and the weight of each
+/// key.
 fn groups(keys: u64, theta: f64) -> Vec<(f64, f64)> {
     let (mut groups, mut first) = (Vec::new(), 1);
     while first <= keys {

@@ -1,4 +1,4 @@
-//! Lower bounds of filters: bits per key and rates of false positives.
+//! Computations about lower bounds of filters: bits per key and false-positive rates.
 
 use std::f64::consts::LN_2;
 
@@ -6,12 +6,13 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::Arguments;
 
-/// The fewest bits per key at which a Bloom filter has a given rate of false positives: `log2(1/p) / ln 2`.
+/// Computes the fewest bits per key at which a Bloom filter can have a given false-positive rate:
+/// `log2(1/p) / ln 2`.
 ///
 /// With b bits per key and k probes, a bit is 1 with probability 1 - e^(-k/b), and the rate is p = (1 - e^(-k/b))^k.
-/// The rate is lowest if half of the bits are 1: k = b ln 2, p = 2^-(b ln 2). Sources: Bloom, *Space/Time Trade-offs in
-/// Hash Coding*, 1970; Broder and Mitzenmacher, *Network Applications of Bloom Filters*, 2004. Filters that confine the
-/// bits of a key to a word or a cache line spread bits unevenly. By convexity, this raises p.
+/// The rate is lowest if half of the bits are 1: k = b ln 2, p = 2^-(b ln 2). Sources: Bloom, *Space/Time Trade-offs
+/// in Hash Coding*, 1970; Broder and Mitzenmacher, *Network Applications of Bloom Filters*, 2004. A filter that
+/// confines the bits of a key to a word or a cache line spreads bits unevenly. By convexity, uneven bits raise p.
 pub(super) fn bloom_bits(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("fpr").map(bits)
 }
@@ -20,12 +21,13 @@ fn bits(fpr: f64) -> f64 {
     -fpr.log2() / LN_2
 }
 
-/// The percentage of filter memory that Monkey saves in a full tree at the same sum of false-positive rates. Monkey
-/// makes the rate of each level proportional to its size (Dayan, Athanassoulis and Idreos, *Monkey*, 2017).
+/// Computes the percentage of filter memory that Monkey saves in a full tree, with the sum of false-positive rates
+/// unchanged. Monkey makes the rate of each level proportional to the level's size (Dayan, Athanassoulis and Idreos,
+/// *Monkey*, 2017).
 ///
-/// Level i holds the fraction s = T^i / Σ T^j of the keys. With b bits per key in each of L levels, each rate is 2^-(b
-/// ln 2), and the sum of the rates is S = L · 2^-(b ln 2). Proportional rates are S·s, and at most 1. All filters then
-/// take Σ s · log2(1/(S·s)) / ln 2 bits per key.
+/// Level i has the fraction s = T^i / Σ T^j of the keys. With b bits per key in each of L levels, each rate is 2^-(b
+/// ln 2), and the sum of the rates is S = L · 2^-(b ln 2). Monkey's rates are S·s, and at most 1. Then all filters
+/// together need Σ s · log2(1/(S·s)) / ln 2 bits per key.
 pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, ratio) = (with.number("bits_per_key")?, with.number("size_ratio")?);
     let levels = i32::try_from(with.count("levels")?.min(64)).map_err(|error| error.to_string())?;
@@ -36,8 +38,8 @@ pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * (1.0 - taken / bits_per_key))
 }
 
-/// The false-positive rate in percent of a Bloom filter with b bits per key and k probes: 100 (1 - e^(-k/b))^k. Without
-/// `probes`, the lowest possible rate: 100 · 2^-(b ln 2).
+/// Computes the false-positive rate, in percent, of a Bloom filter with b bits per key and k probes: 100 (1 -
+/// e^(-k/b))^k. Without the argument `probes`, computes the lowest possible rate: 100 · 2^-(b ln 2).
 pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let bits_per_key = with.number("bits_per_key")?;
     match with.number_or("probes", 0.0)? {
@@ -46,25 +48,26 @@ pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The largest percentage of false positives that another layout of the same bits saves against a classical filter with
-/// k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of the bits are 1.
+/// Computes the largest percentage of false positives that another layout of the same bits can save against a
+/// classical filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of the bits
+/// are 1.
 pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
     Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))
 }
 
-/// The percentage of false positives that more bits per key save: 100 (1 - p(to)/p(from)), with the best number of
-/// probes. The time of lookups falls by at most this percentage.
+/// Computes the percentage of false positives that more bits per key save: 100 (1 - p(to)/p(from)), with the best
+/// number of probes. The time of a lookup decreases by at most this percentage.
 pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let [from, to] = [with.number("from_bits")?, with.number("to_bits")?].map(whole_rate);
     Ok(100.0 * (1.0 - to / from))
 }
 
-/// The percentage of time that a second increase of filter bits saves, if the first increase saved s percent. All false
-/// positives are assumed to cost the same time.
+/// Computes the percentage of time that a second increase of filter bits saves, if the first increase saved s
+/// percent. The computation assumes that all false positives cost equal time.
 ///
-/// Lookups take t = a + c·p at a false-positive rate p. The first increase saves s of t, so c (p0 - p1) = s·t. The
-/// second increase saves c (p1 - p2) of the remaining t (1 - s). As a fraction, this is s/(1 - s) · (p1 - p2)/(p0 -
+/// A lookup takes t = a + c·p at a false-positive rate p. The first increase saves s of t, so c (p0 - p1) = s·t. The
+/// second increase saves c (p1 - p2) of the remaining t (1 - s). The saved fraction is s/(1 - s) · (p1 - p2)/(p0 -
 /// p1).
 pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = with.number("first_pct")? / 100.0;
@@ -80,29 +83,31 @@ pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The rate of false positives with k probes, (1 - e^(-k/b))^k.
+/// Computes the false-positive rate with k probes: (1 - e^(-k/b))^k.
 fn rate(bits_per_key: f64, probes: f64) -> f64 {
     (1.0 - (-probes / bits_per_key).exp()).powf(probes)
 }
 
-/// The lowest rate of false positives, 2^-(b ln 2).
+/// Computes the lowest false-positive rate: 2^-(b ln 2).
 fn best_rate(bits_per_key: f64) -> f64 {
     (-bits_per_key * LN_2 * LN_2).exp()
 }
 
-/// The false-positive rate with a whole number of probes: the number nearest to b ln 2, and at least one.
+/// Computes the false-positive rate with a whole number of probes: at least one, and otherwise the number nearest to
+/// b ln 2.
 fn whole_rate(bits_per_key: f64) -> f64 {
     rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
-/// The difference in bits per key between the largest and the smallest level of a tree: -(L - 1) log2 T / ln 2.
-/// False-positive rates are assumed proportional to level sizes, so the difference is log2 of their quotient over ln 2.
+/// Computes the difference in bits per key between the largest and the smallest level of a tree: -(L - 1) log2 T /
+/// ln 2. False-positive rates are assumed to be proportional to level sizes. The difference is then log2 of the
+/// quotient of the rates, divided by ln 2.
 pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
 }
 
-/// The probability that a test with `probes` absent keys measures the false-positive rate of a filter within `within`
-/// of `expected`.
+/// Computes the probability that a test measures a false-positive rate within `within` of `expected`. The test looks
+/// up `probes` absent keys.
 pub(super) fn filter_test_passes(with: &Arguments<'_>) -> Result<f64, String> {
     let (probes, fpr) = (with.count("probes")?, with.number("fpr")?);
     let (expected, within) = (with.number("expected")?, with.number("within")?);

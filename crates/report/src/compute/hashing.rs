@@ -1,25 +1,26 @@
-//! Statistics of randomly spread keys: keys per shard, keys per hash slot, cache hits.
+//! Computations about randomly spread keys: keys per shard, keys per hash slot, and cache hits.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Poisson};
 use statrs::function::erf::erf;
 
 use super::Arguments;
 
-/// The coefficient of variation of the number of keys per shard, for n random keys in m shards: sqrt((m - 1) / n).
+/// Computes the coefficient of variation of the number of keys per shard: sqrt((m - 1) / n). n random keys are
+/// spread over m shards.
 ///
-/// The number of keys in a shard is binomial with mean n/m and variance n (1/m)(1 - 1/m). The formula is the root of
-/// the variance over the mean.
+/// The number of keys in a shard is binomial with mean n/m and variance n (1/m)(1 - 1/m). The formula is the square
+/// root of the variance, divided by the mean.
 pub(super) fn even_shards_cv(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(((with.number("shards")? - 1.0) / with.number("keys")?).sqrt())
 }
 
-/// The standard deviation of the number of keys per equal shard, in percent of the mean.
+/// Computes the standard deviation of the number of keys per shard, in percent of the mean. All shards are equal.
 pub(super) fn even_shards_std_pct(with: &Arguments<'_>) -> Result<f64, String> {
     even_shards_cv(with).map(|cv| 100.0 * cv)
 }
 
-/// The expected largest deviation of the number of keys in a shard from the mean, in percent of the mean, for equal
-/// shards.
+/// Computes the expected largest deviation of a shard's number of keys from the mean, in percent of the mean. All
+/// shards are equal.
 ///
 /// Deviations are normal, and nearly independent if there are many shards. E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x >
 /// 0, with 2Φ(x) - 1 = erf(x/√2). The integral is computed by midpoints in steps of 1/1000 up to 10.
@@ -31,40 +32,41 @@ pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(std * largest)
 }
 
-/// The probability that equal shards deviate by at least a given CV. It is the probability of a χ² of at least n · CV²
-/// with m - 1 degrees of freedom. χ² is the sum over shards of (count - n/m)² / (n/m). CV² is the sum over shards of
-/// (count - n/m)² over m (n/m)².
+/// Computes the probability that the keys of equal shards have at least a given coefficient of variation (CV). The
+/// result is the probability that χ² with m - 1 degrees of freedom is at least n · CV². χ² is the sum over shards of
+/// (count
+/// - n/m)² / (n/m). CV² is the sum over shards of (count - n/m)² / (m (n/m)²).
 pub(super) fn chi_square_p(with: &Arguments<'_>) -> Result<f64, String> {
     let chi_square = with.number("keys")? * with.number("cv")?.powi(2);
     let distribution = ChiSquared::new(with.number("shards")? - 1.0).map_err(|error| error.to_string())?;
     Ok(distribution.sf(chi_square))
 }
 
-/// The fraction of keys that move to a new shard next to n - 1 existing shards, times n. The result is 1, because the
-/// new shard receives the n-th part of the keys, and no key moves between the existing shards. Source: Karger et al.,
-/// *Consistent Hashing and Random Trees*, 1997.
+/// Computes the fraction of keys that move to a new shard when n - 1 shards exist, times n. The result is 1, because
+/// the new shard receives the n-th part of the keys, and no key moves between the existing shards. Source: Karger et
+/// al., *Consistent Hashing and Random Trees*, 1997.
 pub(super) fn ring_moved(with: &Arguments<'_>) -> Result<f64, String> {
     let shards = with.number("shards")?;
     Ok(shards * (1.0 / shards))
 }
 
-/// The coefficient of variation of the parts of a ring that shards own, with V virtual nodes per shard: 1 / sqrt(V).
-/// Each part is the sum of V gaps, and each gap is nearly exponential.
+/// Computes the coefficient of variation of the parts of a hash ring that shards own: 1 / sqrt(V). Each shard has V
+/// virtual nodes. Each part is the sum of V gaps, and each gap is nearly exponential.
 pub(super) fn ring_cv(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("virtual_nodes").map(|nodes| 1.0 / nodes.sqrt())
 }
 
-/// The highest possible hit rate, in percent, of a cache that holds a fraction of all keys. Requests are drawn
-/// independently from a Zipf distribution. The rate is the probability of the most popular keys: 100 H(share·n, θ) /
-/// H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
+/// Computes the highest possible hit rate, in percent, of a cache whose capacity is a fraction of all keys. Requests
+/// are drawn independently from a Zipf distribution. The rate is the probability of the most popular keys: 100
+/// H(share·n, θ) / H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
 pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = (with.number("share")? * keys as f64).round() as u64;
     Ok(100.0 * harmonic(held, theta) / harmonic(keys, theta))
 }
 
-/// The generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The first ten thousand terms are added one by one.
-/// The other terms use the Euler-Maclaurin formula, with a relative error below 1e-15.
+/// Computes the generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The first ten thousand terms are added
+/// one by one. The other terms use the Euler-Maclaurin formula, with a relative error below 1e-15.
 fn harmonic(most: u64, theta: f64) -> f64 {
     const COUNTED: u64 = 10_000;
     let counted = most.min(COUNTED);
@@ -82,27 +84,27 @@ fn harmonic(most: u64, theta: f64) -> f64 {
     first + integral + ends + slopes
 }
 
-/// The probability that a slot has k keys, with a mean of λ random keys per slot: e^-λ λ^k / k!.
+/// Computes the probability that a slot has exactly k keys: e^-λ λ^k / k!. A slot has λ random keys on average.
 pub(super) fn poisson(with: &Arguments<'_>) -> Result<f64, String> {
     let k = with.count("k")?;
     Ok(slots(with)?.pmf(k))
 }
 
-/// The probability that a slot has at least k keys.
+/// Computes the probability that a slot has at least k keys.
 pub(super) fn poisson_tail(with: &Arguments<'_>) -> Result<f64, String> {
     let k = with.count("k")?;
     let slots = slots(with)?;
     Ok(if k == 0 { 1.0 } else { slots.sf(k - 1) })
 }
 
-/// The fraction of non-empty slots that have exactly one key: P(1) / (1 - P(0)).
+/// Computes the fraction of the non-empty slots that have exactly one key: P(1) / (1 - P(0)).
 pub(super) fn hash_slots_usable(with: &Arguments<'_>) -> Result<f64, String> {
     let slots = slots(with)?;
     Ok(slots.pmf(1) / (1.0 - slots.pmf(0)))
 }
 
-/// The percentage of lookups of existing keys whose slot has no other key: 100 e^-λ. The slot of a key has λ other keys
-/// on average, and none with probability e^-λ.
+/// Computes the percentage of lookups of existing keys in whose slot no other key is stored: 100 e^-λ. The slot of a
+/// key has λ other keys on average, and none with probability e^-λ.
 pub(super) fn hash_lookups_usable_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("lambda").map(|lambda| 100.0 * (-lambda).exp())
 }

@@ -1,18 +1,19 @@
-//! The number of steps of a lookup in a tree, a B-tree or a block, from its shape.
+//! Computations of the number of steps of a lookup, from the shape of a tree, a B-tree or a block.
 
 use super::Arguments;
 
-/// The number of runs of a full tree, plus its memtable if `memtable` is set. A lookup without filters searches all of
-/// them.
+/// Computes the number of runs of a full tree, plus 1 for the memtable if `memtable` is set. A lookup without
+/// filters searches all of these runs.
 ///
-/// `leveled` has one run per level, and `tiered` has T. `l0-tiered` has T runs in level 0 and one in each other level.
-/// `lazy-leveled` has T runs in each level but the last, and one in the last (Dayan and Idreos, *Dostoevsky*, 2018).
+/// The policy `leveled` has one run per level, and `tiered` has T runs per level. `l0-tiered` has T runs in level 0,
+/// and one run in each other level. `lazy-leveled` has one run in the last level, and T runs in each other level
+/// (Dayan and Idreos, *Dostoevsky*, 2018).
 pub(super) fn read_locations(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(runs(with)? + if with.flag("memtable") { 1.0 } else { 0.0 })
 }
 
-/// The number of runs that a lookup of an existing key searches with filters: 1 + p (runs - 1). One run has the key,
-/// and each other run is a false positive with probability p.
+/// Computes the number of runs that a lookup of an existing key searches if the runs have filters: 1 + p (runs - 1).
+/// One run has the key, and each other run is a false positive with probability p.
 pub(super) fn read_locations_present(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + with.number("fpr")? * (runs(with)? - 1.0))
 }
@@ -28,10 +29,10 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The number of pages from the root of a B-tree to a leaf, both included.
+/// Computes the number of pages from the root of a B-tree to a leaf, including the root and the leaf.
 ///
-/// The leaves store ⌊page / entry⌋ entries each, and the number of entries is bytes / entry. Each inner page has ⌊page
-/// / separator⌋ children. The number of levels is the logarithm of the number of leaves to this base.
+/// Each leaf has ⌊page / entry⌋ entries, and the number of entries is bytes / entry. Each inner page has ⌊page /
+/// separator⌋ children. The height is the logarithm of the number of leaves to this number of children.
 pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     let (entry, page) = (with.number("entry")?, with.number("page")?);
     let fanout = (page / with.number("separator")?).floor();
@@ -47,24 +48,25 @@ pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(height)
 }
 
-/// The comparisons that two binary searches over n segments save against a scan of all segments: n - 2 log2 n.
+/// Computes the number of comparisons that two binary searches over n segments save against a scan of all segments:
+/// n - 2 log2 n.
 pub(super) fn culling_comparisons_saved(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("segments").map(|segments| segments - 2.0 * segments.log2())
 }
 
-/// The number of levels below level 0: all levels minus one.
+/// Computes the number of levels below level 0: the number of all levels minus one.
 pub(super) fn levels_below_0(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("levels").map(|levels| levels - 1.0)
 }
 
-/// Mean number of keys that a search decodes from a restart point to a key. With restart interval R, the number is 0 to
-/// R - 1, so the mean is (R - 1) / 2.
+/// Computes the mean number of keys that a search decodes between a restart point and a key. With restart interval
+/// R, the number is 0 to R - 1, so the mean is (R - 1) / 2.
 pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }
 
-/// The bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). The next byte is shared with probability p,
-/// and one key in R is stored in full.
+/// Computes the bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). The next byte is equal to that
+/// of the previous key with probability p. One key in R is stored in full.
 pub(super) fn prefix_saved_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let shared = with.number("p")?;
     Ok((1.0 - 1.0 / with.number("restart_interval")?) * shared / (1.0 - shared))

@@ -1,11 +1,12 @@
-//! Write and space amplification of compaction: closed forms by policy, and a simulated tree.
+//! Computations of the write and space amplification of compaction, with closed forms per policy and with a
+//! simulated tree.
 
 use theory::{Fluid, textbook_write_amp};
 
 use super::Arguments;
 
-/// Write amplification of a policy after n memtables of distinct keys. Flushes are included, the WAL is not.
-/// [`theory::textbook_write_amp`] has the closed forms and their derivation.
+/// Computes the write amplification of a policy after n memtables of distinct keys. The result includes flushes, but
+/// not the WAL. [`theory::textbook_write_amp`] has the closed forms and their derivation.
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
     if ratio < 2 || memtables == 0 {
@@ -19,8 +20,8 @@ fn unknown_policy(policy: &str) -> String {
     format!("policy is {policy}; it must be tiered, leveled, l0-tiered or lazy-leveled")
 }
 
-/// The largest number of stored bytes per live byte of a full tree, as [`Fluid::most_space_amp`] derives it. Runs that
-/// wait in level 0 are not counted.
+/// Computes the largest number of stored bytes per live byte of a full tree. [`Fluid::most_space_amp`] derives this
+/// number. Runs that wait in level 0 are not counted.
 pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let ratio = with.number("size_ratio")?;
     let tree = match with.word("policy")? {
@@ -32,15 +33,16 @@ pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(tree.most_space_amp())
 }
 
-/// The compactions of a simulated tree, in memtables.
+/// The compactions of a simulated tree, measured in memtables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Merges {
     written: u64,
-    /// The size of the largest compaction.
+    /// The size of the largest compaction in memtables.
     longest: u64,
 }
 
-/// Simulates a tree that keeps one run in level i, and moves the run down when it has `growth`^i memtables.
+/// Simulates a tree with one run in each level i. A run moves down to the next level when it has the size of
+/// `growth`^i memtables.
 fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     if growth.is_nan() || growth <= 1.0 || memtables == 0 {
         return Err("the size ratio must be above 1, and there must be at least one memtable".to_owned());
@@ -68,46 +70,48 @@ fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     Ok(merges)
 }
 
-/// Write amplification of a simulated tree, including the flush.
+/// Computes the write amplification of a simulated tree, including flushes.
 fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
     played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
 }
 
-/// The ratio of the bytes written by two simulated trees with one run per level and the growth factors `growth` and
-/// `other`.
+/// Computes the ratio of the bytes that two simulated trees write. Each tree has one run per level. The growth
+/// factors of the trees are `growth` and `other`.
 pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     Ok(played_out_amp(with.number("growth")?, memtables)? / played_out_amp(with.number("other")?, memtables)?)
 }
 
-/// The factor between the largest compactions of two simulated trees with different growth factors.
+/// Computes the ratio of the sizes of the largest compactions in two simulated trees with different growth factors.
 pub(super) fn growth_longest_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     let longest = |name: &str| played_out(with.number(name)?, memtables).map(|merges| merges.longest as f64);
     Ok(longest("growth")? / longest("other")?)
 }
 
-/// The percentage by which the write rate falls from the first to the last number of memtables, if only compaction
-/// takes time: 100 (1 - A(first)/A(last)). A is the write amplification of a simulated tree.
+/// Computes the percentage by which the write rate decreases from the first to the last number of memtables, if only
+/// compaction takes time. The percentage is 100 (1 - A(first)/A(last)), where A is the write amplification of a
+/// simulated tree.
 pub(super) fn growth_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let growth = with.number("growth")?;
     let amplification = |name: &str| played_out_amp(growth, with.count(name)?);
     Ok(100.0 * (1.0 - amplification("first_memtables")? / amplification("last_memtables")?))
 }
 
-/// Write amplification of merging two SSTables of equal size as soon as both exist, without the WAL. Each entry is
-/// written at its flush and once per doubling: log2(n) + 1 for n memtables.
+/// Computes the write amplification, without the WAL, if two SSTables of equal size are merged as soon as both
+/// exist. Each entry is written at its flush and once per doubling: log2(n) + 1 for n memtables.
 pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("memtables").map(|memtables| memtables.log2() + 1.0)
 }
 
-/// Write amplification after n flushes, if all SSTables are merged into one whenever their number reaches `tables`.
+/// Computes the write amplification after n flushes. All SSTables are merged into one whenever their number reaches
+/// `tables`.
 pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     merge_all(with.count("tables")?, with.count("flushes")?)
 }
 
-/// The ratio of the bytes written per entry after the last and after the first number of flushes, if all SSTables are
-/// merged into one.
+/// Computes the ratio of the bytes written per entry after the last and after the first number of flushes. All
+/// SSTables are merged into one whenever their number reaches a limit.
 pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let tables = with.count("tables")?;
     Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)

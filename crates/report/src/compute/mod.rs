@@ -1,4 +1,5 @@
-//! The computations that replace a measurement. Each computation is derived from first principles and has one function.
+//! The computations that replace a measurement. Each computation is a function whose formula is derived from first
+//! principles.
 
 mod about;
 mod arguments;
@@ -25,13 +26,14 @@ use arguments::resolve;
 /// A computation that a `[[claim]]` can name.
 #[derive(Clone, Copy)]
 pub struct Computation {
-    /// The name in `[[claim]]`.
+    /// The name of the computation, as `[[claim]]` tables write it.
     pub name: &'static str,
-    /// The names of its arguments in `with`.
+    /// The names of the computation's arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// The arguments that take a whole list as one value. Other list arguments have one element per claim.
+    /// The names of the arguments that take a whole list as one value. A list in any other argument has one element
+    /// per claim.
     pub(crate) lists: &'static [&'static str],
-    /// The verdict on a claim that contradicts the result.
+    /// The verdict on a claim that contradicts the computation.
     pub force: Force,
     pub(crate) compute: Function,
 }
@@ -39,18 +41,18 @@ pub struct Computation {
 /// The verdict on a claim that contradicts a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// Impossible: the result follows from the document itself, by arithmetic or by a theorem.
+    /// The claim is impossible. The result follows from the document itself, by arithmetic or by a theorem.
     Must,
-    /// The finding is "not reproduced". The result is the mean of a random quantity, depends on a choice that the
-    /// document leaves open, or is another number of the document. No computation can then decide which number is
-    /// right.
+    /// The claim is not reproduced. The result is the mean of a random quantity, depends on a choice that the
+    /// document leaves open, or is another number of the document. The computation can then not decide which number
+    /// is right.
     Should,
-    /// The finding is "not reproduced", or "not tested" if the claim agrees, because the result was taken from the
-    /// document.
+    /// The claim is not reproduced. If the claim agrees with the result, the claim is not tested, because the result
+    /// was taken from the document.
     Given,
 }
 
-/// The result, or the reason why it does not exist.
+/// A function that returns the result, or the reason why no result exists.
 type Function = fn(&Arguments<'_>) -> Result<f64, String>;
 
 const fn with(name: &'static str, arguments: &'static [&'static str], compute: Function) -> Computation {
@@ -66,17 +68,17 @@ const fn with_lists(
     Computation { name, arguments, lists, force: Force::Must, compute }
 }
 
-/// A computation that a claim may contradict without being impossible.
+/// Marks a computation whose contradiction makes a claim not reproduced, but not impossible.
 const fn should(computation: Computation) -> Computation {
     Computation { force: Force::Should, ..computation }
 }
 
-/// A computation whose result was taken from the document.
+/// Marks a computation whose result was taken from the document.
 const fn given(computation: Computation) -> Computation {
     Computation { force: Force::Given, ..computation }
 }
 
-/// All computations.
+/// All computations that a `[[claim]]` can name.
 pub const COMPUTATIONS: &[Computation] = &[
     with("constant", &["value"], arithmetic::constant),
     given(with("setting", &["path", "scale", "plus"], arithmetic::setting)),
@@ -191,13 +193,13 @@ pub const COMPUTATIONS: &[Computation] = &[
     should(with("torture_kill", &["design", "wal"], arithmetic::torture_kill)),
 ];
 
-/// The key at fault, and the error message.
+/// An error, with the key that causes it.
 type Fault = (&'static str, String);
 
-/// The computation with this name, after a check of the arguments in `with`.
+/// Returns the computation `name`, after it has checked the arguments in `with`.
 ///
 /// # Errors
-/// An unknown computation, or an argument that it does not have.
+/// Returns an error if the computation does not exist, or does not have one of the arguments.
 pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'static Computation, Fault> {
     let Some(computation) = COMPUTATIONS.iter().find(|computation| computation.name == name) else {
         let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
@@ -211,10 +213,11 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// Runs a computation for one claim. Returns the result, and the verdict on a claim that contradicts the result.
+/// Runs a computation for one claim. Returns the result, and the verdict that a contradicting claim gets.
 ///
 /// # Errors
-/// The errors of [`known`]. An argument that is missing or that the computation rejects. The error is a message.
+/// Returns the errors of [`known`] as a message. An argument that is missing, or that the computation rejects, is
+/// also an error.
 pub(crate) fn run(
     name: &str,
     with: &BTreeMap<String, Argument>,
@@ -230,7 +233,7 @@ mod tests {
     use super::*;
     use crate::{Claim, Claims, Rule, Statement};
 
-    /// An experiment with one setting, and a design that was killed.
+    /// Facts of an experiment with one setting, and of a design whose store was killed.
     struct Known;
 
     impl Facts for Known {
@@ -243,7 +246,8 @@ mod tests {
         }
     }
 
-    /// The result of a computation with arguments as TOML text, for a claim about "a" with n = 2.
+    /// Returns the result of a computation whose arguments are given as TOML. The claim is about the subject "a",
+    /// and has the parameter n = 2.
     fn result(name: &str, with: &str) -> Result<f64, String> {
         let rule = Rule { with: toml::from_str(with).unwrap(), ..Rule::default() };
         let claim = Claim {
@@ -361,7 +365,7 @@ mod tests {
         assert!(result("setting", "path = \"design.bloom\"").is_err());
         assert_eq!(
             result("quotient", "numerator = 1").unwrap_err(),
-            "with has no denominator; it must be a number"
+            "with: denominator is missing; it must be a number"
         );
         assert!(
             result("quotient", "numerator = [1]\ndenominator = 1")

@@ -1,9 +1,9 @@
-//! Recovery after a crash.
+//! Computations about recovery after a crash.
 
 use super::Arguments;
 
-/// The percentage of the directory orders of n runs in which the newest run is last. Each run is last equally often:
-/// 100 / n.
+/// Computes the percentage of the directory orders of n runs in which the newest run is last: 100 / n. Each run is
+/// equally often the last run.
 pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     match with.count("runs")? {
         0 => Err("there must be at least one run".to_owned()),
@@ -11,9 +11,9 @@ pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The largest percentage of acknowledged writes since the last sync that a fault loses. `written` data is in the
-/// memory of the kernel, and `synced` data on the device. The end of a `process` loses neither; a loss of `power` keeps
-/// the device.
+/// Computes the largest percentage of acknowledged writes since the last sync that a fault can lose. Data that was
+/// `written` is in the memory of the kernel. Data that was `synced` is on the device. If the `process` ends, both
+/// survive. If the `power` fails, only the data on the device survives.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,

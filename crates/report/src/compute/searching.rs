@@ -1,4 +1,4 @@
-//! Results and costs of searches: level order, fences, leaves of a B-tree, sorted keys.
+//! Computations about searches: level order, fences, leaves of a B-tree, and sorted keys.
 
 use std::f64::consts::LN_2;
 
@@ -6,14 +6,14 @@ use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
 
-/// Number of searches for the mean over all keys.
+/// Number of simulated searches, from which the mean over all keys is computed.
 const SEARCHES: u32 = 512;
 
-/// Bytes in a cache line of the CPU.
+/// Size of a cache line of the CPU, in bytes.
 const LINE: u64 = 64;
 
-/// The positions of the keys 0 … n - 1 in level order (Eytzinger), sorted by key. They result from an in-order walk
-/// through the implicit tree, in which the left child of `i` is at `2i + 1`.
+/// Returns the positions of the keys 0 … n - 1 in level order (Eytzinger), sorted by key. The positions result from
+/// an in-order walk through the implicit tree, in which the left child of `i` is at `2i + 1`.
 fn walk(count: usize) -> Vec<usize> {
     let (mut order, mut above, mut at) = (Vec::with_capacity(count), Vec::new(), 0);
     while at < count || !above.is_empty() {
@@ -29,7 +29,8 @@ fn walk(count: usize) -> Vec<usize> {
     order
 }
 
-/// The array in level order (Eytzinger): the k-th key is at the k-th position of the in-order walk.
+/// Returns the array of `count` keys in level order (Eytzinger). The k-th key is at the k-th position of the
+/// in-order walk.
 fn level_order(count: usize) -> Vec<usize> {
     let mut array = vec![0; count];
     for (key, place) in walk(count).into_iter().enumerate() {
@@ -38,7 +39,7 @@ fn level_order(count: usize) -> Vec<usize> {
     array
 }
 
-/// Whether a search in level order finds a key in an array.
+/// Returns whether a search in level order finds `key` in `array`.
 fn finds(array: &[usize], key: usize) -> bool {
     let mut at = 0;
     while let Some(found) = array.get(at) {
@@ -50,9 +51,10 @@ fn finds(array: &[usize], key: usize) -> bool {
     false
 }
 
-/// The number of keys, out of n, that a search in level order finds in the array of a builder. The builder
-/// `level-order` stores the next key at the position that the in-order walk has reached. The builder `printed` appends
-/// the key with that number, as printed in a document. The result of the builder `printed` is the inverse permutation.
+/// Counts the keys, out of n, that a search in level order finds in an array. The argument `builder` selects how the
+/// array is built. `level-order` stores the next key at the position that the in-order walk has reached. `printed`
+/// appends that position as a key, as a document prints it. The array of `printed` is therefore the inverse
+/// permutation.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {
@@ -63,7 +65,7 @@ pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }
 
-/// The number of positions, of 2^bits, at which bit reversal and level order have the same key.
+/// Counts the positions, out of 2^bits, at which the bit-reversed order and the level order have the same key.
 pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     let bits = with.count("bits")?.clamp(1, 20) as u32;
     let reversed = |place: usize| place.reverse_bits() >> (usize::BITS - bits);
@@ -71,10 +73,10 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(array.iter().enumerate().filter(|(place, key)| reversed(*place) == **key).count() as f64)
 }
 
-/// The number of cases in which a factory chooses the compressed fence although memory is short and keys share
-/// prefixes. The cases are all numbers of entries within `around` of the threshold, combined with levels near the
-/// minimum level. The factory first checks for fewer entries (standard). The factory then checks for more entries, or
-/// for the minimum level or a deeper level (Eytzinger). The factory checks memory last.
+/// Counts the cases in which a factory chooses the compressed fence, if memory is short and keys share prefixes. The
+/// cases are all numbers of entries within `around` of the threshold, combined with levels near the minimum level.
+/// The factory first checks for few entries (standard). Then it checks for many entries, or for the minimum level or
+/// a deeper level (Eytzinger). The factory checks memory last.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));
@@ -82,13 +84,14 @@ pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(cases.filter(is_compressed).count() as f64)
 }
 
-/// The time of a binary search in n entries if every comparison misses all caches: ⌈log2(n + 1)⌉ cache misses.
+/// Computes the time of a binary search in n entries if every comparison misses all caches: ⌈log2(n + 1)⌉ cache
+/// misses.
 pub(super) fn comparisons_ns(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((with.number("entries")? + 1.0).log2().ceil() * with.number("miss_ns")?)
 }
 
-/// The number of keys from `start` to `end` (exclusive) that a scan finds. The scan begins at the first leaf whose
-/// largest key is at least `start` and below `end`. The leaves have `per_leaf` of the keys 0, 1, 2 … each.
+/// Counts the keys from `start` to `end` (exclusive) that a scan finds. The scan begins at the first leaf whose
+/// largest key is at least `start` and below `end`. Each leaf has `per_leaf` of the keys 0, 1, 2 ….
 pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     let (per_leaf, leaves) = (with.count("per_leaf")?.max(1), with.count("leaves")?);
     let (start, end) = (with.count("start")?, with.count("end")?);
@@ -98,13 +101,15 @@ pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(first.map_or(0, |leaf| end.min(all).saturating_sub(start.max(leaf * per_leaf))) as f64)
 }
 
-/// The number of pages above the leaves of a B-tree with n pairs. A page has `per_page` pairs or child pages.
+/// Computes the number of pages above the leaves of a B-tree with n pairs. A page has `per_page` pairs or child
+/// pages.
 pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
     layers(with).map(|layers| layers.iter().skip(1).sum())
 }
 
-/// The factor between the keys per second of scans and of gets, if only pages cost time. A get descends one table. A
-/// scan descends each, and continues through (keys - 1) / `per_page` more leaves.
+/// Computes how many times more keys per second scans read than gets, if only pages cost time. A get descends the
+/// B-tree of one table. A scan descends the B-tree of each table, and then reads (keys - 1) / `per_page` more
+/// leaves.
 pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let height = layers(with)?.len() as f64;
     let keys = with.number("keys")?;
@@ -112,7 +117,7 @@ pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(keys * height / (with.number("tables")? * height + further))
 }
 
-/// The number of pages in each layer of a B-tree with n pairs, from the leaves up.
+/// Computes the number of pages in each layer of a B-tree with n pairs, from the leaves up.
 fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     let per_page = with.number("per_page")?;
     let mut pages = (with.number("pairs")? / per_page).ceil();
@@ -127,32 +132,34 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     Ok(layers)
 }
 
-/// The bytes per entry of a fence with lanes of indexes: the entry and s/(s - 1) indexes. Lane 0 has one index per
-/// entry, the next lane one per `step` entries, and so on: 1 + 1/s + 1/s² … = s/(s - 1).
+/// Computes the bytes per entry of a fence with lanes of indexes: the entry and s/(s - 1) indexes. Lane 0 has one
+/// index per entry, and each next lane has one index per s indexes of the previous lane. The sum is 1 + 1/s + 1/s² …
+/// = s/(s - 1).
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// The number of blocks whose file offset equals their number times the block size, if each block is stored in
-/// 1/`ratio` of its size.
+/// Counts the blocks whose file offset equals their number times the block size. Each block is stored in 1/`ratio`
+/// of its size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
     let stored = (bytes as f64 / with.number("ratio")?) as u64;
     Ok((0..blocks).filter(|block| block * stored == block * bytes).count() as f64)
 }
 
-/// The ratio of the cache lines that a binary search touches in sorted order and in level order (Eytzinger), for n
-/// entries of a given size.
+/// Computes the ratio of the cache lines that a binary search reads in sorted order and in level order (Eytzinger),
+/// for n entries of a given size.
 ///
 /// Both searches descend a tree of all entries. Each search is simulated for evenly spread keys. Each cache line at
-/// which a visited entry begins counts once. The time saved by overlapping loads and by prefetching is not included.
+/// which a visited entry begins counts once. Overlapping loads and prefetching save time, but the ratio ignores
+/// them.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
         return Err("there must be at least one entry, and an entry must have at least one byte".to_owned());
     }
-    // Fractional parts of multiples of the golden ratio are evenly spread, however many there are.
+    // The fractional parts of multiples of the golden ratio are evenly spread for any number of multiples.
     let keys = || (1..=SEARCHES).map(|number| (f64::from(number) * 0.618_033_988_749_895).fract());
     let touched = |places: &dyn Fn(u64, f64) -> Vec<u64>| -> usize {
         let lines = |key: f64| {
@@ -166,13 +173,13 @@ pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(touched(&sorted_places) as f64 / touched(&level_places) as f64)
 }
 
-/// The percentage of cache lines that a search in level order saves against sorted order.
+/// Computes the percentage of cache lines that a search in level order saves against a search in sorted order.
 pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
 }
 
-/// The positions that a binary search reads in a sorted array of n entries, if the search ends at a given fraction of
-/// the array.
+/// Returns the positions that a binary search reads in a sorted array of n entries. The search ends at the fraction
+/// `key` of the array.
 fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
     while from < to {
@@ -183,18 +190,18 @@ fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     places
 }
 
-/// The positions that a search in level order reads, if the search ends at a given fraction of the keys. Each level of
-/// the tree has twice as many positions as the level above. In each level, the search reads the position at that
-/// fraction.
+/// Returns the positions that a search in level order reads. The search ends at the fraction `key` of the keys. Each
+/// level of the tree has twice as many positions as the level above. In each level, the search reads the position at
+/// that fraction.
 fn level_places(entries: u64, key: f64) -> Vec<u64> {
     let levels = std::iter::successors(Some(1_u64), |wide| Some(wide * 2));
     let places = levels.map(|wide| wide - 1 + (key * wide as f64) as u64);
     places.take_while(|place| *place < entries).collect()
 }
 
-/// The largest factor by which a sorted structure of n keys can save comparisons against a merge sort: n⌈log2 n⌉ -
-/// 2^⌈log2 n⌉ + 1 over log2 n!. No comparison sort needs fewer than log2 n! comparisons (Knuth, *The Art of Computer
-/// Programming*, volume 3, 5.2.4 and 5.3.1).
+/// Computes the largest factor by which a sorted structure of n keys can save comparisons against a merge sort. The
+/// factor is n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1 over log2 n!. No comparison sort needs fewer than log2 n! comparisons
+/// (Knuth, *The Art of Computer Programming*, volume 3, 5.2.4 and 5.3.1).
 pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let entries = with.count("entries")?;
     if entries < 2 {

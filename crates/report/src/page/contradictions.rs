@@ -1,4 +1,4 @@
-//! The page of contradictions. The page shows each side next to the result of its computation.
+//! The page of contradictions. The page shows each side with the result of its computation.
 
 use std::fmt::Write as _;
 
@@ -8,22 +8,22 @@ use crate::bound::bounding;
 use crate::text::{number, stated};
 use crate::{Checked, Report, Ruling, Settled};
 
-/// The meanings of the rulings, in their order.
+/// The meanings of the rulings, in the order of [`Ruling::ALL`].
 const MEANINGS: [&str; 4] = [
-    "no side agrees with what is computed",
-    "the computation agrees with one side and not with the other",
-    "every side agrees with what is computed",
-    "no computation settles it; why not",
+    "no side agrees with the computation",
+    "the computation agrees with some sides, but not with all",
+    "every side agrees with the computation",
+    "no computation decides the contradiction; the reason is stated",
 ];
 
-/// The computed result as text: `9.585 bits/key`, `at least 9.585 bits/key`.
+/// Returns the computed result as text, such as `9.585 bits/key` or `at least 9.585 bits/key`.
 fn computed(checked: &Checked) -> String {
     format!("{}{} {}", bounding(checked.bound), number(checked.computed), checked.claim.unit)
         .trim_end()
         .to_owned()
 }
 
-/// The word for the outcome: whether a side agrees with the computation.
+/// Returns the word that states whether a side agrees with the computation.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }
@@ -32,21 +32,21 @@ fn count(settled: &[Settled], ruling: Ruling) -> usize {
     settled.iter().filter(|one| one.ruling == ruling).count()
 }
 
-/// The heading: the number of contradictions, and how many a computation decides.
+/// Returns the heading of the page: the number of contradictions, and the number that computations decide.
 fn heading(settled: &[Settled]) -> String {
     let open = count(settled, Ruling::Open);
-    format!("{} contradictions, {} settled by computation", settled.len(), settled.len() - open)
+    format!("{} contradictions, {} decided by computation", settled.len(), settled.len() - open)
 }
 
-/// The page as HTML.
+/// Returns the page as HTML.
 pub(super) fn html(report: &Report) -> String {
     let settled = &report.contradictions;
     let mut body = navigation(report, "contradictions");
     let _ = writeln!(
         body,
-        "<h1>{}</h1>\n<p>Where a document contradicts itself, or what arithmetic, probability or the shape of a tree leave no \
-         choice about. Each side is held to a number that is computed from first principles, and what holds follows from \
-         that.</p>\n<ul class=\"legend small\">",
+        "<h1>{}</h1>\n<p>These statements contradict other statements of the same document, or arithmetic, probability or the \
+         shape of a tree. Each side is compared with a number that is computed from first principles. This comparison decides \
+         whether the side holds.</p>\n<ul class=\"legend small\">",
         heading(settled),
     );
     for (ruling, meaning) in Ruling::ALL.into_iter().zip(MEANINGS) {
@@ -64,14 +64,14 @@ pub(super) fn html(report: &Report) -> String {
         own().filter(|one| one.ruling != Ruling::Open).for_each(|one| body.push_str(&section(one)));
         body.push_str(&open(&own().filter(|one| one.ruling == Ruling::Open).collect::<Vec<_>>()));
     }
-    page("Contradictions, computed", &[], &body)
+    page("Contradictions", &[], &body)
 }
 
 fn section(settled: &Settled) -> String {
     let of = &settled.contradiction;
     let mut text = format!(
         "<section class=\"figure\" id=\"{0}\">\n<h3>{0} {1} {2}</h3>\n<p>{3}</p>\n<table class=\"claims\">\n\
-         <thead><tr><th>side</th><th>claimed</th><th>computed</th><th>so</th></tr></thead>\n<tbody>\n",
+         <thead><tr><th>side</th><th>claimed</th><th>computed</th><th>result</th></tr></thead>\n<tbody>\n",
         escape(&of.id),
         badge(settled.ruling),
         escape(&of.says),
@@ -89,7 +89,7 @@ fn section(settled: &Settled) -> String {
         };
         let _ = writeln!(
             text,
-            "<tr>{}{claimed}{}<td data-name=\"so\"><span class=\"badge {class}\">{}</span></td></tr>",
+            "<tr>{}{claimed}{}<td data-name=\"result\"><span class=\"badge {class}\">{}</span></td></tr>",
             cell("side", "", &checked.side),
             cell("computed", "number", &computed(checked)),
             outcome(checked),
@@ -98,13 +98,13 @@ fn section(settled: &Settled) -> String {
     text + "</tbody>\n</table>\n</section>\n"
 }
 
-/// The contradictions that no computation settles, as a table.
+/// Returns a table of the contradictions that no computation decides.
 fn open(settled: &[&Settled]) -> String {
     if settled.is_empty() {
         return String::new();
     }
-    let mut text = "<details open><summary>Not settled by computation</summary>\n<table class=\"claims\">\n<thead><tr><th></th>\
-                    <th>kind</th><th>the document</th><th>why it stays open</th></tr></thead>\n<tbody>\n"
+    let mut text = "<details open><summary>Not decided by computation</summary>\n<table class=\"claims\">\n<thead><tr><th></th>\
+                    <th>kind</th><th>statement of the document</th><th>reason why it is open</th></tr></thead>\n<tbody>\n"
         .to_owned();
     for one in settled {
         let of = &one.contradiction;
@@ -131,7 +131,7 @@ fn badge(ruling: Ruling) -> String {
     format!("<span class=\"badge {class}\">{sign} {}</span>", ruling.name())
 }
 
-/// The page as Markdown.
+/// Returns the page as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
     let settled = &report.contradictions;
     let names = Ruling::ALL.map(Ruling::name).join(" | ");
@@ -163,7 +163,7 @@ fn paragraph(settled: &Settled) -> String {
         plain(of.open.as_deref().unwrap_or(&of.why)),
     );
     if !settled.checked.is_empty() {
-        text.push_str("\n| side | claimed | computed | so |\n|---|---|---|---|\n");
+        text.push_str("\n| side | claimed | computed | result |\n|---|---|---|---|\n");
     }
     for checked in &settled.checked {
         let cells = [&checked.side, &stated(&checked.claim), &computed(checked)].map(|cell| plain(cell));

@@ -1,9 +1,10 @@
-//! The CSV files of a report: one row per claim with its judgement, and one row per side of a contradiction.
+//! The CSV files of a report. One file has a row per claim with the claim's judgement. Another file has a row per
+//! side of a contradiction.
 
 use crate::text::{about, stated};
 use crate::{Bound, Expected, Figure, Judged, Settled, System};
 
-/// The columns of the claims.
+/// The columns of the file of claims.
 const HEADER: [&str; 15] = [
     "id",
     "document",
@@ -22,10 +23,10 @@ const HEADER: [&str; 15] = [
     "theory_says",
 ];
 
-/// All claims of some systems, sorted by their names.
+/// Returns all claims of the systems as CSV, sorted by the names of the claims.
 pub(super) fn claims(systems: &[System]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // Writing to memory does not fail, and cells are UTF-8.
+    // Writing to memory cannot fail, and all cells are UTF-8.
     let _ = writer.write_record(HEADER);
     for system in systems {
         for (figure, judged) in system.judged() {
@@ -57,14 +58,15 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
     ]
 }
 
-/// The columns of the contradictions.
+/// The columns of the file of contradictions.
 const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
-/// All sides of these contradictions as CSV. An undecided contradiction has one row without a side.
+/// Returns all sides of the contradictions as CSV. A contradiction that no computation decides has one row without a
+/// side.
 pub(super) fn contradictions(settled: &[Settled]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // Writing to memory does not fail, and cells are UTF-8.
+    // Writing to memory cannot fail, and all cells are UTF-8.
     let _ = writer.write_record(SIDES);
     for one in settled {
         let of = &one.contradiction;
@@ -87,7 +89,8 @@ pub(super) fn contradictions(settled: &[Settled]) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// A number with at most ten digits, because the last digits of a logarithm differ between machines.
+/// Returns a number with at most ten significant digits, because the last digits of a logarithm differ between
+/// machines.
 fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();

@@ -1,4 +1,4 @@
-//! The page of the features of the systems, and of their settings or files in this repository.
+//! The page of the systems' features, with the settings or files of this repository that implement the features.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
     report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
-/// The number of available features among some, as a phrase.
+/// Returns a phrase with the number of features that this repository has.
 fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
         format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())
@@ -18,16 +18,18 @@ fn counted(features: &[&Feature]) -> String {
     counts.join(", ")
 }
 
-/// The title of the page, and the sentence below it.
+/// Returns the title of the page, and the sentence below the title.
 fn head(report: &Report) -> [String; 2] {
     let counts = counted(&report.features.iter().collect::<Vec<_>>());
     [
         format!("{} features of {} systems", report.features.len(), report.systems.len()),
-        format!("Whether an experiment can have each, and by which words of it: {counts}."),
+        format!(
+            "Features that an experiment can use, with the settings or files that implement each feature: {counts}."
+        ),
     ]
 }
 
-/// The page as HTML.
+/// Returns the page as HTML.
 pub(super) fn html(report: &Report) -> String {
     let mut body = navigation(report, "features");
     let [title, sentence] = head(report);
@@ -37,14 +39,14 @@ pub(super) fn html(report: &Report) -> String {
         let _ = writeln!(
             body,
             "<section class=\"figure\" id=\"{0}\">\n<h2>{0}</h2>\n<p class=\"finding\">{1}</p>\n<table class=\"claims\">\n\
-             <thead><tr><th>feature</th><th>section</th><th>reached</th><th>by</th><th>note</th></tr></thead>\n<tbody>",
+             <thead><tr><th>feature</th><th>section</th><th>available</th><th>implemented by</th><th>note</th></tr></thead>\n<tbody>",
             escape(&system.document),
             counted(&own),
         );
         own.into_iter().for_each(|feature| body.push_str(&row(feature)));
         body.push_str("</tbody>\n</table>\n</section>\n");
     }
-    page("Features, reached", &[], &body)
+    page("Features", &[], &body)
 }
 
 fn row(feature: &Feature) -> String {
@@ -57,7 +59,7 @@ fn row(feature: &Feature) -> String {
         feature.places().map(|place| format!("<code>{}</code>", escape(place))).collect();
     let places = if places.is_empty() { String::new() } else { format!("<span>{}</span>", places.join(" ")) };
     format!(
-        "<tr>{}{}<td data-name=\"reached\"><span class=\"badge {class}\">{}</span></td><td data-name=\"by\">{places}</td>{}</tr>\n",
+        "<tr>{}{}<td data-name=\"available\"><span class=\"badge {class}\">{}</span></td><td data-name=\"implemented by\">{places}</td>{}</tr>\n",
         cell("feature", "", &feature.feature),
         cell("section", "soft small", &feature.section),
         feature.reachable.name(),
@@ -65,7 +67,7 @@ fn row(feature: &Feature) -> String {
     )
 }
 
-/// The page as Markdown.
+/// Returns the page as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
     let [title, sentence] = head(report);
     let mut text = format!("# {title}\n\n{sentence}\n");
@@ -73,7 +75,7 @@ pub(super) fn markdown(report: &Report) -> String {
         let own = own(report, &system.document);
         let _ = writeln!(
             text,
-            "\n## {}\n\n{}\n\n| feature | section | reached | by | note |\n|---|---|---|---|---|",
+            "\n## {}\n\n{}\n\n| feature | section | available | implemented by | note |\n|---|---|---|---|---|",
             system.document,
             counted(&own),
         );

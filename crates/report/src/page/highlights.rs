@@ -1,4 +1,4 @@
-//! The first questions of readers, each with its claims and a sentence about them.
+//! The first questions of readers, each with the claims that answer the question and a sentence about them.
 
 use std::fmt::Write as _;
 
@@ -8,20 +8,20 @@ use crate::sentence::sentence_on;
 use crate::text::number;
 use crate::{Expected, Highlighted, Judged};
 
-/// The heading, on all pages.
-const HEADING: &str = "What people argue about";
+/// The heading above the questions, on all pages.
+const HEADING: &str = "Disputed questions";
 
 fn finding(highlight: &Highlighted) -> String {
     let judged: Vec<&Judged> = highlight.judged.iter().map(|(_, _, judged)| judged).collect();
     sentence_on(&judged)
 }
 
-/// The accompanying theory, as a line.
+/// Returns a line with a theoretical value and its derivation.
 fn beside(expected: &Expected) -> String {
     expected.said(|value, unit| format!("{} {}", number(value), unit.unwrap_or_default()))
 }
 
-/// The questions as a part of an HTML page.
+/// Returns the questions as a part of an HTML page.
 pub(super) fn html(highlights: &[Highlighted]) -> String {
     if highlights.is_empty() {
         return String::new();
@@ -57,7 +57,7 @@ pub(super) fn html(highlights: &[Highlighted]) -> String {
     text
 }
 
-/// The questions as a part of a Markdown page.
+/// Returns the questions as a part of a Markdown page.
 pub(super) fn markdown(highlights: &[Highlighted]) -> String {
     if highlights.is_empty() {
         return String::new();

@@ -1,5 +1,5 @@
-//! The report as HTML: one file per system and an overview. Each file is self-contained and needs no network and no
-//! scripts.
+//! The report as HTML: one file per system, and an overview. Each file is self-contained, and needs no network and
+//! no scripts.
 
 use std::fmt::Write as _;
 
@@ -11,16 +11,17 @@ use super::runs;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The meanings of the colours, on every page.
+/// The meanings of the colours, which every page explains.
 const MEANINGS: [&str; 5] = [
-    "measured, or computed, within the tolerance",
-    "better and worse as claimed, by how much is not",
-    "measured otherwise",
-    "beyond a bound, which is shown, or not what its own numbers come to by arithmetic",
-    "not looked at; the table says why",
+    "the measured or computed number is within the tolerance of the claim",
+    "the direction is as claimed, but the size is not",
+    "the measured or computed number contradicts the claim",
+    "the claim exceeds a bound, which is shown, or contradicts other numbers of its document",
+    "the claim was not tested; the table states the reason",
 ];
 
-/// The page of all systems: the counts of findings, the first questions of readers, and one coloured field per figure.
+/// Returns the page of all systems. The page has the counts of findings, the first questions of readers, and one
+/// coloured field per figure.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
@@ -28,8 +29,8 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let mut body = navigation(report, "index");
     let _ = writeln!(
         body,
-        "<h1>{} claims of {} systems, measured</h1>\n<p>{figures} figures and tables of five documents, each with the claims \
-         about it, what was measured or computed, and the verdict that follows by rule.</p>",
+        "<h1>{} claims of {} systems, measured</h1>\n<p>This report has {figures} figures and tables of five documents. Each figure \
+         has the claims about it, the measured or computed numbers, and the verdicts that follow from fixed rules.</p>",
         all.total(),
         systems.len(),
     );
@@ -40,9 +41,9 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     }
     body.push_str(highlights);
     body.push_str(
-        "<h2 id=\"figures\">Every figure</h2>\n<p>Each cell is a figure or table of a document, coloured by what most of its \
-         claims came to that could be tested; the strip has all of them. Beside it stands how many \
-         are reproduced, measured + by arithmetic, of those tested.</p>\n",
+        "<h2 id=\"figures\">Every figure</h2>\n<p>Each field is a figure or table of a document. Its colour shows the most \
+         frequent verdict on its tested claims, and its strip shows the verdicts on all of its claims. The numbers are the \
+         reproduced claims (by measurement + by arithmetic) and the tested claims.</p>\n",
     );
     for system in systems {
         let name = escape(&system.document);
@@ -51,7 +52,7 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     page("Claims, measured", &[], &body)
 }
 
-/// The page of a system.
+/// Returns the page of one system.
 pub(super) fn system(system: &System, report: &Report) -> String {
     let tally = system.tally();
     let mut body = navigation(report, &system.document);
@@ -71,7 +72,7 @@ pub(super) fn system(system: &System, report: &Report) -> String {
     page(&format!("{name}, measured"), &charts, &body)
 }
 
-/// A page with charts in its body. In dark mode, the charts are dark as well.
+/// Returns a page with charts. If the reader's device uses dark mode, the charts are dark, too.
 pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     let night = match plot::night(charts.iter().flat_map(|chart| [&*chart.svg, &*chart.phone]), ".charts") {
         rules if rules.is_empty() => rules,
@@ -85,7 +86,7 @@ pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     )
 }
 
-/// The links to all pages; `here` is the current page.
+/// Returns the links to all pages. `here` is the current page.
 pub(super) fn navigation(report: &Report, here: &str) -> String {
     let link = |file: &str, name: &str| {
         let current = if file == here { " aria-current=\"page\"" } else { "" };
@@ -136,7 +137,7 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
             measured; the document's own numbers, or a formula, give what it says.</p>\n"
 }
 
-/// The figures of a system as coloured fields. On the overview, each field links to the page of the system.
+/// Returns the figures of a system as coloured fields. On the overview, each field links to the page of the system.
 fn matrix(system: &System, from_overview: bool) -> String {
     let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
     let mut text = "<ul class=\"matrix\">\n".to_owned();
@@ -164,7 +165,8 @@ fn matrix(system: &System, from_overview: bool) -> String {
     text + "</ul>\n"
 }
 
-/// Findings as a strip, whose parts are as wide as the findings are frequent.
+/// Returns a strip of coloured parts, one per finding. The width of a part is proportional to the number of claims
+/// with the finding.
 fn strip(tally: &FindingCounts) -> String {
     let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
     let parts = found.clone().map(|finding| {
@@ -223,7 +225,9 @@ fn answered(answer: &Answer) -> String {
         text.push_str(&claims(&answer.judged));
     }
     if !answer.source.unspecified.is_empty() {
-        text.push_str("<details><summary>What the document leaves open</summary>\n<ul class=\"open\">\n");
+        text.push_str(
+            "<details><summary>Parameters that the document leaves open</summary>\n<ul class=\"open\">\n",
+        );
         for open in &answer.source.unspecified {
             let _ = writeln!(text, "<li>{}</li>", escape(open));
         }
@@ -232,7 +236,7 @@ fn answered(answer: &Answer) -> String {
     text
 }
 
-/// The sections of the document, and the run of the answer.
+/// Returns a line with the sections of the document and the run of the answer.
 fn origin(answer: &Answer) -> String {
     let sections = answer.source.sections.join(", ");
     let mut text = format!("<code>{}</code>; in the document: {}", escape(&answer.file), escape(&sections));
@@ -254,7 +258,7 @@ fn claims(judged: &[Judged]) -> String {
     text + "</tbody>\n</table>\n"
 }
 
-/// The cells of a claim: subject, claimed number, measurement, theory and finding.
+/// Returns the table cells of a claim: subject, claimed number, measurement, theory and finding.
 pub(super) fn claim_cells(judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
@@ -275,12 +279,12 @@ pub(super) fn claim_cells(judged: &Judged) -> String {
     )
 }
 
-/// A table cell with its column's name for narrow screens.
+/// Returns a table cell that contains the name of its column, which narrow screens show.
 pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
     format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
 }
 
-/// The badge of a finding, with a note if it is by arithmetic only.
+/// Returns the badge of a finding, with a note if only arithmetic reproduces the claim.
 fn said(judgement: &Judgement) -> String {
     let how =
         if judgement.is_by_arithmetic() { " <span class=\"soft small\">by arithmetic:</span>" } else { "" };
@@ -291,7 +295,7 @@ pub(super) fn badge(finding: Finding) -> String {
     format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
 }
 
-/// The sign of a finding, for readers who cannot distinguish its colour.
+/// Returns the sign of a finding, for readers who cannot distinguish the colours.
 fn sign(finding: Finding) -> char {
     match finding {
         Finding::Reproduced => '✓',
@@ -302,7 +306,7 @@ fn sign(finding: Finding) -> char {
     }
 }
 
-/// The CSS class for the colour of a finding.
+/// Returns the CSS class that colours a finding.
 fn class(finding: Finding) -> &'static str {
     match finding {
         Finding::Reproduced => "reproduced",
@@ -313,12 +317,12 @@ fn class(finding: Finding) -> &'static str {
     }
 }
 
-/// Converts a name to an anchor for links.
+/// Returns the anchor to which links to `name` point.
 pub(super) fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
-/// Text with the special characters of HTML escaped.
+/// Returns the text with the special characters of HTML escaped.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

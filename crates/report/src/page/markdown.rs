@@ -1,4 +1,4 @@
-//! The report as Markdown: the contents of the HTML pages, with the charts as separate files.
+//! The report as Markdown. The pages have the contents of the HTML pages, but the charts are separate files.
 
 use std::fmt::Write as _;
 
@@ -8,22 +8,22 @@ use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
 use super::runs;
 
-/// The page of all systems: the findings on their claims, and the first questions of readers.
+/// Returns the page of all systems: the findings about their claims, and the first questions of readers.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
     let all = FindingCounts::of(all);
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
     let mut text = format!(
-        "# {} claims of {} systems, measured\n\n{figures} figures and tables of five documents, each with the claims about \
-         it, what was measured or computed, and the verdict that follows by rule.\n\n",
+        "# {} claims of {} systems, measured\n\nThis report has {figures} figures and tables of five documents. Each \
+         figure has the claims about it, the measured or computed numbers, and the verdicts that follow from fixed rules.\n\n",
         all.total(),
         systems.len(),
     );
     let names = Finding::ALL.map(Finding::name).join(" | ");
     let _ = writeln!(
         text,
-        "| system | claims | {names} | of the reproduced, by arithmetic |\n|---|--:|{}",
+        "| system | claims | {names} | reproduced by arithmetic only |\n|---|--:|{}",
         "--:|".repeat(Finding::ALL.len() + 1)
     );
     for system in systems {
@@ -34,7 +34,7 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     if let Some(trials) = runs::trials(report) {
         let _ = writeln!(text, "\n{}", plain(&trials));
     }
-    text.push_str("\nAlso: [contradictions, computed](contradictions.md), [features, and where each is reached](features.md).\n");
+    text.push_str("\nAlso: [contradictions](contradictions.md), [features and the settings or files that implement them](features.md).\n");
     text.push_str(highlights);
     for system in systems {
         let _ = writeln!(text, "\n## {}\n", system.document);
@@ -56,7 +56,7 @@ fn counts(tally: &FindingCounts) -> String {
     format!("{} | {} | {}", tally.total(), counts.join(" | "), tally.by_arithmetic())
 }
 
-/// The page of one system, figure by figure.
+/// Returns the page of one system, figure by figure.
 pub(super) fn system(system: &System) -> String {
     let mut text = format!("# {}\n", system.document);
     for figure in &system.figures {
@@ -89,12 +89,12 @@ fn section(figure: &Figure) -> String {
     text
 }
 
-/// The path of a chart in the folder of the report.
+/// Returns the path of a chart, relative to the folder of the report.
 pub(super) fn figure_file(name: &str) -> String {
     format!("figures/{name}.svg")
 }
 
-/// The table row of a claim with its name in the first cell, which may be a link.
+/// Returns the table row of a claim. The first cell has the claim's name, which may be a link.
 pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
@@ -108,7 +108,7 @@ pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     format!("| {name} | {} |\n", cells.map(|cell| plain(&cell)).join(" | "))
 }
 
-/// Text with the special characters of Markdown escaped.
+/// Returns the text with the special characters of Markdown escaped.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! The files of a report: self-contained HTML, Markdown, CSV, and the charts as files. The files depend only on the
-//! findings.
+//! The files of a report: self-contained HTML pages, Markdown pages, CSV files and chart files. The content depends
+//! only on the findings.
 
 mod contradictions;
 mod csv_file;
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 
 use crate::Report;
 
-/// A file of the report.
+/// A file of the report with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportPage {
-    /// The path in the folder of the report.
+    /// The path of the file, relative to the folder of the report.
     pub name: String,
     /// The content of the file.
     pub content: String,
 }
 
-/// All files of a report.
+/// Returns all files of a report.
 pub fn pages(report: &Report) -> Vec<ReportPage> {
     let page = |name: String, content: String| ReportPage { name, content };
     let mut pages = vec![
@@ -42,7 +42,7 @@ pub fn pages(report: &Report) -> Vec<ReportPage> {
         pages.push(page(format!("{}.csv", system.document), csv_file::claims(own)));
     }
     let answers = report.systems.iter().flat_map(|system| &system.figures).flat_map(|figure| &figure.answers);
-    // A file that reproduces several figures shows its charts with each figure.
+    // If one experiment file reproduces several figures, each of these figures shows the charts of the file.
     let charts: BTreeMap<&str, &str> = answers
         .flat_map(|answer| &answer.charts)
         .map(|chart| (chart.name.as_str(), chart.svg.as_str()))

@@ -1,5 +1,5 @@
-//! Notes on the run of a figure: other engines, parts that were not run, and warnings. The first page also has the
-//! number of trials of the runs.
+//! Notes about the run of a figure: other engines, parts that did not run, and warnings. The first page also states
+//! the numbers of trials of all runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use measure::FEWEST_BLOCKS;
 
 use crate::{EngineNote, Report, RunNote};
 
-/// The notes on a run, one per line: the version of each engine, its mismatched design settings, the parts that were
-/// not run, and the warnings about measurements.
+/// Returns the notes about a run, one per line. The notes contain the version of each engine, the engine's
+/// mismatched design settings, the parts that did not run, and the warnings about measurements.
 pub(super) fn lines(run: &RunNote) -> Vec<String> {
     let engines = run.engines.iter().map(engine);
     let left_out = run.left_out.iter().map(|what| format!("not run: {what}"));
@@ -21,14 +21,15 @@ fn engine(engine: &EngineNote) -> String {
     let version = version.as_deref().unwrap_or("of unknown version");
     let library = library.as_ref().map_or_else(String::new, |library| format!(" ({library})"));
     let terms = match unequal.is_empty() {
-        true => "all terms are equal".to_owned(),
+        true => "all design parameters are equal".to_owned(),
         false => format!("not equal: {}", unequal.join("; ")),
     };
     format!("engine {name} {version}{library}; {terms}")
 }
 
-/// A sentence about the number of trials in a report, such as `45 timed experiments have 6 trials; 2 have 1, too few
-/// for intervals (e32-peers-write, e34-peers-space); 6 count, which needs one`. `None` if nothing ran.
+/// Returns a sentence about the numbers of trials in a report. `None` if no experiment ran. For example: `45 timed
+/// experiments have 6 trials; 2 have 1 trial, too few for intervals (e32-peers-write, e34-peers-space); 6 counted
+/// experiments need only 1 trial`.
 pub(super) fn trials(report: &Report) -> Option<String> {
     let figures = report.systems.iter().flat_map(|system| &system.figures);
     let runs = figures.flat_map(|figure| &figure.answers).filter_map(|answer| answer.run.as_ref());
@@ -58,8 +59,8 @@ pub(super) fn trials(report: &Report) -> Option<String> {
     };
     let counters = match counted.len() {
         0 => None,
-        1 => Some("1 counts, which needs one".to_owned()),
-        count => Some(format!("{count} count, which needs one")),
+        1 => Some("1 counted experiment needs only 1 trial".to_owned()),
+        count => Some(format!("{count} counted experiments need only 1 trial")),
     };
     let said: Vec<String> = timed.iter().rev().enumerate().map(of_trials).chain(counters).collect();
     (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
@@ -123,7 +124,7 @@ mod tests {
             lines(&run),
             [
                 "engine rocksdb 11.8.1 (librocksdb.so); not equal: a; b",
-                "engine lmdb of unknown version; all terms are equal",
+                "engine lmdb of unknown version; all design parameters are equal",
                 "not run: speedb: no libspeedb.so",
                 "warning: slow",
             ]

@@ -1,4 +1,4 @@
-//! Reads the files in `experiments/`.
+//! Helpers that read the files in `experiments/`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use lsmbench_report::{Claims, FigureSource, Rule, Sheet};
 use toml::{Table, Value};
 
-/// The documented systems, with the number of claims of each.
+/// The documented systems, each with its number of claims.
 pub(crate) const DOCUMENTS: [(&str, usize); 5] =
     [("cs265", 518), ("csc443", 4), ("golsm", 33), ("fjall21", 11), ("byron", 145)];
 
-/// The folder of a document.
+/// Returns the folder of a document.
 pub(crate) fn folder(document: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(document)
 }
@@ -20,7 +20,7 @@ pub(crate) fn claims(document: &str) -> Claims {
     Claims::read(&folder(document).join("claims.csv")).unwrap()
 }
 
-/// The sheets of a document, by their paths.
+/// Returns the report parts of all experiment files of a document, by their paths.
 pub(crate) fn sheets(document: &str) -> BTreeMap<PathBuf, Sheet> {
     let files = fs::read_dir(folder(document)).unwrap().map(|entry| entry.unwrap().path());
     files

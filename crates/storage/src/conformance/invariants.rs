@@ -1,4 +1,4 @@
-//! Invariants of storage, each a function of one back end.
+//! The invariants of storage. Each invariant is a function that checks one back end.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Purpose, ReadFile, Storage, StorageError};
 
-/// Checks `storage` against all invariants, each in a separate directory below `home`.
+/// Checks all invariants of `storage`. Each check has its own directory below `home`.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `name: "invariant": failure`.
+/// Returns one line per broken invariant, in the form `name: "invariant": failure`.
 pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Result<(), String> {
     let broken = INVARIANTS.iter().enumerate().filter_map(|(number, (invariant, check))| {
         let directory = home.join(number.to_string());
@@ -26,16 +26,16 @@ pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Resu
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// A back end under test with an empty directory.
+/// A back end under test, with an empty directory.
 pub(crate) struct Subject {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) directory: PathBuf,
 }
 
-/// Check of one invariant. Returns the violation, if any.
+/// Function that checks one invariant. Returns the violation, if any.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All invariants, by name. Each runs in an empty directory.
+/// All invariants, by name. Each invariant is checked in an empty directory.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
     ("appends are visible at once, in tables after a sync", what_is_appended_is_seen),
@@ -54,7 +54,7 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("mapped bytes equal read bytes", what_is_mapped_is_read),
 ];
 
-/// Description of a failure.
+/// Description of a violated invariant.
 pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
@@ -67,7 +67,7 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
     if holds { Ok(()) } else { Err(Broken(otherwise())) }
 }
 
-/// Checks that `result` is an error of this kind that names this file and no other.
+/// Checks that `result` is an error of the kind `kind`, which names the file `path` and no other file.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
         Ok(_) => Err(Broken(format!("expected {kind:?} from {}, but there was no error", path.display()))),
@@ -111,7 +111,7 @@ impl Subject {
     }
 }
 
-/// Checks that the file contains exactly these bytes.
+/// Checks that the file contains exactly the bytes `expected`.
 fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Broken> {
     ensure(file.len() == expected.len() as u64 && file.is_empty() == expected.is_empty(), || {
         format!("{what} has {} bytes, expected {}", file.len(), expected.len())
@@ -119,7 +119,7 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
 }
 
-/// Reads of any size at any offset return the appended bytes, for any sizes of the appends.
+/// Checks that reads of any size at any offset return the appended bytes. The appends have many sizes.
 fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(5_000_000, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -238,7 +238,8 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Creating a file under an existing name leaves the old content to its readers and other names.
+/// Checks that a file that is created with an existing name leaves the old content to its readers and its other
+/// names.
 fn creating_takes_the_name_alone(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.write("file", purpose, b"old and long")?;
@@ -263,7 +264,7 @@ fn renaming_replaces(subject: &Subject) -> Result<(), Broken> {
     ensure_all(&*reader, b"old", "the open file that was replaced")?;
     ensure_error(subject.storage.open(&from, Purpose::Manifest), ErrorKind::NotFound, &from)?;
 
-    // Into another directory, with the writer still open.
+    // The new name is in another directory, and the writer is still open.
     let below = subject.path("below");
     subject.storage.create_directory(&below)?;
     let mut writer = subject.storage.create(&from, Purpose::Log)?;
@@ -371,7 +372,8 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
     })
 }
 
-/// More parts than any queue is deep, of any size, in any order, with duplicates and reads beyond the end.
+/// Checks reads of several parts together. There are more parts than any queue can have. The parts have any size and
+/// order, with duplicates and with reads beyond the end.
 fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(3_000_001, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -407,7 +409,7 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A mapping covers the whole file, and does not change when the name is removed.
+/// Checks that a mapping covers the whole file, and does not change when the file's name is removed.
 fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
     for len in [1, 4096, 100_001] {
         let content = random_bytes(len, 3);

@@ -1,5 +1,5 @@
-//! Tests that other configurations of back ends and every decorator keep the invariants of storage, and that the check
-//! detects faulty storage.
+//! Tests that back ends with other parameters and all decorators keep the invariants of storage. Also tests that the
+//! check detects faulty storage.
 
 mod canary;
 
@@ -24,7 +24,8 @@ fn every_form_and_decorator_keeps_every_invariant() {
     }
 }
 
-/// Some kernels reject `io_uring`, and some file systems `O_DIRECT`; every other back end runs.
+/// Tests that only some back ends are left out: `io_uring`, which some kernels reject, and `O_DIRECT`, which some
+/// file systems reject. Every other back end must run.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
 fn only_back_ends_that_may_be_refused_are_left_out() {
@@ -50,7 +51,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// Back ends with other parameters, and decorated back ends.
+/// Returns back ends with other parameters, and decorated back ends.
 fn forms() -> Vec<(String, Arc<dyn Storage>)> {
     let labels = [
         "pread(log=\"write\")",

@@ -1,4 +1,4 @@
-//! Bytes of one file, and the number of synced bytes.
+//! The bytes of one file, and the number of synced bytes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rand::{Rng, RngExt};
 
-/// Unit of atomic writes of a device, in bytes.
+/// Number of bytes that a device writes atomically.
 pub(super) const SECTOR_BYTES: usize = 512;
 
 /// Content of a file, independent of its names.
@@ -22,13 +22,13 @@ struct Content {
 }
 
 impl Inode {
-    /// A file whose bytes are all synced.
+    /// Creates a file whose bytes are all synced.
     pub(super) fn of(bytes: Arc<Vec<u8>>) -> Self {
         let synced = bytes.len();
         Self { content: Mutex::new(Content { bytes, synced }) }
     }
 
-    /// Appends bytes. Readers that opened the file before keep the earlier content.
+    /// Appends bytes. A reader that opened the file before still reads the earlier content.
     pub(super) fn append(&self, bytes: &[u8]) {
         Arc::make_mut(&mut self.content.lock().bytes).extend_from_slice(bytes);
     }
@@ -39,29 +39,29 @@ impl Inode {
         content.synced = content.bytes.len();
     }
 
-    /// Current bytes.
+    /// Returns the current bytes.
     pub(super) fn snapshot(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.content.lock().bytes)
     }
 
-    /// A copy of the file with all its bytes, all synced.
+    /// Returns a copy of the file in which all bytes are synced.
     pub(super) fn whole(&self) -> Self {
         Self::of(self.snapshot())
     }
 
-    /// A copy of the file without unsynced bytes.
+    /// Returns a copy of the file without the unsynced bytes.
     pub(super) fn synced(&self) -> Self {
         self.cut(|unsynced| unsynced.start)
     }
 
-    /// Range of the unsynced bytes.
+    /// Returns the range of the unsynced bytes.
     pub(super) fn unsynced(&self) -> Range<usize> {
         let content = self.content.lock();
         content.synced..content.bytes.len()
     }
 
-    /// The file truncated at `end`, with zeros in place of the unsynced pieces for which `is_written` is false. The
-    /// pieces are bounded by multiples of `unit`.
+    /// Returns the file truncated at `end`. The unsynced bytes are split into pieces at multiples of `unit`. The
+    /// pieces for which `is_written` is false are replaced by zeros.
     pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
         let content = self.content.lock();
         let mut bytes = content.bytes[..end].to_vec();
@@ -73,8 +73,8 @@ impl Inode {
         Self::of(Arc::new(bytes))
     }
 
-    /// The file with a random part of its unsynced bytes: none, all, a prefix, or a prefix in which unwritten sectors
-    /// read as zeros.
+    /// Returns the file with a random part of its unsynced bytes. The part is nothing, everything, or a prefix. In
+    /// some prefixes, sectors that were not written read as zeros.
     pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
         match random.random_range(0..4) {
             0 => self.synced(),
@@ -84,7 +84,7 @@ impl Inode {
         }
     }
 
-    /// The file truncated at the result of `end`, which receives the range of unsynced bytes.
+    /// Returns the file truncated at the result of `end`. The function `end` gets the range of unsynced bytes.
     pub(super) fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
         let content = self.content.lock();
         let end = end(content.synced..content.bytes.len());
@@ -101,7 +101,7 @@ impl Inode {
     }
 }
 
-/// Pieces of a byte range, split at the multiples of `unit`.
+/// Splits a byte range into pieces at the multiples of `unit`.
 pub(super) fn pieces(range: Range<usize>, unit: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = range.start;
     std::iter::from_fn(move || {

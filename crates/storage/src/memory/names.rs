@@ -1,4 +1,4 @@
-//! Names of files: the current names and the durable names.
+//! The names of files on a disk: the current names, and the names that are durable.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use super::content::Inode;
 
-/// Files by name.
+/// Files, each with its name.
 type Files = BTreeMap<PathBuf, Arc<Inode>>;
 
-/// All names of a disk.
+/// All names on a disk.
 #[derive(Default)]
 pub(super) struct Names {
     directories: BTreeSet<PathBuf>,
     current: Files,
     durable: Files,
-    /// Changes that lead from the durable names to the current names, in order.
+    /// The changes that lead from the durable names to the current names, in order.
     pending: Vec<Change>,
 }
 
@@ -45,7 +45,7 @@ impl Change {
         }
     }
 
-    /// Paths of the names that the change affects.
+    /// Iterates over the paths that the change affects.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, other) = match self {
             Self::Link(path, _) | Self::Unlink(path) => (path, None),
@@ -56,12 +56,12 @@ impl Change {
 }
 
 impl Names {
-    /// File with this name.
+    /// Returns the file with the name `path`.
     pub(super) fn get(&self, path: &Path) -> io::Result<Arc<Inode>> {
         self.current.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Creates a file under this name. If a file has this name, it loses the name first.
+    /// Creates a file with the name `path`. If another file has this name, it loses the name first.
     pub(super) fn create(&mut self, path: &Path) -> io::Result<Arc<Inode>> {
         self.check_free_of_directory(path)?;
         if self.current.contains_key(path) {
@@ -72,7 +72,7 @@ impl Names {
         Ok(inode)
     }
 
-    /// Gives the file `from` the name `to`.
+    /// Renames the file `from` to `to`.
     pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.get(from)?;
         self.check_free_of_directory(to)?;
@@ -80,14 +80,14 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a name.
+    /// Removes the name `path`.
     pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.get(path)?;
         self.change(Change::Unlink(path.to_owned()));
         Ok(())
     }
 
-    /// Adds a name to a file.
+    /// Adds the name `new` to the file with the name `existing`.
     pub(super) fn hard_link(&mut self, existing: &Path, new: &Path) -> io::Result<()> {
         let inode = self.get(existing)?;
         if self.is_directory(new) || self.current.contains_key(new) {
@@ -98,7 +98,7 @@ impl Names {
         Ok(())
     }
 
-    /// Names of the files in a directory, sorted.
+    /// Returns the names of the files in a directory, sorted.
     pub(super) fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         self.check_directory(directory)?;
         let inside = self.current.keys().filter(|path| path.parent() == Some(directory));
@@ -114,7 +114,7 @@ impl Names {
         Ok(())
     }
 
-    /// Makes the names in a directory durable.
+    /// Makes all names in a directory durable.
     pub(super) fn sync_directory(&mut self, directory: &Path) -> io::Result<()> {
         self.check_directory(directory)?;
         let inside = |change: &Change| change.paths().any(|path| path.parent() == Some(directory));
@@ -126,12 +126,12 @@ impl Names {
         Ok(())
     }
 
-    /// Number of changes that are not durable yet.
+    /// Returns the number of changes that are not durable yet.
     pub(super) fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// Every file that may have a name after a crash, in an order determined by the history.
+    /// Returns every file that may have a name after a crash. The history determines the order.
     pub(super) fn files(&self) -> Vec<Arc<Inode>> {
         let linked = self.pending.iter().filter_map(|change| match change {
             Change::Link(_, inode) => Some(inode),
@@ -142,14 +142,14 @@ impl Names {
         all.filter(|inode| seen.insert(Arc::as_ptr(inode))).cloned().collect()
     }
 
-    /// All names with their files, sorted by name.
+    /// Iterates over all names with their files, sorted by name.
     pub(super) fn current(&self) -> impl Iterator<Item = (&Path, &Arc<Inode>)> {
         self.current.iter().map(|(path, inode)| (path.as_path(), inode))
     }
 
-    /// Names after a crash: the durable names with those pending changes for which `reaches_disk` returns true.
-    /// `reaches_disk` is called from the last change to the first. `after_crash` converts the files. All resulting
-    /// names are durable.
+    /// Returns the names after a crash. The result has the durable names, changed by the pending changes for which
+    /// `reaches_disk` returns true. `reaches_disk` is called for the changes from the last to the first.
+    /// `after_crash` converts each file. All names in the result are durable.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,
@@ -177,8 +177,8 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Splits the pending changes into the `wanted` changes with their dependencies, and all other changes. A change
-    /// depends on every earlier change of the same name.
+    /// Splits the pending changes into two lists: the changes that `wanted` selects with all changes that they
+    /// depend on, and the other changes. A change depends on every earlier change of the same name.
     fn split_pending(&self, mut wanted: impl FnMut(&Change) -> bool) -> (Vec<Change>, Vec<Change>) {
         let mut needed: HashSet<&Path> = HashSet::new();
         let (mut taken, mut left) = (Vec::new(), Vec::new());
@@ -204,7 +204,8 @@ impl Names {
         if self.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Checks that a file may have this name. The directory of the file must exist, and no directory may have the name.
+    /// Checks that a file may have the name `path`. The directory of the file must exist, and `path` must not be a
+    /// directory.
     fn check_free_of_directory(&self, path: &Path) -> io::Result<()> {
         if self.is_directory(path) {
             return Err(io::ErrorKind::IsADirectory.into());

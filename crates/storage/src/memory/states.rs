@@ -1,10 +1,10 @@
-//! Numbered states of a disk after a power failure.
+//! The states that a disk may have after a power failure. Each state has a number.
 //!
 //! For every change of a name, a state decides whether the change and its dependencies reached the disk. For every
-//! file, it decides about the unsynced bytes: where the file ends, and whether each sector before the end was written
-//! or reads as zeros. Bytes are therefore lost, kept, torn at sectors and pages, and written in any order. A small set
-//! of states is numbered completely. In a large set, the first four numbers are corner cases, and all other numbers are
-//! seeds.
+//! file, a state decides about the unsynced bytes: where the file ends, and whether each sector before the end was
+//! written or reads as zeros. Bytes may therefore be lost, kept, written in part, or written in any order. If there
+//! are few states, each state has a number. If there are many, the first four numbers are corner cases, and any
+//! other number is the seed of a random state.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::content::{Inode, SECTOR_BYTES, pieces};
 /// Unit of page cache writeback, in bytes.
 const PAGE_BYTES: usize = 4096;
 
-/// Maximum number of states up to which all are numbered.
+/// Maximum number of states for which each state has a number.
 const ALL: u64 = 256;
 
 /// The possible states of a disk after a power failure at one point in time.
@@ -25,24 +25,24 @@ pub struct States<'a> {
     disk: &'a Memory,
     /// Number of name changes that are not durable.
     changes: usize,
-    /// Files with unsynced bytes, and the number of sectors that those touch.
+    /// The files with unsynced bytes, each with the number of sectors that contain unsynced bytes.
     files: Vec<(Arc<Inode>, u32)>,
-    /// Number of states; `None` if there are too many states to number.
+    /// The number of states. `None` if there are too many states to number each.
     count: Option<u64>,
 }
 
-/// Decisions that determine one disk state.
+/// The decisions that determine one state of the disk.
 enum Choice {
-    /// One of all numbered states. The number has one digit per pending change and per file.
+    /// One of all states. The number has one digit per pending change and per file.
     Exact(u64),
-    /// A corner case: either all or no names reached the disk, and either all or no bytes.
+    /// A corner case, in which all names or no names reached the disk, and all bytes or no bytes.
     Corner { names: bool, bytes: bool },
-    /// Seed of random decisions.
+    /// The seed of random decisions.
     Sampled(u64),
 }
 
 impl Memory {
-    /// All states of the disk after a power failure at this point.
+    /// Returns all states that the disk may have after a power failure at this point.
     pub fn states(&self) -> States<'_> {
         States::of(self)
     }
@@ -66,25 +66,26 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// Number of states; `None` if there are too many states to number. Any number is then valid.
+    /// Returns the number of states. `None` if there are too many states to number each; then any number is valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
 
-    /// Number of the state without any unsynced data.
+    /// Returns the number of the state that has no unsynced data.
     pub fn dropped(&self) -> u64 {
         0
     }
 
-    /// Number of the state with all data, as after a process death on a running machine.
+    /// Returns the number of the state that has all data, as when a process ends but the machine continues.
     pub fn kept(&self) -> u64 {
         self.count.map_or(1, |count| count - 1)
     }
 
-    /// The disk in state `number`: a separate disk on which everything is durable. Equal numbers give equal states.
+    /// Returns the disk in the state `number`: a separate disk on which everything is durable. Equal numbers give
+    /// equal states.
     ///
     /// # Panics
-    /// If all states are numbered and `number` is out of range.
+    /// Panics if each state has a number, and `number` is out of range.
     #[must_use]
     pub fn get(&self, number: u64) -> Memory {
         let choice = match (self.count, number) {
@@ -126,8 +127,8 @@ impl<'a> States<'a> {
         )
     }
 
-    /// The disk with the names and files that the two functions select. The second function gets files with unsynced
-    /// bytes, and their index among these files.
+    /// Returns the disk with the names and the bytes that the two functions select. The second function gets each
+    /// file with unsynced bytes, and the file's index among these files.
     fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
         let place =
             |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
@@ -137,13 +138,13 @@ impl<'a> States<'a> {
     }
 }
 
-/// Number of states of a file whose unsynced bytes touch this number of sectors. For each end `e`, every sector before
-/// the end is written or not, which gives `2^e` states.
+/// Returns the number of states of a file whose unsynced bytes are in this number of sectors. For each end `e`,
+/// every sector before the end is written or not, which gives `2^e` states.
 fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// State `choice` of a file. The last state is the complete file.
+/// Returns the file in the state `choice`. In the last state, the file is complete.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);
@@ -156,7 +157,7 @@ fn ending(inode: &Inode, choice: u64) -> Inode {
     inode.patched(cut, SECTOR_BYTES, |index| written >> index & 1 == 1)
 }
 
-/// Random choice of the name changes that reach the disk: none, all, a prefix, or any subset.
+/// Selects at random the name changes that reach the disk: none, all, the first changes, or any subset.
 fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     match random.random_range(0..8) {
         0 => vec![false; count],
@@ -172,8 +173,8 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// Random content of a file after a crash. The content contains none or all of the unsynced bytes, a prefix up to a
-/// sector, page or byte, or any subset of sectors or pages.
+/// Selects at random the unsynced bytes that a file has after a crash. The result has none or all of these bytes, a
+/// prefix up to a sector, page or byte, or any subset of sectors or pages.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);
     let unit = if choice % 2 == 0 { SECTOR_BYTES } else { PAGE_BYTES };
@@ -205,7 +206,7 @@ mod tests {
         Some(file.read(0, file.len() as usize).unwrap().to_vec())
     }
 
-    /// A disk with a file whose last bytes are unsynced, under a durable name.
+    /// Returns a disk with a file whose last bytes are unsynced. The name of the file is durable.
     fn disk(synced: usize, unsynced: usize) -> (Memory, Box<dyn WriteFile>) {
         let disk = Memory::default();
         let mut file = disk.create(Path::new("a"), Purpose::Log).unwrap();
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn few_states_are_all_numbered() {
-        // Bytes 500 to 1100 touch sectors 0, 1 and 2: 1 + 2 + 4 + 8 states.
+        // Bytes 500 to 1100 are in sectors 0, 1 and 2, which gives 1 + 2 + 4 + 8 states.
         let (disk, _file) = disk(500, 600);
         let states = disk.states();
         assert_eq!(states.count(), Some(15));

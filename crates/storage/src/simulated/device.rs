@@ -1,4 +1,5 @@
-//! The device model: duration of requests, and completion times on a busy device.
+//! The device model, which computes the duration of requests and, on a busy device, the time at which each request
+//! is complete.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -11,16 +12,17 @@ use crate::storage::DeviceTime;
 /// Nanoseconds per second.
 const SECOND_NS: u128 = 1_000_000_000;
 
-/// Maximum latency, so that sums stay far from overflow.
+/// Maximum latency in nanoseconds, so that sums cannot overflow.
 const MOST_LATENCY_NS: u64 = 60_000_000_000;
 
-/// Minimum bandwidth in bytes per second, for the same reason.
+/// Minimum bandwidth in bytes per second, so that sums cannot overflow.
 const LEAST_BANDWIDTH: u64 = 1000;
 
 /// Maximum queue depth.
 const MOST_DEPTH: u64 = 65_536;
 
-/// Typical wake-up delay of a sleeping thread, which therefore polls the clock at the end of a wait.
+/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread therefore stops sleeping this
+/// long before the end, and polls the clock.
 const WATCHED_NS: u64 = 100_000;
 
 /// Parameters of a device. Bandwidths are in bytes per second.
@@ -32,16 +34,16 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether an access that continues at the end of the last access has no latency.
+    /// Whether an access has no latency if it begins where the last access ended.
     pub(super) has_arm: bool,
-    /// Length of the pause at the end of every period, if callers wait.
+    /// Length of the pause at the end of every period, if callers wait, in nanoseconds.
     pub(super) pause_ns: u64,
-    /// Time between the starts of two pauses.
+    /// Time from the start of a pause to the start of the next pause, in nanoseconds.
     pub(super) pause_period_ns: u64,
 }
 
 impl Profile {
-    /// Rejects impossible parameters; the error is a sentence.
+    /// Returns an error, as a sentence, if the parameters are impossible.
     pub(super) fn validate(&self) -> Result<(), String> {
         let latencies = [
             ("read_latency", self.read_latency_ns),
@@ -64,7 +66,7 @@ impl Profile {
         Ok(())
     }
 
-    /// The given time of the device's clock, or the end of the pause that contains it.
+    /// Returns the time `at_ns` of the device's clock. If a pause contains this time, returns the end of the pause.
     fn beyond_pause(&self, at_ns: u64) -> u64 {
         if self.pause_ns == 0 {
             return at_ns;
@@ -75,25 +77,25 @@ impl Profile {
     }
 }
 
-/// A device in use.
+/// A modelled device that serves requests.
 pub(super) struct Device {
     profile: Profile,
     busy: Mutex<Busy>,
     read_ns: AtomicU64,
     write_ns: AtomicU64,
     is_waiting: AtomicBool,
-    /// Start of its clock, which only delays callers and is never reported.
+    /// Start of the device's clock. The clock only determines how long callers wait, and is never reported.
     origin: Instant,
 }
 
-/// State of a busy device.
+/// State of a device on which callers wait.
 struct Busy {
     queue: Queue,
-    /// File and offset at which the last access ended.
+    /// The file and the offset at which the last access ended.
     arm: Option<(u64, u64)>,
 }
 
-/// A request. A sync has no position.
+/// A request to the device. A sync has no position in a file.
 struct Request {
     place: Option<(u64, u64)>,
     len: u64,
@@ -102,13 +104,13 @@ struct Request {
 }
 
 impl Request {
-    /// Time of its bytes in the pipe, rounded up.
+    /// Returns the time that the request's bytes take in the pipe, rounded up.
     fn transfer_ns(&self) -> u64 {
         (u128::from(self.len) * SECOND_NS).div_ceil(u128::from(self.bandwidth)) as u64
     }
 }
 
-/// Times at which lanes and pipe become free, in nanoseconds of a clock.
+/// The times at which the lanes and the pipe become free, in nanoseconds of the device's clock.
 struct Queue {
     lanes: Vec<u64>,
     pipe: u64,
@@ -119,7 +121,7 @@ impl Queue {
         Self { lanes: vec![0; depth.max(1)], pipe: 0 }
     }
 
-    /// Accepts a request at `now` and returns its completion time.
+    /// Adds a request that arrives at `now`, and returns the time at which the request is complete.
     fn take(&mut self, now: u64, latency_ns: u64, transfer_ns: u64) -> u64 {
         let lane = self.lanes.iter_mut().min().expect("there is a lane");
         let arrived = now.max(*lane) + latency_ns;
@@ -141,12 +143,12 @@ impl Device {
         }
     }
 
-    /// Number of requests that the device serves at the same time.
+    /// Returns the number of requests that the device serves at the same time.
     pub(super) fn queue_depth(&self) -> usize {
         self.profile.queue_depth as usize
     }
 
-    /// Device time charged so far.
+    /// Returns the device time of all calls so far.
     pub(super) fn time(&self) -> DeviceTime {
         DeviceTime {
             read_ns: self.read_ns.load(Ordering::Relaxed),
@@ -159,8 +161,8 @@ impl Device {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// Charges concurrent reads of parts of a file. Returns the completion time of the last read, for
-    /// [`wait`](Self::wait).
+    /// Adds the device time of concurrent reads of parts of a file. Returns the time at which the last read is
+    /// complete, for [`wait`](Self::wait).
     pub(super) fn read(&self, file: u64, parts: &[(u64, usize)]) -> u64 {
         let Profile { read_latency_ns: latency_ns, read_bandwidth: bandwidth, .. } = self.profile;
         let request = |(offset, len): &(u64, usize)| Request {
@@ -172,21 +174,22 @@ impl Device {
         self.serve(&self.read_ns, parts.iter().map(request), parts.len())
     }
 
-    /// Charges a write and returns its completion time.
+    /// Adds the device time of a write, and returns the time at which the write is complete.
     pub(super) fn write(&self, file: u64, offset: u64, len: u64) -> u64 {
         let Profile { write_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: Some((file, offset)), len, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Charges a sync and returns its completion time.
+    /// Adds the device time of a sync, and returns the time at which the sync is complete.
     pub(super) fn sync(&self) -> u64 {
         let Profile { sync_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: None, len: 0, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Charges the isolated times of concurrent `requests`, and queues them if callers wait.
+    /// Adds the device times of concurrent `requests` to `charged`, each as if the request were alone. If callers
+    /// wait, also puts the requests into the queue.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);
@@ -208,7 +211,7 @@ impl Device {
         self.origin.elapsed().as_nanos() as u64
     }
 
-    /// Waits until `done`, if callers wait.
+    /// If callers wait, waits until the time `done` of the device's clock.
     pub(super) fn wait(&self, done: u64) {
         loop {
             match done.saturating_sub(self.now_ns()) {
@@ -221,7 +224,7 @@ impl Device {
 }
 
 impl Busy {
-    /// Latency of a request, which moves the arm.
+    /// Returns the latency of a request, and moves the arm to the end of the request.
     fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
         let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
         if let Some((file, offset)) = request.place {

@@ -1,4 +1,4 @@
-//! A parameter with the value of the preset or a custom value.
+//! A parameter that has the value of the preset or its own value.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,21 +6,21 @@ use std::marker::PhantomData;
 use serde::de::{self, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Word that selects the preset's value.
+/// The word in TOML that selects the preset's value.
 const PRESET: &str = "preset";
 
-/// `"preset"`, or the TOML form of a `T`.
+/// The value of a parameter in TOML: `"preset"`, or a value of type `T`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Setting<T> {
-    /// The preset's value.
+    /// The parameter has the preset's value.
     #[default]
     Preset,
-    /// A custom value.
+    /// The parameter has this value.
     Own(T),
 }
 
 impl<T> Setting<T> {
-    /// The custom value, if there is one.
+    /// Returns the parameter's own value, if it has one.
     pub(super) fn value(self) -> Option<T> {
         match self {
             Self::Preset => None,
@@ -44,7 +44,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
     }
 }
 
-/// Deserializes the word itself, and everything else as `T`.
+/// Deserializer that accepts the word `"preset"`, and anything that is a `T`.
 struct PresetOr<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for PresetOr<T> {

@@ -1,7 +1,7 @@
-//! One ring with its buffer for the kernel. This file contains all `unsafe` code for `io_uring`.
+//! One ring, with a buffer for the kernel's reads and writes. This file contains all `unsafe` code for `io_uring`.
 //!
-//! The kernel gets no other address than the address of this buffer. The buffer belongs to the ring and is neither
-//! moved nor freed while a step is in progress. A ring that is dropped with steps in progress leaks its buffer.
+//! The kernel gets only the address of this buffer. The buffer belongs to the ring, and is neither moved nor freed
+//! while a step is in progress. If a ring is dropped while steps are in progress, its buffer is leaked.
 
 use std::fs::File;
 use std::io;
@@ -12,36 +12,37 @@ use io_uring::{IoUring, opcode, squeue};
 
 use crate::aligned::AlignedBuffer;
 
-/// Buffer size that a ring keeps between calls, in bytes.
+/// Size in bytes of the buffer that a ring keeps between calls.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A ring that runs steps and waits until all of them are done.
+/// A ring that executes steps, and waits until all of them are done.
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Number of steps that the kernel may still be running. The number is 0 except inside of [`run`](Self::run) and
+    /// Number of steps that the kernel may still execute. The number is 0, except inside of [`run`](Self::run) and
     /// after an error of [`run`](Self::run).
     under_way: usize,
 }
 
-/// One operation on a file. `start` and `len` are positions in the ring's buffer.
+/// One operation on a file. `start` and `len` are a position and a length in the ring's buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Reads at `offset` of the file.
+    /// Reads bytes of the file at `offset`.
     Read { start: usize, len: usize, offset: u64 },
-    /// Writes at `offset` of the file.
+    /// Writes bytes to the file at `offset`.
     Write { start: usize, len: usize, offset: u64 },
     /// Makes the data of the file durable.
     Sync,
 }
 
 impl Ring {
-    /// A ring for up to `depth` concurrent steps.
+    /// Creates a ring for up to `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> io::Result<Self> {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// The first `len` bytes of the buffer. The content of these bytes persists until a call requests a larger buffer.
+    /// Returns the first `len` bytes of the buffer. The content of these bytes stays until a call requests a larger
+    /// buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {
@@ -50,14 +51,15 @@ impl Ring {
         Ok(&mut self.scratch.bytes_mut()[..len])
     }
 
-    /// Frees the buffer beyond the size that a ring keeps.
+    /// Frees the part of the buffer that a ring does not keep between calls.
     pub(super) fn shrink(&mut self) {
         if self.is_idle() && self.scratch.len() > KEPT_BYTES {
             self.scratch = AlignedBuffer::new(0);
         }
     }
 
-    /// Whether no step is in progress. After an error steps may be in progress, and the ring must not be used again.
+    /// Returns whether no step is in progress. After an error, steps may be in progress, and the ring must not be
+    /// used again.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }
@@ -66,13 +68,14 @@ impl Ring {
         if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed earlier")) }
     }
 
-    /// Runs all steps, at most as many as the ring's depth, and returns the number of transferred bytes of each.
+    /// Executes all steps, and returns the number of bytes that each step has transferred. The number of steps is at
+    /// most the ring's depth.
     ///
     /// # Errors
-    /// If the ring fails. The effect of the steps is then unknown.
+    /// Returns an error if the ring fails. The effect of the steps is then unknown.
     ///
     /// # Panics
-    /// If a step is outside of the buffer, or there are too many steps.
+    /// Panics if a step is outside of the buffer, or if there are too many steps.
     pub(super) fn run(&mut self, file: &File, steps: &[Step]) -> io::Result<Vec<io::Result<usize>>> {
         self.check_idle()?;
         let entries: Vec<squeue::Entry> =
@@ -93,7 +96,7 @@ impl Ring {
         Ok(results.into_iter().map(moved).collect())
     }
 
-    /// Submission queue entry of a step.
+    /// Returns the submission queue entry for a step.
     fn entry(&mut self, file: &File, step: Step, number: u64) -> squeue::Entry {
         let fd = Fd(file.as_raw_fd());
         let room = self.scratch.len();
@@ -113,15 +116,15 @@ impl Ring {
 
     #[allow(unsafe_code)]
     fn push(&mut self, entries: &[squeue::Entry]) {
-        // SAFETY: everything that an entry names must be valid until it is completed. `run` counts the entries as in
-        // progress before they get here, and as done when their completions are taken.
-        // * The memory: `entry` checked that each is inside the scratch memory. That is replaced only while nothing
-        //   is in progress, and `drop` leaks it otherwise. `run` holds `&mut self`, so no reference to the bytes
-        //   exists while the kernel uses them, and later references come from `scratch_mut`, when nothing is in
-        //   progress.
-        // * The file: it is borrowed until `run` returns. If `run` returns early, by an error, the kernel holds the
-        //   file itself for entries that it has accepted, and the others are dropped with the ring, which is not used
-        //   again.
+        // SAFETY: everything that an entry names must be valid until the entry is completed. `run` counts the
+        // entries as in progress before they get here, and as done when their completions are taken.
+        // * The memory: `entry` has checked that each range is inside the scratch memory. The scratch memory is
+        //   replaced only while nothing is in progress, and otherwise `drop` leaks it. `run` holds `&mut self`, so
+        //   no reference to the bytes exists while the kernel uses them. Later references come from `scratch_mut`,
+        //   when nothing is in progress.
+        // * The file: it is borrowed until `run` returns. If `run` returns early because of an error, the kernel
+        //   itself keeps the file open for the entries that it has accepted. The other entries are dropped with the
+        //   ring, which is not used again.
         unsafe { self.queues.submission().push_multiple(entries) }
             .expect("a wave is no longer than the ring");
     }
@@ -130,27 +133,27 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if !self.is_idle() {
-            // The kernel may still write into this memory, so it is never freed or reused.
+            // The kernel may still write to this memory, so the memory is never freed or used again.
             std::mem::forget(std::mem::replace(&mut self.scratch, AlignedBuffer::new(0)));
         }
     }
 }
 
-/// Start of `len` bytes, which are inside `room`.
+/// Returns `start`. Panics if the `len` bytes from `start` on are not inside of `room` bytes.
 fn inside(room: usize, start: usize, len: usize) -> usize {
     assert!(start <= room && len <= room - start, "{len} bytes at {start} of {room}");
     start
 }
 
-/// Converts a length to the type of the kernel. If the length is too large, the result is the maximum, and the next
-/// step reads the rest.
+/// Converts a length to the kernel's type. If the length is too large, the result is the maximum, and the next step
+/// transfers the rest.
 fn length(len: usize) -> u32 {
-    /// Maximum number of bytes that one call moves, in whole pages; see read(2).
+    /// Maximum number of bytes that one call transfers, in whole pages; see read(2).
     const MOST: usize = 0x7fff_f000;
     len.min(MOST) as u32
 }
 
-/// Number of bytes that a step moved, or its error.
+/// Returns the number of bytes that a step has transferred, or the step's error.
 fn moved(result: i32) -> io::Result<usize> {
     match usize::try_from(result) {
         Ok(bytes) => Ok(bytes),
@@ -174,7 +177,7 @@ mod tests {
         assert!(ring.scratch_mut(1).is_err());
         assert!(ring.run(&File::open("/dev/null").unwrap(), &[Step::Sync]).is_err());
         assert!(!ring.is_idle());
-        // No step was really in progress: the memory must not leak, or a leak checker would report it.
+        // No step was really in progress. The memory must not leak, because a leak checker would report it.
         ring.under_way = 0;
     }
 

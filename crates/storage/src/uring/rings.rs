@@ -1,5 +1,5 @@
-//! The rings of a store. Only one call uses a ring at a time. If all rings are in use, a call creates a new ring, which
-//! stays available for later calls.
+//! The rings of a store. Only one call uses a ring at a time. If all rings are in use, a call creates another ring,
+//! which later calls can use.
 
 use std::io;
 
@@ -8,27 +8,27 @@ use rustix::io::Errno;
 
 use super::ring::Ring;
 
-/// Idle rings.
+/// The rings that are not in use.
 pub(super) struct Rings {
     depth: u32,
     idle: Mutex<Vec<Ring>>,
 }
 
 impl Rings {
-    /// Creates an empty pool. The rings of the pool will run `depth` concurrent steps.
+    /// Creates a pool without rings. Each ring of the pool will execute up to `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, idle: Mutex::new(Vec::new()) }
     }
 
-    /// Number of concurrent steps of a ring.
+    /// Returns the maximum number of concurrent steps of a ring.
     pub(super) fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Checks whether rings can be created.
+    /// Checks whether the kernel allows rings.
     ///
     /// # Errors
-    /// If the kernel rejects them; the message names alternatives.
+    /// Returns an error if the kernel rejects rings. The message names alternatives.
     pub(super) fn check(&self) -> io::Result<()> {
         if self.idle.lock().is_empty() {
             self.lend(|_| Ok(()))?;
@@ -36,7 +36,7 @@ impl Rings {
         Ok(())
     }
 
-    /// Lends a ring to `borrow`.
+    /// Calls `borrow` with a ring that no other call uses.
     pub(super) fn lend<R>(&self, borrow: impl FnOnce(&mut Ring) -> io::Result<R>) -> io::Result<R> {
         let kept = self.idle.lock().pop();
         let mut ring = match kept {
@@ -52,7 +52,7 @@ impl Rings {
     }
 }
 
-/// Adds the meaning of missing rings to an error.
+/// Adds an explanation to the error of a kernel that rejects rings.
 fn explain(error: io::Error) -> io::Error {
     let is_refusal = matches!(Errno::from_io_error(&error), Some(Errno::NOSYS | Errno::PERM | Errno::ACCESS));
     if !is_refusal {

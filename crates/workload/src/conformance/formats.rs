@@ -1,4 +1,4 @@
-//! The invariants of key formats, each a function of one format.
+//! The invariants of key formats. Each invariant is a function that checks one format.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ fn key(format: &dyn KeyFormat, id: KeyId) -> Vec<u8> {
     bytes.split_off(6)
 }
 
-/// Checks that different keys, present or absent, have different bytes, and that none is longer than announced.
+/// Checks that different keys have different bytes, and that no key is longer than announced. Some keys are present,
+/// others absent.
 fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let mut seen = HashSet::new();
@@ -42,7 +43,7 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
                 return Err(format!("{id:?} has {} bytes, announced {}", key.len(), format.max_bytes()));
             }
             if !seen.insert(key) {
-                return Err(format!("{id:?} is another key as well"));
+                return Err(format!("{id:?} has the same bytes as another key"));
             }
         }
     }
@@ -57,22 +58,27 @@ fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     if keys.is_sorted() == format.ordered() {
         Ok(())
     } else {
-        Err(format!("ordered is {}, and the keys are not so", format.ordered()))
+        Err(format!("ordered is {}, but the order of the keys is different", format.ordered()))
     }
 }
 
-/// Checks that absent keys are spread between the present keys, instead of all on one side.
+/// Checks that absent keys are spread among the present keys, instead of before or after all of them.
 fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
     let Some((smallest, largest)) = present.iter().min().zip(present.iter().max()) else { return Ok(()) };
     let absent = (0..2000).map(|index| key(format, KeyId::absent(index)));
     let outside = absent.filter(|key| key < smallest || key > largest).count();
-    if outside <= 10 { Ok(()) } else { Err(format!("{outside} of 2000 absent keys lie outside")) }
+    if outside <= 10 {
+        Ok(())
+    } else {
+        Err(format!("{outside} of 2000 absent keys are outside of the present keys"))
+    }
 }
 
-/// Checks the key whose number exceeds the number of another key by `span`. With span 0 it is the key itself. In an
-/// ordered format it is one of the next keys. The key is never smaller.
+/// Checks the key whose number exceeds the number of another key by `span`. If the span is 0, the result must equal
+/// the other key. In an ordered format, the result must be one of the next keys. The result is never smaller than
+/// the other key.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {
@@ -89,7 +95,7 @@ fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
         let is_next = !format.ordered() || next.is_none_or(|next| above(2) == next);
         let spans = [0, 1, 2, 255, 256, 70_000, u32::MAX].map(above);
         if spans[0] != own || !is_next || !spans.is_sorted() || spans[1] <= own {
-            return Err(format!("{index}: {spans:?} are not above {own:?} by so much"));
+            return Err(format!("key {index}: adding a span to {own:?} gives {spans:?}"));
         }
     }
     Ok(())

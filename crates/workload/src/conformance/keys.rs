@@ -1,4 +1,4 @@
-//! The invariants of key distributions, each a function of one distribution.
+//! The invariants of key distributions. Each invariant is a function that checks one distribution.
 
 use catalog::laws::Invariant;
 
@@ -10,24 +10,24 @@ pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("an index is below the number of keys", stays_below),
-    ("draws do not depend on how many are asked for at once", repeats_in_pieces),
+    ("draws do not depend on the number of draws per call", repeats_in_pieces),
     ("popular keys have the announced share", keeps_its_share),
-    ("popular keys stand where announced", stands_where_it_says),
+    ("popular keys are at the announced positions", stands_where_it_says),
 ];
 
-/// Returns a phase of `keys` keys, which is planned to end with `planned` keys.
+/// Returns the properties of a phase that begins with `keys` keys and is planned to end with `planned` keys.
 pub(crate) fn scope(keys: u64, planned: u64) -> Scope {
     Scope { keys, planned, inserts: 0, popularity: 77, thread: 0, threads: 1 }
 }
 
-/// Draws `count` keys of `existing`.
+/// Draws `count` indexes of `existing` keys.
 pub(crate) fn draw(sampler: &mut dyn KeySampler, seed: u64, existing: u64, count: usize) -> Vec<u64> {
     let mut keys = vec![0; count];
     sampler.fill(&mut Random::new(seed), existing, &mut keys);
     keys
 }
 
-/// Checks that every index is below the number of existing keys, also while keys are added.
+/// Checks that every index is below the number of existing keys, even while keys are added.
 fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     for (keys, planned) in
         [(1, 1), (2, 2), (3, 3), (100, 100), (1000, 1000), (1, 500), (100, 150), (100, 5000)]
@@ -36,14 +36,14 @@ fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
         for (call, existing) in (keys..=planned.max(keys + 20)).step_by(7).enumerate() {
             let drawn = draw(&mut *sampler, call as u64, existing, 50);
             if let Some(key) = drawn.iter().find(|key| **key >= existing) {
-                return Err(format!("key {key} of {existing}"));
+                return Err(format!("key {key} was drawn, but only {existing} keys exist"));
             }
         }
     }
     Ok(())
 }
 
-/// Checks that equal random numbers give equal indexes, in one call or in many.
+/// Checks that equal random numbers give equal indexes, whether one call or several calls draw them.
 fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     for keys in [1, 10, 777] {
         let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);
@@ -56,7 +56,7 @@ fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
             rest = behind;
         }
         if whole != pieces {
-            return Err(format!("with {keys} keys, several calls drew other keys than one"));
+            return Err(format!("with {keys} keys, several calls drew other keys than one call"));
         }
     }
     Ok(())
@@ -75,8 +75,8 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         let Some(announced) = distribution.share(KEYS, hottest) else { continue };
         let drawn: u32 = counts[..hottest as usize].iter().sum();
         let share = f64::from(drawn) / DRAWS as f64;
-        // Sorting by the drawn counts selects the luckiest keys, so the tolerance is a few standard deviations of the
-        // least popular key.
+        // Sorting by the drawn counts selects keys that were drawn too often by chance. The tolerance is therefore a
+        // few standard deviations of the least popular key.
         if (share - announced).abs() > 0.015 {
             return Err(format!("the {hottest} hottest keys: announced {announced}, drawn {share}"));
         }
@@ -88,7 +88,7 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that popular keys are at their announced positions.
+/// Checks that the popular keys are at the positions that the distribution announces.
 fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const HOTTEST: usize = 50;
@@ -99,7 +99,7 @@ fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let hottest = counts[..HOTTEST].iter().map(|(_, key)| *key);
     let span = hottest.clone().max().unwrap_or(0) - hottest.min().unwrap_or(0);
-    // A uniform distribution has no popular keys, so the most drawn keys can be anywhere.
+    // A uniform distribution has no popular keys, so the most frequently drawn keys can be anywhere.
     let is_skewed = distribution.share(KEYS, HOTTEST as u64).is_some_and(|share| share > 0.15);
     let standing = distribution.standing();
     let is_right = match standing {

@@ -1,11 +1,11 @@
-//! The invariants of value sizes and scan lengths. Each invariant is a function of one distribution.
+//! The invariants of value sizes and scan lengths. Each invariant is a function that checks one distribution.
 
 use catalog::laws::{Invariant, ensure};
 use types::SplitMix64;
 
 use crate::LengthDistribution;
 
-/// A distribution under test.
+/// A distribution of lengths under test.
 pub(crate) struct Subject {
     pub(crate) lengths: Box<dyn LengthDistribution>,
     /// The smallest valid length.
@@ -42,9 +42,11 @@ fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Checks that the mean is that of the draws, within 5 %, and is a possible length.
+/// Checks that the announced mean equals the mean of drawn lengths within 5 %, and is a possible length.
 fn the_mean_is_what_is_drawn(subject: &Subject) -> Result<(), String> {
     let drawn: f64 = bits().map(|bits| f64::from(subject.lengths.length(bits))).sum();
     let (drawn, mean) = (drawn / bits().count() as f64, subject.lengths.mean());
-    ensure((drawn - mean).abs() <= 1.0 + 0.05 * mean, || format!("the mean is {mean}, {drawn} is drawn"))
+    ensure((drawn - mean).abs() <= 1.0 + 0.05 * mean, || {
+        format!("the announced mean is {mean}, but the mean of the drawn lengths is {drawn}")
+    })
 }

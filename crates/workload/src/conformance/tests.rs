@@ -1,5 +1,5 @@
-//! Tests that other parameters keep the invariants too, that draws match exact probabilities, and that canaries that
-//! break one invariant each are caught.
+//! Tests of the invariants with non-default parameters and with canaries, each of which breaks one invariant. Also
+//! compares drawn keys with exact probabilities.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,10 +32,11 @@ fn distributions_with_other_parameters_keep_every_invariant() {
     }
 }
 
-/// Function from an index to its probability, up to a factor.
+/// Function from an index to a number that is proportional to the index's probability.
 type Weight = Box<dyn Fn(u64) -> f64>;
 
-/// Tests that draws pass χ² against the exact probability of each index, if it is known.
+/// Tests that drawn indexes pass a χ² test against the exact probability of each index, where this probability is
+/// known.
 #[test]
 fn indexes_match_their_exact_probabilities() {
     const KEYS: u64 = 200;
@@ -70,12 +71,12 @@ fn indexes_match_their_exact_probabilities() {
             })
             .sum();
         let p = ChiSquared::new((KEYS - 1) as f64).unwrap().sf(chi2);
-        // Both ends are checked, because draws that are too even are not random.
+        // The p-value has an upper limit too, because draws that are too even are not random.
         assert!((1e-4..1.0 - 1e-4).contains(&p), "{label}: p = {p}");
     }
 }
 
-/// Tests that popular keys are popular in every phase and thread, and stay so while keys are added.
+/// Tests that popular keys are equal in every phase and thread, and stay popular while keys are added.
 #[test]
 fn popular_keys_stay_popular() {
     let zipfian = distribution("zipfian(theta=1.2)");
@@ -103,13 +104,13 @@ fn distribution(label: &str) -> Box<dyn KeyDistribution> {
 /// A sampler with one fault.
 #[derive(Clone, Copy)]
 enum Canary {
-    /// Draws the first index after the last key now and then.
+    /// Occasionally draws an index one past the last key.
     Beyond,
-    /// Draws depend on how many keys a call requests.
+    /// Draws keys that depend on the number of keys that a call requests.
     ByCall,
     /// Announces a uniform distribution and draws small indexes more often.
     Skewed,
-    /// Draws small indexes most often, and announces that popular keys are scattered.
+    /// Draws small indexes most often, but announces that the popular keys are scattered.
     Crowded,
 }
 
@@ -142,8 +143,9 @@ fn canary_samplers_are_caught() {
     let is_kept =
         |canary: Canary, name| check_of(keys::INVARIANTS, name)(&keys::Subject(Box::new(canary))).is_ok();
     let [below, pieces] =
-        ["an index is below the number of keys", "draws do not depend on how many are asked for at once"];
-    let [share, standing] = ["popular keys have the announced share", "popular keys stand where announced"];
+        ["an index is below the number of keys", "draws do not depend on the number of draws per call"];
+    let [share, standing] =
+        ["popular keys have the announced share", "popular keys are at the announced positions"];
     assert!(
         !is_kept(Canary::Beyond, below)
             && !is_kept(Canary::ByCall, pieces)
@@ -153,13 +155,13 @@ fn canary_samplers_are_caught() {
     assert!(is_kept(Canary::ByCall, below) && is_kept(Canary::Skewed, pieces));
 }
 
-/// Length distributions with one fault.
+/// Length distributions, each with one fault.
 enum BadLengths {
-    /// The longest length is longer than announced.
+    /// The longest drawn length exceeds the announced maximum.
     Longer,
-    /// The length depends on the number of earlier draws.
+    /// The length depends on the number of earlier draws, not only on the random bits.
     Counts(std::sync::atomic::AtomicU32),
-    /// The announced mean is that of other lengths.
+    /// The announced mean is not the mean of the drawn lengths.
     OtherMean,
 }
 
@@ -218,7 +220,7 @@ fn format(label: &str) -> Arc<dyn KeyFormat> {
     FORMATS.build(&FORMATS.choose(&label.into()).unwrap()).unwrap().open(None).unwrap()
 }
 
-/// A key format that encodes some keys wrongly.
+/// A key format with wrong keys. The function returns the key whose bytes are used in place of a given key.
 struct WrongFormat<F>(Arc<dyn KeyFormat>, F);
 
 impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {
@@ -264,7 +266,7 @@ fn canary_formats_are_caught() {
     assert!(!is_kept(swapped(), &[order]) && !is_kept(swapped(), &[sums]));
 }
 
-/// Tests that formats with too few keys report it before anything is written.
+/// Tests that a format with too few keys for a workload returns an error before anything is written.
 #[test]
 fn impossible_formats_are_refused() {
     for (label, message) in [

@@ -1,30 +1,30 @@
-//! One line of the DSL as data, and its output.
+//! One line of the DSL as data, and the conversion back to text.
 
 use std::fmt::{self, Write};
 
-/// A command. The `Display` output of a command is a line that parses to an equal command.
+/// A command. The `Display` output of a command is a line that parses to the same command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `p KEY VALUE`
     Put {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// New value of the key.
         value: Vec<u8>,
     },
     /// `g KEY`
     Get {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// `d KEY`
     Delete {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
     },
     /// `m KEY OPERAND`
     Merge {
-        /// The key.
+        /// The key of the operation.
         key: Vec<u8>,
         /// The operand that is merged into the value.
         operand: Vec<u8>,
@@ -45,7 +45,7 @@ pub enum Command {
     },
     /// `l "FILE"`
     Load {
-        /// The path, as bytes.
+        /// The path of the file, as bytes.
         file: Vec<u8>,
     },
     /// `s`
@@ -67,12 +67,12 @@ impl fmt::Display for Command {
     }
 }
 
-/// Returns bytes as one token of a line.
+/// Returns `bytes` as one token of a line.
 pub(crate) fn token(bytes: &[u8]) -> String {
     Token(bytes).to_string()
 }
 
-/// Bytes that are printed unchanged if possible, otherwise in quotes.
+/// Bytes as one token of a line: unchanged if possible, otherwise in quotes.
 struct Token<'a>(&'a [u8]);
 
 impl fmt::Display for Token<'_> {
@@ -107,7 +107,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Returns whether a byte may occur outside of quotes: printable ASCII except quote and backslash.
+/// Returns whether a byte may occur outside of quotes. Such bytes are printable ASCII, except the quote and the
+/// backslash.
 fn is_bare(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'"' && byte != b'\\'
 }

@@ -1,24 +1,24 @@
-//! Parser from a line of the DSL to a command.
+//! Parser that converts a line of the DSL to a command.
 
 use thiserror::Error;
 
 use super::command::Command;
 
-/// Error in a line, with its position.
+/// Syntax error in a line of the DSL, with the error's position.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("column {column}: {message}")]
 pub struct SyntaxError {
-    /// The column of the wrong byte, from 1.
+    /// The column of the first wrong byte, from 1.
     pub column: usize,
-    /// The error, and the accepted forms.
+    /// Description of the error, with the accepted forms.
     pub message: String,
 }
 
 impl Command {
-    /// Parses one line, with or without its line end. Returns `None` if the line is empty or a comment.
+    /// Parses one line, with or without a line end. Returns `None` if the line is empty or a comment.
     ///
     /// # Errors
-    /// The column of the error, and the form expected there.
+    /// Returns the column of the error, and the form that was expected at that column.
     pub fn parse(line: &[u8]) -> Result<Option<Self>, SyntaxError> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the bytes up to the next blank.
+    /// Returns the bytes up to the next blank: the name of the command.
     fn name(&mut self) -> &'a [u8] {
         let start = self.at;
         while !matches!(self.peek(), None | Some(b' ' | b'\t')) {
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         &self.line[start..self.at]
     }
 
-    /// Returns the next token. `form` is the syntax of the command, for the error message.
+    /// Returns the next token of the line. `form` is the syntax of the command, for the error message.
     fn token(&mut self, form: &str) -> Result<Vec<u8>, SyntaxError> {
         self.skip_blanks();
         match self.peek() {
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
                     None => Ok(token.to_vec()),
                     Some(quote) => {
                         self.at = start + quote;
-                        Err(self.error("a quote inside of a bare word; quote the whole word".to_owned()))
+                        Err(self.error("a quote inside of an unquoted word; quote the whole word".to_owned()))
                     }
                 }
             }
@@ -199,8 +199,8 @@ mod tests {
             prop_assert_eq!(Command::parse(line.as_bytes()), Ok(Some(command)));
         }
 
-        /// Tests that any bytes give a command or an error inside the line, and that accepted commands print and parse
-        /// back.
+        /// Tests that any bytes parse to a command, or to an error with a position inside the line. Every command
+        /// must print a line that parses back to the same command.
         #[test]
         fn any_line_is_read_or_refused(line in bytes()) {
             match Command::parse(&line) {

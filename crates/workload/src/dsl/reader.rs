@@ -1,4 +1,4 @@
-//! Reader of commands from a stream of text, one at a time.
+//! Reader that parses commands from a stream of text, one at a time.
 
 use std::io::{self, BufRead};
 
@@ -8,16 +8,16 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use super::command::Command;
 use super::parse::SyntaxError;
 
-/// Length of the longest line: a key and a value with every byte escaped, and some blanks.
+/// Maximum length of a line in bytes: a key and a value in which every byte is escaped, and some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 
-/// Reason why a text cannot be replayed.
+/// Reason why the reader cannot return the next command of a text.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The text cannot be read.
+    /// Reading the text failed.
     #[error("line {line}: {source}")]
     Io {
-        /// The line, from 1.
+        /// The line at which reading failed, from 1.
         line: u64,
         /// The error of the kernel.
         source: io::Error,
@@ -25,20 +25,22 @@ pub enum ReadError {
     /// A line is not a command.
     #[error("line {line}, {error}")]
     Syntax {
-        /// The line, from 1.
+        /// The wrong line, from 1.
         line: u64,
         /// The syntax error.
         error: SyntaxError,
     },
     /// A line is longer than any command.
-    #[error("line {line}: longer than {LONGEST_LINE} bytes, which no command is; is this a text file?")]
+    #[error(
+        "line {line}: longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
+    )]
     TooLong {
-        /// The line, from 1.
+        /// The long line, from 1.
         line: u64,
     },
 }
 
-/// Reader of commands that keeps one line in memory at a time.
+/// Reader of commands from a text. The reader keeps only one line in memory.
 #[derive(Debug)]
 pub struct CommandReader<R> {
     reader: R,
@@ -47,7 +49,7 @@ pub struct CommandReader<R> {
 }
 
 impl<R: BufRead> CommandReader<R> {
-    /// Creates a reader of the commands in `reader`.
+    /// Creates a reader of the commands in the text `reader`.
     pub fn new(reader: R) -> Self {
         Self { reader, line: Vec::new(), number: 0 }
     }
@@ -57,11 +59,11 @@ impl<R: BufRead> CommandReader<R> {
         self.number
     }
 
-    /// Returns the next command, or `None` at the end of the text. After a [`Syntax`](ReadError::Syntax) error it
-    /// continues with the next line.
+    /// Returns the next command, or `None` at the end of the text. After a [`Syntax`](ReadError::Syntax) error, the
+    /// next call continues with the next line.
     ///
     /// # Errors
-    /// The line, and its error.
+    /// Returns the number of the wrong line, and the error in the line.
     pub fn read(&mut self) -> Result<Option<Command>, ReadError> {
         loop {
             self.line.clear();
@@ -108,7 +110,7 @@ mod tests {
         assert!(reader.read().unwrap().is_none() && reader.next().is_none());
     }
 
-    /// Tests that a file without line ends is rejected before it fills the memory.
+    /// Tests that the reader rejects a file without line ends before the file fills the memory.
     #[test]
     fn endless_lines_are_refused() {
         let endless = io::BufReader::with_capacity(1 << 20, io::repeat(b'x'));

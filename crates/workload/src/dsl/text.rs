@@ -1,4 +1,4 @@
-//! Writes streams of operations as lines of the DSL.
+//! Writes the operations of a phase as lines of the DSL.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,14 +12,16 @@ use crate::plan::{Extent, PhasePlan};
 use crate::prefix;
 use crate::stream::Stream;
 
-/// Writes the first `limit` operations of a phase to `out`, alternating between the threads, and returns their number.
+/// Writes the first `limit` operations of a phase to `out`, and returns the number of written operations. The
+/// operations alternate between the threads.
 ///
-/// A batch and a multi-get become one line per member, and a read-modify-write becomes a get and a put. A scan of n
-/// entries becomes `r LOW HIGH` with the first and last of n keys, deleted keys included, or with the ends of its span.
-/// The DSL has no direction. A phase that replays recorded operations is not written here; print its requests instead.
+/// A batch or a multi-get becomes one line per member. A read-modify-write becomes a get and a put. A scan of n
+/// entries becomes `r LOW HIGH`, where LOW and HIGH bound n keys, including deleted keys. A scan with a span becomes
+/// `r LOW HIGH` with the bounds of the span. The DSL has no scan direction. This function does not write a phase
+/// that replays recorded operations; print the requests of the replay instead.
 ///
 /// # Errors
-/// If `out` cannot be written, or a scan covers more keys than can be sorted.
+/// Returns an error if `out` cannot be written, or if a scan has more keys than can be sorted.
 pub fn write_operations(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -88,13 +90,13 @@ impl Printer<'_> {
             Kind::First | Kind::Last | Kind::PutIfAbsent => {
                 return writeln!(self.out, "# {}", operation.kind);
             }
-            // The members are printed on their own lines.
+            // Each member is printed on its own line.
             Kind::Batch | Kind::MultiGet => return Ok(()),
         };
         writeln!(self.out, "{command}")
     }
 
-    /// Returns the first of `count` keys from key `index` on, and the exclusive end bound.
+    /// Returns the first of the `count` keys that begin at key `index`, and the exclusive end key.
     fn bounds(
         &mut self,
         keys: u64,
@@ -105,11 +107,10 @@ impl Printer<'_> {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             self.order = KeyOrder::new(self.format, keys + keys / 4);
         }
-        let order =
-            self.order.as_ref().ok_or_else(|| io::Error::other("too many keys to sort for ranges"))?;
+        let order = self.order.as_ref().ok_or_else(|| io::Error::other("too many keys to sort for scans"))?;
         let start = order.place(index);
         let places = order.places(keys);
-        // The order may have keys that do not exist yet, which a scan does not count.
+        // The order may contain keys that do not exist yet. A scan does not count such keys.
         let exists = |place: &u64| order.index(*place, keys).is_some_and(|index| index < keys);
         let last = usize::try_from(count.saturating_sub(1)).unwrap_or(usize::MAX);
         let (first, behind) = if backward {

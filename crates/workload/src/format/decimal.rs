@@ -1,7 +1,7 @@
-//! Keys that are zero-padded decimal numbers. Keys sort by their indexes, and people can read them.
+//! Keys that are zero-padded decimal numbers. Keys sort by their indexes and are easy to read.
 //!
-//! Key i is written as the number 2i, and the absent key after it as 2i + 1. If the keys are `scattered`, the number is
-//! first mapped by a fixed bijection of all numbers with this number of digits.
+//! Key i is written as the number 2i, and the absent key after key i as 2i + 1. If the keys are `scattered`, a fixed
+//! bijection first maps the number to another number with the same number of digits.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     numbered::REFERENCE,
 );
 
-/// Maximum number of digits of a 63-bit number; longer keys have leading zeros.
+/// Maximum number of digits of a number; a longer key starts with zeros.
 const MOST_DIGITS: usize = 18;
 
 struct Policy(Params);

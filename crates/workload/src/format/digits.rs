@@ -1,9 +1,9 @@
-//! Numbers as decimal digits.
+//! Conversion of numbers to decimal digits.
 
-/// Number of digits of the output: a number of up to 64 bits, with leading zeros.
+/// Number of decimal digits that the conversion returns, enough for any 64-bit number with leading zeros.
 pub(super) const DIGITS: usize = 24;
 
-/// Returns `number` in decimal, with leading zeros.
+/// Returns `number` as decimal digits, with leading zeros.
 #[inline]
 pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     const EIGHT: u64 = 100_000_000;
@@ -15,12 +15,12 @@ pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     digits
 }
 
-/// Returns a number below 10⁸ as eight digits. The number is split into lanes of four, two and one digits, and all
-/// lanes are computed at once.
+/// Returns a number below 10⁸ as eight decimal digits. The number is split into lanes of four, then two, then one
+/// digit. Each step computes all lanes at once.
 #[inline]
 fn eight_digits(number: u64) -> [u8; 8] {
     let fours = (number / 10_000) | ((number % 10_000) << 32);
-    // x / 100 for x < 10 000 in two lanes, and then x / 10 for x < 100 in four lanes.
+    // First step: x / 100 in two lanes, for x < 10 000. Second step: x / 10 in four lanes, for x < 100.
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | ((fours - hundreds * 100) << 16);
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;

@@ -1,4 +1,4 @@
-//! Shared part of the formats whose keys are only a number of a fixed length.
+//! Shared part of the key formats whose keys are only a number of a fixed length.
 
 use catalog::ByteSize;
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,15 @@ bytes = \"16B\"
 scattered = false
 ";
 
-/// Seed of the scattering, constant over all runs, so that the keys of an existing store do not change.
+/// Seed of the bijection that scatters keys. The seed is equal in all runs, so that the keys of an existing store
+/// stay the same.
 const SCATTER_SEED: u64 = 0x5ca7_7e2e_d000_0001;
 
-/// Parameters of a numbered format.
+/// Parameters of a key format whose keys are only a number.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Params {
-    /// The length of every key.
+    /// The length of every key in bytes.
     pub(super) bytes: ByteSize,
     scattered: bool,
 }
@@ -33,10 +34,10 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the parameters if a store accepts keys of this length.
+    /// Returns the parameters if stores accept keys of this length.
     ///
     /// # Errors
-    /// If no store accepts them.
+    /// Returns an error if stores do not accept keys of this length.
     pub(super) fn checked(self) -> Result<Self, String> {
         if self.bytes.0 == 0 || self.bytes.0 > MAX_KEY_BYTES as u64 {
             return Err(format!(
@@ -48,13 +49,13 @@ impl Params {
         Ok(self)
     }
 
-    /// Returns the numbering of up to `count` keys.
+    /// Returns the mapping from up to `count` keys to numbers.
     pub(super) fn numbers(&self, count: u64) -> Numbers {
         Numbers { count, scatter: self.scattered.then(|| Permutation::new(count, SCATTER_SEED)) }
     }
 }
 
-/// The numbers as which keys are written.
+/// Mapping from keys to the numbers that the keys encode.
 pub(super) struct Numbers {
     /// Exclusive upper bound of the numbers.
     count: u64,
@@ -62,7 +63,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Returns the number of a key.
+    /// Returns the number that a key encodes.
     #[inline]
     pub(super) fn of(&self, key: KeyId) -> u64 {
         match &self.scatter {
@@ -76,12 +77,13 @@ impl Numbers {
         self.of(key).checked_add(span.into()).filter(|number| *number < self.count)
     }
 
-    /// Returns the number of keys that can exist. Each key needs a number, and so does the absent key after it.
+    /// Returns the number of keys that can exist. Each key needs two numbers: one for the key, and one for the
+    /// absent key after the key.
     pub(super) fn keys(&self) -> u64 {
         self.count / 2
     }
 
-    /// Returns whether numbers have the order of the indexes of their keys.
+    /// Returns whether the numbers sort like the indexes of their keys.
     pub(super) fn ordered(&self) -> bool {
         self.scatter.is_none()
     }

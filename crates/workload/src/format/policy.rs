@@ -1,4 +1,4 @@
-//! The traits of key formats, which encode the number of a key as bytes.
+//! The traits of key formats. A key format encodes the number of a key as bytes.
 
 use std::sync::Arc;
 
@@ -7,29 +7,29 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format before the traces that the workload replays are known.
+/// A key format before the workload's traces are read.
 pub trait KeyFormatPolicy: Send + Sync {
     /// Returns the format for a workload that replays `recording`.
     ///
     /// # Errors
-    /// If the format takes its keys from a trace and the workload has none.
+    /// Returns an error if the format takes its keys from a trace, but the workload has no trace.
     fn open(&self, recording: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String>;
 }
 
-/// Encoder of keys.
+/// Encoder that converts key numbers to bytes.
 ///
 /// Invariants:
-/// 1. Different keys have different bytes; in particular an absent key never equals a present one.
+/// 1. Different keys have different bytes. In particular, an absent key never equals a present key.
 /// 2. If [`ordered`](Self::ordered), keys have the order of their numbers.
-/// 3. The absent keys lie among the present keys: each right after its own present key, or spread like the present
-///    keys. Of many absent keys, all but a few lie between the smallest and the largest present key.
+/// 3. Each absent key sorts right after its own present key, or the absent keys are spread like the present keys. Of
+///    many absent keys, all but a few sort between the smallest and the largest present key.
 /// 4. If the format [has numbers](Self::has_numbers), keys sort by the numbers that they encode.
-/// 5. No key is longer than [`max_bytes`](Self::max_bytes), or empty.
+/// 5. No key is empty or longer than [`max_bytes`](Self::max_bytes).
 pub trait KeyFormat: Send + Sync {
-    /// Appends the bytes of `key`, whose index is below [`capacity`](Self::capacity).
+    /// Appends the bytes of `key` to `out`. The index of the key is below [`capacity`](Self::capacity).
     fn append(&self, key: KeyId, out: &mut Vec<u8>);
 
-    /// Appends the keys of all `operations`.
+    /// Appends the bytes of the keys of all `operations` to `keys`.
     fn append_all(&self, operations: &[Operation], keys: &mut KeyBytes) {
         for operation in operations {
             self.append(operation.key, &mut keys.bytes);
@@ -37,7 +37,8 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// Appends where the ranges among `operations` end that have a span, and empty keys for all others.
+    /// Appends the exclusive end key of each scan with a span in `operations`, and an empty key for each other
+    /// operation.
     fn append_ends(&self, operations: &[Operation], ends: &mut KeyBytes) {
         for operation in operations {
             if operation.span > 0 {
@@ -47,13 +48,13 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// Returns whether keys are numbers that can be added to.
+    /// Returns whether each key encodes a number, so that a span can be added to the key.
     fn has_numbers(&self) -> bool {
         false
     }
 
-    /// Appends the key whose number exceeds the number of `key` by `span`. If no such key exists, appends a key above
-    /// all keys. Only for a format that [has numbers](Self::has_numbers); other formats append nothing.
+    /// Appends the key whose number exceeds the number of `key` by `span`. If no such key exists, appends a key that
+    /// sorts after all keys. A format that does not [have numbers](Self::has_numbers) appends nothing.
     fn append_above(&self, _key: KeyId, _span: u32, _out: &mut Vec<u8>) {}
 
     /// Returns the number of different keys that the format can encode.
@@ -66,7 +67,8 @@ pub trait KeyFormat: Send + Sync {
     fn max_bytes(&self) -> usize;
 }
 
-/// The contiguous keys of many operations, with padding after the last for wide loads.
+/// The bytes of the keys of many operations, one key after the other. Padding follows the last key, so that wide
+/// loads stay in bounds.
 #[derive(Clone, Debug, Default)]
 pub struct KeyBytes {
     pub(super) bytes: Vec<u8>,
@@ -74,7 +76,7 @@ pub struct KeyBytes {
 }
 
 impl KeyBytes {
-    /// Removes all keys and keeps the memory.
+    /// Removes all keys, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -86,23 +88,23 @@ impl KeyBytes {
         self.ends.reserve(keys);
     }
 
-    /// Returns key number `index`, in the order of appending.
+    /// Returns the key that was appended as number `index`, from 0.
     ///
     /// # Panics
-    /// If the key does not exist.
+    /// Panics if the key does not exist.
     #[inline]
     pub fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// Sets the end of the next key.
+    /// Sets the end of the next key to the byte offset `end`.
     #[inline]
     pub(super) fn end_at(&mut self, end: usize) {
         self.ends.push(end as u32);
     }
 
-    /// Sets the ends of `keys` appended keys of `bytes` bytes each.
+    /// Sets the ends of `keys` keys that were appended with `bytes` bytes each.
     pub(super) fn ends_every(&mut self, bytes: usize, keys: usize) {
         let start = self.bytes.len() - keys * bytes;
         self.ends.extend((1..=keys).map(|key| (start + key * bytes) as u32));

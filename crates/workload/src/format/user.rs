@@ -1,8 +1,8 @@
-//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index. The order of keys is therefore independent of the
-//! order of their indexes (`insertorder=hashed`, `zeropadding=1`).
+//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index. Keys therefore do not sort by their indexes.
+//! The format equals YCSB with `insertorder=hashed` and `zeropadding=1`.
 //!
-//! The absent key of index i is the present key with its last digit replaced by `:`, which sorts after all digits. The
-//! absent key sorts among the present keys, and no present key contains `:`.
+//! The absent key of index i is the present key with its last digit replaced by `:`, which sorts after all digits.
+//! The absent key sorts among the present keys. No present key contains `:`.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
 /// Prefix of every key.
 const PREFIX: &[u8] = b"user";
 
-/// Replacement of the last digit of an absent key: the byte after `9`.
+/// Byte that replaces the last digit of an absent key. In ASCII, `:` is the byte after `9`.
 const ABSENT: u8 = b':';
 
 /// The policy and the format in one type without state.

@@ -1,4 +1,5 @@
-//! The exponential distribution over the age of keys: newest keys most often, as YCSB's `ExponentialGenerator`.
+//! The exponential distribution over the age of keys, as YCSB's `ExponentialGenerator`. The newest keys are the most
+//! frequent.
 
 use catalog::{Build, Variant};
 use rand_distr::{Distribution, Exp1};
@@ -46,10 +47,10 @@ impl Build<dyn KeyDistribution> for Exponential {
             return Err(format!("frac is {}; it must be a share of the keys above 0", params.frac));
         }
         let mean = -params.frac / (1.0 - params.percentile / 100.0).ln();
-        // Above this, nearly every draw would be an age that no key has.
+        // With a larger mean, nearly every draw would be an age that no key has.
         if mean > 100.0 {
             return Err(
-                "frac is so large for this percentile that the distribution is uniform; use \"uniform\""
+                "frac is too large for this percentile, so the distribution is nearly uniform; use \"uniform\""
                     .to_owned(),
             );
         }
@@ -72,8 +73,8 @@ impl KeyDistribution for Exponential {
     }
 }
 
-/// Sampler of one thread. As in YCSB, the distribution is scaled to the number of keys at the start of the phase. If no
-/// key has the drawn age, the sampler draws again.
+/// Sampler of one thread. As in YCSB, the distribution is scaled to the number of keys at the start of the phase. If
+/// no key has the drawn age, the sampler draws another age.
 struct Sampler {
     mean: f64,
 }
@@ -103,7 +104,7 @@ mod tests {
         }
     }
 
-    /// Tests the parameters: 95 % of an untruncated distribution are in the newest 0.857.
+    /// Tests the default parameters: 95 % of the untruncated distribution are in the newest 85.7 % of the keys.
     #[test]
     fn the_percentile_falls_into_the_newest_part() {
         let Params { percentile, frac } = Params::default();

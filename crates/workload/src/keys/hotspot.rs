@@ -1,5 +1,5 @@
-//! The hotspot distribution: a small hot set of keys gets most of the accesses. Accesses are uniform inside the hot set
-//! and uniform outside of it, as in YCSB's `HotspotIntegerGenerator`.
+//! The hotspot distribution: a small hot set of keys gets most of the accesses. Accesses are uniform inside the hot
+//! set, and uniform outside of the hot set, as in YCSB's `HotspotIntegerGenerator`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns how many of `keys` keys are hot: at least one, and at most all but one, unless all keys are hot.
+    /// Returns the number of hot keys among `keys` keys. At least one key is hot. At least one key is not hot,
+    /// unless the hot set is the whole key space.
     fn hot(&self, keys: u64) -> u64 {
         ((self.data * keys as f64).round() as u64).clamp(1, keys)
     }
@@ -76,7 +77,7 @@ impl KeyDistribution for Hotspot {
         }
         let (per_hot, per_cold) =
             (self.0.accesses / hot as f64, (1.0 - self.0.accesses) / (keys - hot) as f64);
-        // If a hot set gets fewer accesses per key than the other keys, the other keys are the hotter ones.
+        // If a hot key gets fewer accesses than another key, the other keys are the more popular keys.
         let (first, many, then) =
             if per_hot >= per_cold { (per_hot, hot, per_cold) } else { (per_cold, keys - hot, per_hot) };
         let inside = hottest.min(many);
@@ -88,7 +89,7 @@ impl KeyDistribution for Hotspot {
     }
 }
 
-/// Popularity ranks. The hot ranks come first.
+/// Popularity ranks, in which the hot keys have the first ranks.
 struct HotRanks {
     params: Params,
     ranks: u64,

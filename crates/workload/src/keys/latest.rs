@@ -1,5 +1,6 @@
-//! The latest distribution: a Zipfian distribution over the age of keys, in which the newest key is the most popular.
-//! YCSB uses it as `SkewedLatestGenerator` in workload D. Keys that the phase adds are included.
+//! The latest distribution: a Zipfian distribution over the age of keys, in which the newest key is the most
+//! popular. Keys that the phase adds become the newest keys. Workload D of YCSB uses this distribution as
+//! `SkewedLatestGenerator`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -80,7 +81,7 @@ impl KeySampler for Sampler {
 mod tests {
     use super::*;
 
-    /// Tests that the newest key always has the share of rank 1 while keys are added between the draws.
+    /// Tests that the newest key always gets the share of rank 1, even if keys are added between draws.
     #[test]
     fn the_newest_key_leads_as_keys_are_added() {
         let latest = Latest { theta: 0.99 };

@@ -2,11 +2,11 @@
 //! `ZippyDB` traffic, and `RocksDB`'s `db_bench` runs it as `mixgraph`.
 //!
 //! The keys are split into ranges of equal size. The popularity of range i is a·eᵇⁱ + c·eᵈⁱ, and the ranges are
-//! shuffled. Inside a range, a power law y = a·xᵇ is inverted at a uniform number. The result is rounded up and hashed
-//! to a position in the range. `db_bench` derives the kind of operation, the range, the position and the value size
-//! from one random number, so that each key always has the same kind of operation. Here they are drawn independently.
-//! The hash of `db_bench` is a Mersenne twister. Here the hash is another good one, so positions differ, but their
-//! distribution does not.
+//! shuffled. Inside a range, the power law y = a·xᵇ is inverted at a uniform number. The result is rounded up and
+//! hashed to a position in the range. `db_bench` derives the kind of operation, the range, the position and the
+//! value size from one random number. In `db_bench`, each key therefore always has the same kind of operation. Here,
+//! all four are drawn independently. The hash of `db_bench` is a Mersenne twister. Here, another good hash gives
+//! other positions with the same distribution.
 //!
 //! Source: Cao et al., "Characterizing, Modeling, and Benchmarking `RocksDB` Key-Value Workloads at Facebook", FAST
 //! '20, and the options `keyrange_dist_*` and `key_dist_*` of `db_bench`.
@@ -69,7 +69,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the hotness of every range, not yet shuffled or normalised.
+    /// Returns the hotness of every range, before the ranges are shuffled and the values are normalised.
     fn hotness(&self) -> Vec<f64> {
         (1..=self.ranges)
             .map(|range| {
@@ -89,14 +89,12 @@ impl Build<dyn KeyDistribution> for Mixgraph {
         }
         if !(params.key_a > 0.0 && params.key_b > 0.0) {
             return Err(
-                "key_a and key_b must be above 0, because the power function has no inverse otherwise"
-                    .to_owned(),
+                "key_a and key_b must be above 0, so that the power function has an inverse".to_owned()
             );
         }
         let hotness = params.hotness();
         if hotness.iter().any(|heat| !heat.is_finite() || *heat < 0.0) || hotness.iter().sum::<f64>() <= 0.0 {
-            let message =
-                "range_a … range_d give a range a negative or infinite hotness, or all of them none";
+            let message = "range_a to range_d give a key range a negative or infinite hotness, or give all key ranges a hotness of 0";
             return Err(message.to_owned());
         }
         Ok(Box::new(Self(params)))
@@ -129,7 +127,7 @@ impl KeyDistribution for Mixgraph {
 }
 
 struct Sampler {
-    /// Cumulative probability of the first i + 1 ranges.
+    /// Element i is the cumulative probability of the first i + 1 ranges.
     cumulative: Vec<f64>,
     params: Params,
     popularity: u64,
@@ -142,10 +140,10 @@ impl KeySampler for Sampler {
             let u = random.unit();
             let range = self.cumulative.partition_point(|share| *share <= u) as u64;
             let range = range.min(ranges - 1);
-            // Rounded up, as in the model. At an exact integer the result is one too large, but the hash of that number
-            // is as good.
+            // Rounded up, as in the model. If the power is an exact integer, the result is one too large. This error
+            // is harmless, because the result is hashed.
             let seed = floor_of_power(1.0, random.unit() / self.params.key_a, 1.0 / self.params.key_b) + 1;
-            // Ranges have equal size up to rounding: none is empty while there are more keys than ranges.
+            // Ranges have equal size up to rounding. No range is empty if there are at least as many keys as ranges.
             let (first, end) = (bound(existing, range, ranges), bound(existing, range + 1, ranges));
             let place = scale(avalanche(seed ^ self.popularity), (end - first).max(1));
             *key = (first + place).min(existing - 1);
@@ -153,7 +151,7 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Returns the first key of a range.
+/// Returns the index of the first key of a range.
 fn bound(existing: u64, range: u64, ranges: u64) -> u64 {
     (u128::from(existing) * u128::from(range) / u128::from(ranges)) as u64
 }
@@ -162,7 +160,8 @@ fn bound(existing: u64, range: u64, ranges: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Tests the shares of the ranges of `db_bench`'s `all_dist` run, summed from the model: 79 %, 5.6 %, 1.5 % …
+    /// Tests the shares of the hottest ranges against the sums of the model, with the parameters of `db_bench`'s
+    /// `all_dist` run: 79 %, 5.6 %, 1.5 % …
     #[test]
     fn ranges_have_the_hotness_of_the_model() {
         const KEYS: u64 = 3_000_000;

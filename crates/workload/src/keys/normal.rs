@@ -1,4 +1,4 @@
-//! The normal (Gaussian) distribution over key indexes: keys near the mean most often.
+//! The normal (Gaussian) distribution over key indexes. Keys near the mean are the most frequent.
 
 use catalog::{Build, Variant};
 use rand_distr::{Distribution, StandardNormal};
@@ -18,10 +18,11 @@ deviation = 0.1
 ",
 );
 
-/// Minimum fraction of draws that must hit a key. All other draws are repeated.
+/// Minimum fraction of draws that must select a key. All other draws are repeated.
 const LEAST_WITHIN: f64 = 0.01;
 
-/// Minimum deviation. With less, draws next to the mean could not be distinguished from the mean.
+/// Minimum standard deviation. With a smaller deviation, draws next to the mean could not be distinguished from the
+/// mean.
 const LEAST_DEVIATION: f64 = 1e-12;
 
 #[derive(Clone)]
@@ -56,14 +57,16 @@ impl Build<dyn KeyDistribution> for Normal {
         }
         let normal = Self(params);
         if normal.within(0.0, 1.0) < LEAST_WITHIN {
-            return Err("deviation is so large that the distribution is uniform; use \"uniform\"".to_owned());
+            return Err(
+                "deviation is too large, so the distribution is nearly uniform; use \"uniform\"".to_owned()
+            );
         }
         Ok(Box::new(normal))
     }
 }
 
 impl Normal {
-    /// Returns the share of draws between two fractions of the keys, including draws that hit no key.
+    /// Returns the share of draws between two fractions of the key space. Draws that select no key count, too.
     fn within(&self, from: f64, to: f64) -> f64 {
         let Params { mean, deviation } = self.0;
         let below = |part: f64| 0.5 * libm::erfc((mean - part) / (deviation * std::f64::consts::SQRT_2));
@@ -77,7 +80,7 @@ impl KeyDistribution for Normal {
     }
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
-        // The hottest keys are those closest to the middle, as far as keys exist there.
+        // The hottest keys are those closest to the middle, as far as the key space reaches.
         let part = hottest as f64 / keys as f64;
         let from = (self.0.mean - part / 2.0).clamp(0.0, 1.0 - part);
         Some(self.within(from, from + part) / self.within(0.0, 1.0))
@@ -88,7 +91,7 @@ impl KeyDistribution for Normal {
     }
 }
 
-/// The distribution scales with the number of existing keys, and a draw that hits no key is repeated.
+/// The distribution scales with the number of existing keys. A draw that selects no key is repeated.
 impl KeySampler for Normal {
     fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
         let Params { mean, deviation } = self.0;
@@ -117,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Tests the parameters: 68.27 % of the draws are within a standard deviation of the middle.
+    /// Tests that 68.27 % of the draws are at most one standard deviation away from the middle.
     #[test]
     fn two_thirds_fall_within_a_deviation() {
         let share = |mean: f64, part: f64| {

@@ -1,24 +1,24 @@
-//! Mapping of popularity ranks to keys, scattered or in order, shared by the zipfian and the hotspot distribution.
+//! Mapping of popularity ranks to keys, scattered or in order. The Zipfian and the hotspot distribution share this
+//! mapping.
 
 use super::distribution::{KeySampler, Scope};
 use crate::permutation::Permutation;
 use crate::random::Random;
 
-/// Distribution over popularity ranks, the most popular first.
+/// Distribution over popularity ranks. Rank 0 is the most popular.
 pub(crate) trait Ranks: Send {
-    /// Resizes the distribution to `ranks` ranks; later sizes are at most `room`.
+    /// Resizes the distribution to `ranks` ranks. Later calls request at most `room` ranks.
     fn resize(&mut self, ranks: u64, room: u64);
 
     /// Draws a rank, counted from 0.
     fn draw(&self, random: &mut Random) -> u64;
 }
 
-/// Maps the ranks of a distribution to keys by a bijection. Popular keys are then scattered, and no two ranks share a
-/// key.
+/// Maps the ranks of a distribution to keys by a bijection. The bijection scatters the popular keys, and no two
+/// ranks share a key.
 ///
-/// An added key takes the rank of an existing key, and that existing key becomes the least popular. Popular keys
-/// therefore stay popular while keys are added. If more keys are added than planned, the popularity of all keys is
-/// assigned again.
+/// An added key takes the rank of an existing key, and that existing key becomes the least popular key. Popular keys
+/// therefore stay popular while keys are added. If more keys are added than planned, all keys get new ranks.
 pub(crate) struct Permuted<R> {
     ranks: R,
     places: Permutation,
@@ -28,7 +28,7 @@ pub(crate) struct Permuted<R> {
 }
 
 impl<R: Ranks> Permuted<R> {
-    /// Creates the mapping of the distribution `ranks`, which is resized, to the keys of `scope`.
+    /// Creates the mapping of the distribution `ranks` to the keys of `scope`, and resizes the distribution.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);
@@ -62,8 +62,8 @@ impl<R: Ranks> KeySampler for Permuted<R> {
     }
 }
 
-/// Maps the ranks of a distribution to keys in key order. The first key is the most popular, and added keys are the
-/// least popular.
+/// Maps the ranks of a distribution to keys in key order. The first key is the most popular key, and added keys are
+/// the least popular keys.
 pub(crate) struct InOrder<R> {
     ranks: R,
     existing: u64,
@@ -72,7 +72,7 @@ pub(crate) struct InOrder<R> {
 }
 
 impl<R: Ranks> InOrder<R> {
-    /// Creates the mapping of the distribution `ranks`, which is resized, to the keys of `scope`.
+    /// Creates the mapping of the distribution `ranks` to the keys of `scope`, and resizes the distribution.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);

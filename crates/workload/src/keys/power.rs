@@ -1,12 +1,12 @@
-//! Powers that are rounded down to an integer, with equal results on every machine.
+//! Powers that are rounded down to an integer. The results are equal on every machine.
 
-/// Returns ⌊scale · baseᵉˣᵖᵒⁿᵉⁿᵗ⌋.
+/// Returns scale · baseᵉˣᵖᵒⁿᵉⁿᵗ, rounded down.
 ///
-/// The power of the standard library is fast, but its last bit depends on the platform, and near an integer that bit
-/// decides. Only there, a portable and slower power is used.
+/// The power function of the standard library is fast, but its last bit depends on the platform. Near an integer,
+/// that bit decides the rounding. Only near an integer, a portable and slower power function is used.
 #[inline]
 pub(super) fn floor_of_power(scale: f64, base: f64, exponent: f64) -> u64 {
-    // A hundred times the possible error of a library.
+    // A hundred times the largest relative error of a library's power function.
     const DOUBT: f64 = 1e-13;
     let near = scale * base.powf(exponent);
     let floor = near as u64;

@@ -1,4 +1,4 @@
-//! The sequential distribution: keys in index order, then again from the first.
+//! The sequential distribution: all keys in index order, then again from the first key.
 
 use catalog::Variant;
 
@@ -27,7 +27,7 @@ impl KeyDistribution for Sequential {
     }
 }
 
-/// Position of one thread. Thread t of T threads visits the keys t, t + T, t + 2 T …, so that all threads together
+/// Position of one thread. Thread t of T threads visits the keys t, t + T, t + 2 T …. All threads together therefore
 /// visit each key once per pass.
 struct Cursor {
     next: u64,
@@ -39,7 +39,7 @@ impl KeySampler for Cursor {
     fn fill(&mut self, _: &mut Random, existing: u64, keys: &mut [u64]) {
         for key in keys {
             if self.next >= existing {
-                // With fewer keys than threads, some threads have no key of their own.
+                // With fewer keys than threads, several threads visit the same key.
                 self.next = self.first % existing;
             }
             *key = self.next;

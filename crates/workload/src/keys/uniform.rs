@@ -1,4 +1,4 @@
-//! The uniform distribution: every key equally often.
+//! The uniform distribution: every key is equally frequent.
 
 use catalog::Variant;
 
@@ -11,7 +11,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     || Box::new(Uniform),
 );
 
-/// The distribution and its sampler in one type without state.
+/// The uniform distribution and its sampler, as one type without state.
 struct Uniform;
 
 impl KeyDistribution for Uniform {

@@ -1,10 +1,10 @@
-//! The keys of YCSB's `CoreWorkload` with `requestdistribution=zipfian`. The draws of `ycsb-scrambled` are hashed to
-//! the number of keys that `CoreWorkload` expects.
+//! The key distribution of YCSB's `CoreWorkload` with `requestdistribution=zipfian`. The distribution hashes the
+//! items of `ycsb-scrambled` to the number of keys that `CoreWorkload` expects.
 //!
-//! `CoreWorkload` hashes the items to N + 2 I + 1 keys, where N keys exist and I inserts are expected, because "the
-//! client may insert keys we didn't expect". Draws of keys that do not exist are repeated. With few keys and many
-//! inserts, as in workload E at a thousand records, most draws are repeated. The few existing keys among the most
-//! frequent keys then get far more accesses than the distribution gives them.
+//! If N keys exist and the phase expects I inserts, `CoreWorkload` hashes the items to N + 2 I + 1 keys. The reason
+//! is that "the client may insert keys we didn't expect". A draw of a key that does not exist is repeated. With few
+//! keys and many inserts, as in workload E at a thousand records, most draws are repeated. The few existing keys
+//! that are popular then get far more accesses than the distribution gives them.
 //!
 //! Source: `CoreWorkload.initialize` and `nextKeynum` of YCSB 0.17.
 
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
 
 struct YcsbCore;
 
-/// Returns the number of keys that items are hashed to.
+/// Returns the number of keys to which the items are hashed.
 fn expected_keys(scope: &Scope) -> u64 {
     scope.keys.saturating_add(scope.inserts.saturating_mul(2)).saturating_add(1)
 }
@@ -36,7 +36,7 @@ impl KeyDistribution for YcsbCore {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Returns the frequencies without the one hashed key that does not exist.
+    /// Returns the shares among the keys that exist, without the one additional hashed key.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys >= MOST_KEYS {
@@ -80,15 +80,15 @@ mod tests {
         drawn
     }
 
-    /// Returns the largest share of one key.
+    /// Returns the share of the most frequently drawn key.
     fn hottest(drawn: &[u64], keys: u64) -> f64 {
         let mut counts = vec![0u32; keys as usize];
         drawn.iter().for_each(|key| counts[*key as usize] += 1);
         f64::from(*counts.iter().max().unwrap()) / drawn.len() as f64
     }
 
-    /// Compares the drawn keys with keys that the test computes by hashing items to N + 2 I + 1 keys and keeping only
-    /// existing keys.
+    /// Compares the drawn keys with keys that the test computes in another way: hash items to N + 2 I + 1 keys, and
+    /// keep only existing keys.
     #[test]
     fn items_are_hashed_to_the_expected_keys() {
         let (keys, inserts) = (1000, 50);
@@ -98,7 +98,8 @@ mod tests {
         assert!(draws(keys, inserts).into_iter().eq(expected.take(200_000)));
     }
 
-    /// Tests that the announced shares are drawn, and that many expected inserts concentrate the draws.
+    /// Tests that keys are drawn with their announced shares, and that many expected inserts concentrate the draws
+    /// on few keys.
     #[test]
     fn expected_inserts_concentrate_the_draws() {
         let plain = hottest(&draws(1000, 0), 1000);

@@ -1,11 +1,11 @@
-//! YCSB's `ScrambledZipfianGenerator`, bit for bit: Gray's approximate Zipfian distribution over 10¹⁰ items. Each item
-//! is hashed to one of the keys.
+//! YCSB's `ScrambledZipfianGenerator`, bit for bit: Gray's approximate Zipfian distribution over 10¹⁰ items. Each
+//! item is hashed to one of the keys.
 //!
-//! The result is not Zipfian over the keys, because the many rare items spread over all keys as noise. At a million
-//! keys, the hottest 1 % of the keys get 40 % of the accesses instead of 66 %. Use this distribution to compare with
-//! published YCSB results; `zipfian` is the exact distribution. The items are hashed to the planned keys, and draws of
-//! keys that do not exist yet are repeated. `ycsb-core` hashes the items to the number of keys that YCSB's
-//! `CoreWorkload` expects.
+//! The result is not Zipfian over the keys, because the many rare items spread over all keys as noise. With a
+//! million keys, the hottest 1 % of the keys get 40 % of the accesses. In the exact Zipfian distribution, `zipfian`,
+//! they get 66 %. Use this distribution to compare with published YCSB results. The items are hashed to the planned
+//! keys, and a draw of a key that does not exist yet is repeated. `ycsb-core` hashes the items to the number of keys
+//! that YCSB's `CoreWorkload` expects.
 //!
 //! Sources: Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD '94; YCSB's
 //! `ScrambledZipfianGenerator`, `ZipfianGenerator` and `Utils.fnvhash64`.
@@ -23,11 +23,11 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     || Box::new(YcsbScrambled),
 );
 
-/// Number of items that are drawn; YCSB counts from 0 to 10¹⁰ inclusive.
+/// Number of items. YCSB counts from 0 to 10¹⁰ inclusive.
 const ITEMS: f64 = 10_000_000_001.0;
 /// Exponent θ of the distribution.
 const THETA: f64 = 0.99;
-/// YCSB's constant for the sum of i^−θ over 10¹⁰ items.
+/// YCSB's constant for the sum of i^−θ over the 10¹⁰ items.
 const ZETA: f64 = 26.469_028_201_783_02;
 
 struct YcsbScrambled;
@@ -42,7 +42,7 @@ impl KeyDistribution for YcsbScrambled {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Sums the items below the number of keys one by one. All rarer items count as uniform over the keys.
+    /// The sum counts each item below the number of keys. All rarer items count as uniform over the keys.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys > MOST_KEYS {
@@ -89,8 +89,8 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Gray's inversion: computes an item from one uniform number. The inversion follows the Zipfian distribution exactly
-/// for the first two items, and nearly for all other items.
+/// Gray's inversion, which computes an item from one uniform number. The first two items have exactly Zipfian
+/// probabilities. All other items have nearly Zipfian probabilities.
 pub(super) struct Gray {
     eta: f64,
     alpha: f64,
@@ -98,7 +98,7 @@ pub(super) struct Gray {
 }
 
 impl Gray {
-    /// Creates the inversion for YCSB's number of items.
+    /// Creates the inversion for the number of items of YCSB.
     pub(super) fn new() -> Self {
         let second = 1.0 + 0.5f64.powf(THETA);
         let zeta_of_two = 1.0 + 1.0 / 2f64.powf(THETA);
@@ -106,7 +106,7 @@ impl Gray {
         Self { eta, alpha: 1.0 / (1.0 - THETA), second }
     }
 
-    /// Draws an item and returns the key that it is hashed to, of `room` keys.
+    /// Draws an item, and returns the key to which the item is hashed, below `room`.
     #[inline]
     pub(super) fn place(&self, random: &mut Random, room: u64) -> u64 {
         fnv1a_abs(self.item(random.unit())) % room
@@ -124,8 +124,7 @@ impl Gray {
         }
     }
 
-    /// Returns the smallest uniform number that gives `item` or a later item. This function is the inverse of the
-    /// inversion.
+    /// Returns the smallest uniform number for which the inversion gives `item` or a later item.
     fn edge(&self, item: u64) -> f64 {
         match item {
             0 => 0.0,
@@ -137,8 +136,8 @@ impl Gray {
         }
     }
 
-    /// Returns the frequency of each of `keys` keys. Items below the number of keys count one by one. All other items
-    /// are spread evenly.
+    /// Returns the share of accesses of each of `keys` keys. Each item below the number of keys counts for its key.
+    /// All other items are spread evenly over the keys.
     pub(super) fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];
@@ -156,8 +155,8 @@ impl Gray {
 mod tests {
     use super::*;
 
-    /// Second implementation of the generator, statement by statement after the Java text, without any of the code
-    /// above.
+    /// Second implementation of the generator for the test. The implementation follows the Java code statement by
+    /// statement, and shares no code with the first implementation.
     struct Literal {
         items: i64,
         zetan: f64,
@@ -217,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Tests the published skew. Publications sum Zipfian weights over the items; Gray's inversion gives the items
-    /// after the second up to half a percentage point more.
+    /// Tests the published skew. Publications sum Zipfian weights over the items. With Gray's inversion, the items
+    /// after the second get up to half a percentage point more.
     #[test]
     fn the_skew_is_the_published_one() {
         for (keys, hottest, expected) in [
@@ -235,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Tests that draws give the announced shares to the keys that are announced to be the most popular.
+    /// Tests that the keys that are announced as most popular get their announced shares of the draws.
     #[test]
     fn the_realised_skew_is_the_announced_one() {
         const KEYS: u64 = 1_000_000;

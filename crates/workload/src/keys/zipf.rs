@@ -1,20 +1,21 @@
-//! The Zipfian distribution over ranks, with exact sampling for any exponent and any number of ranks, and its sums.
+//! The Zipfian distribution over ranks: exact sampling for any exponent and any number of ranks, and sums of
+//! probabilities.
 //!
-//! The ranks are split into buckets. The first [`HEAD`] ranks have one bucket each. Each later bucket is 1/32 as wide
-//! as its first rank. A bucket is chosen in proportion to its width times the weight of its first rank, through an
-//! alias table (Walker 1977, Vose 1991). A rank in the bucket is chosen uniformly, and kept with probability (rank /
-//! first rank)^−θ. This probability is at least the ratio of the bucket's last rank, which is computed once. A
-//! comparison with that ratio decides all but a few per cent of the draws without computing a power.
+//! The ranks are split into buckets. Each of the first [`HEAD`] ranks has its own bucket. Each later bucket is 1/32
+//! as wide as its first rank. An alias table (Walker 1977, Vose 1991) selects a bucket in proportion to its width
+//! times the weight of its first rank. A rank in the bucket is selected uniformly, and kept with probability (rank /
+//! first rank)^−θ. This probability is smallest at the bucket's last rank, and this minimum is computed once. A
+//! comparison with the minimum decides all but a few per cent of the draws, without computing a power.
 
 use crate::random::{Random, threshold};
 
 /// Number of ranks that have a separate bucket each.
 const HEAD: u64 = 256;
 
-/// Buckets after the head start at `first` and have `first / GROWTH` ranks.
+/// A bucket after the head that starts at rank `first` has `first / GROWTH` ranks.
 const GROWTH: u64 = 32;
 
-/// Rejects an exponent for which the distribution is undefined.
+/// Returns an error for an exponent with which the distribution is undefined.
 pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     if theta.is_finite() && theta >= 0.0 {
         Ok(())
@@ -23,34 +24,35 @@ pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     }
 }
 
-/// Sampler of ranks from `0..ranks`, where rank r has a weight of (r + 1)^−θ.
+/// Sampler of ranks from `0..ranks`. Rank r has the weight (r + 1)^−θ.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     slots: Vec<Slot>,
     buckets: Vec<Bucket>,
-    /// Shift from random bits to a slot: 64 − log₂ of the number of slots.
+    /// Shift that converts random bits to a slot of the alias table: 64 − log₂ of the number of slots.
     slot_shift: u32,
     theta: f64,
 }
 
-/// A slot of the alias table. A draw below the threshold selects the bucket of the slot, any other draw the alias.
+/// A slot of the alias table. A draw below the threshold selects the slot's bucket, and any other draw selects the
+/// alias.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     threshold: u64,
     alias: u32,
 }
 
-/// Ranks from `first`, counted from 1, that are drawn uniformly and then thinned.
+/// Ranks from `first`, counted from 1. A rank of the bucket is drawn uniformly, and then kept with a probability.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u64,
     width: u64,
-    /// Draws below this threshold are kept for any rank of the bucket.
+    /// A draw below this threshold is kept for any rank of the bucket.
     squeeze: u64,
 }
 
 impl Zipf {
-    /// Creates the distribution with the checked exponent `theta` over `ranks` ranks, at least 1.
+    /// Creates the distribution over `ranks` ranks, at least 1. The exponent `theta` was checked before.
     pub(crate) fn new(ranks: u64, theta: f64) -> Self {
         let mut buckets = Vec::new();
         let mut weights = Vec::new();
@@ -58,7 +60,7 @@ impl Zipf {
         while first <= ranks {
             let width = if first <= HEAD { 1 } else { (first / GROWTH).min(ranks - first + 1) };
             let last = first + width - 1;
-            // Rounded down by far more than the error of the power, so that the squeeze is never too wide.
+            // Rounded down by far more than the error of the power, so that the threshold is never too high.
             let kept = (last as f64 / first as f64).powf(-theta) * (1.0 - 1e-12);
             let squeeze = if width == 1 { u64::MAX } else { threshold(kept) };
             weights.push(width as f64 * (first as f64).powf(-theta));
@@ -88,16 +90,16 @@ impl Zipf {
         }
     }
 
-    /// Returns whether a draw that the squeeze does not decide is kept.
+    /// Returns whether a draw at or above the threshold is kept.
     #[cold]
     fn kept(&self, bucket: &Bucket, rank: u64, thinning: u64) -> bool {
         crate::random::unit(thinning) < (rank as f64 / bucket.first as f64).powf(-self.theta)
     }
 }
 
-/// The Zipfian distribution over a growing number of ranks. Draws cover a few more ranks than exist, and are repeated
-/// if the rank does not exist yet. The kept draws have the exact distribution over the existing ranks, and growing
-/// costs nothing.
+/// The Zipfian distribution over a growing number of ranks. The sampler draws from more ranks than exist, and draws
+/// again if a rank does not exist yet. The kept draws have the exact distribution over the existing ranks, and
+/// growing takes no time.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,
@@ -107,12 +109,13 @@ pub(crate) struct GrowingZipf {
 }
 
 impl GrowingZipf {
-    /// Creates the distribution over one rank. The exponent was checked before.
+    /// Creates the distribution over one rank. The exponent `theta` was checked before.
     pub(crate) fn new(theta: f64) -> Self {
         Self { zipf: Zipf::new(1, theta), theta, ranks: 1, room: 1 }
     }
 
-    /// Resizes the distribution to `ranks` ranks, with room to grow to `room`.
+    /// Resizes the distribution to `ranks` ranks. The distribution can later grow to `room` ranks without new
+    /// tables.
     pub(crate) fn resize(&mut self, ranks: u64, room: u64) {
         if room != self.room {
             self.zipf = Zipf::new(room, self.theta);
@@ -133,15 +136,15 @@ impl GrowingZipf {
     }
 }
 
-/// Builds an alias table with a power-of-two number of slots, in which every weight has its part of the area (Vose's
-/// method).
+/// Builds an alias table with a power-of-two number of slots (Vose's method). In the table, each weight gets its
+/// proportional area.
 fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let slots = weights.len().next_power_of_two().max(2);
     let total: f64 = weights.iter().sum();
     let mut areas: Vec<f64> = weights.iter().map(|weight| weight / total * slots as f64).collect();
     areas.resize(slots, 0.0);
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..slots).partition(|slot| areas[*slot] < 1.0);
-    // Weights that remain because of rounding fill their slots.
+    // Weights that remain because of rounding errors fill their slots.
     let mut table = vec![Slot { threshold: u64::MAX, alias: 0 }; slots];
     for (own, slot) in table.iter_mut().enumerate() {
         slot.alias = own as u32;
@@ -154,7 +157,7 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
             small.push(giver);
         }
     }
-    // Slots after the last weight own nothing, even where rounding left them unfilled.
+    // Slots after the last weight have no bucket of their own, even if rounding errors left them unfilled.
     for slot in table.iter_mut().skip(weights.len()).filter(|slot| slot.alias as usize >= weights.len()) {
         *slot = Slot { threshold: 0, alias: 0 };
     }
@@ -163,8 +166,8 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
 
 /// Returns the generalised harmonic number H(n, θ) = Σ i^−θ for i = 1..=n.
 ///
-/// The first terms are summed. The other terms use the Euler–Maclaurin formula, whose error is far below the rounding
-/// error of the sum.
+/// The first terms are summed one by one. The other terms use the Euler–Maclaurin formula, whose error is far below
+/// the rounding error of the sum.
 pub(crate) fn harmonic(n: u64, theta: f64) -> f64 {
     const SUMMED: u64 = 4096;
     let head: f64 = (1..=n.min(SUMMED)).rev().map(|i| (i as f64).powf(-theta)).sum();
@@ -189,8 +192,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the p-value of χ² of draws over a few thousand ranks against the exact probabilities, rare ranks
-    /// pooled; `None` if fewer than two pools result.
+    /// Returns the p-value of a χ² test of draws over a few thousand ranks against the exact probabilities. Rare
+    /// ranks are pooled. `None` if fewer than two pools result.
     fn chi2_p(ranks: u64, theta: f64, draws: u64) -> Option<f64> {
         let zipf = Zipf::new(ranks, theta);
         let mut random = Random::new(ranks ^ theta.to_bits());
@@ -223,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Tests that the χ² test above detects a nearly right distribution, with an exponent off by two per cent.
+    /// Tests that the χ² test detects a distribution that is almost right: its exponent differs by two per cent.
     #[test]
     fn the_chi2_test_has_teeth() {
         let (ranks, draws) = (5000u64, 400_000u64);
@@ -234,8 +237,8 @@ mod tests {
         assert!((head - expected) / expected.sqrt() > 5.0);
     }
 
-    /// Tests that smaller ranks are drawn more often inside the buckets too: by a few tenths of a per cent, which the
-    /// counts of single ranks do not show.
+    /// Tests that smaller ranks are drawn more often inside a bucket too. The difference is a few tenths of a per
+    /// cent, too small for counts of single ranks.
     #[test]
     fn buckets_are_thinned_towards_their_end() {
         const RANKS: u64 = 1_000_000;
@@ -262,7 +265,8 @@ mod tests {
         assert!(z.abs() < 4.5, "{z} standard deviations");
     }
 
-    /// Tests a thousand million ranks: shares of geometric ranges of ranks against the sums.
+    /// Tests a distribution over 10⁹ ranks: the shares of geometric ranges of ranks must match the sums of
+    /// probabilities.
     #[test]
     fn a_billion_ranks_are_exact_and_quick_to_set_up() {
         const RANKS: u64 = 1_000_000_000;

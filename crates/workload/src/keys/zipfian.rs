@@ -1,5 +1,5 @@
-//! The Zipfian distribution over exactly the existing keys. The key of rank r is accessed in proportion to r^−θ. The
-//! ranks are scattered over the keys by a bijection, or follow the order of the keys.
+//! The Zipfian distribution over exactly the existing keys. The key of rank r is accessed in proportion to r^−θ. A
+//! bijection scatters the ranks over the keys, or the ranks follow the order of the keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -78,8 +78,8 @@ impl Ranks for GrowingZipf {
 mod tests {
     use super::*;
 
-    /// Tests a sum over all ranks: at a million keys and θ = 0.99, the hottest key takes 6.5 %, the hottest 1 % take
-    /// 66.4 %, and the hottest 10 % take 83.0 %.
+    /// Tests the shares against sums over all ranks. With a million keys and θ = 0.99, the hottest key gets 6.5 %,
+    /// the hottest 1 % get 66.4 %, and the hottest 10 % get 83.0 %.
     #[test]
     fn the_skew_is_that_of_the_exact_sums() {
         let zipfian = Zipfian(Params::default());
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Tests ranks in the order of the keys, including added keys; the shares do not change.
+    /// Tests ranks in the order of the keys, with added keys. The shares equal those of scattered ranks.
     #[test]
     fn contiguous_ranks_are_the_keys_themselves() {
         let zipfian = Zipfian(Params { contiguous: true, ..Params::default() });

@@ -1,4 +1,4 @@
-//! Scans of one length.
+//! Scans that all have the same length.
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

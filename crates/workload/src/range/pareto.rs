@@ -1,5 +1,5 @@
-//! Scan lengths of a generalised Pareto distribution, with the parameters of `mixgraph` in `RocksDB`'s `db_bench` (Cao
-//! et al., FAST '20).
+//! Scan lengths with a generalised Pareto distribution. The default parameters are those of `mixgraph` in
+//! `RocksDB`'s `db_bench` (Cao et al., FAST '20).
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Scan lengths spread uniformly between two bounds, as in YCSB E.
+//! Scan lengths with a uniform distribution between two bounds, as in YCSB E.
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! Scan lengths of a Zipfian distribution: short scans are the most frequent. Pebble's YCSB uses it with 1 to 1000.
+//! Scan lengths with a Zipfian distribution, in which short scans are the most frequent. Pebble's YCSB uses this
+//! distribution with lengths of 1 to 1000.
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

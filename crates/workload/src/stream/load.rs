@@ -1,4 +1,4 @@
-//! The stream of a load, which adds keys, each once.
+//! The stream of a load. A load adds each of its keys once.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use crate::plan::{Extent, PhasePlan, part};
 use crate::random::{Concern, sub_seed};
 use crate::values::Values;
 
-/// The keys that one of T threads adds: positions t, t + T, t + 2 T … of the order.
+/// The keys that thread t of T threads adds. Thread t adds the keys at the positions t, t + T, t + 2 T … of the
+/// load's order.
 pub(super) struct LoadStream {
     order: Placement,
     /// The number of existing keys before the load.
@@ -20,11 +21,11 @@ pub(super) struct LoadStream {
     left: u64,
     batch: Option<u32>,
     version: u32,
-    /// Memory that is reused for every batch.
+    /// Memory that every batch reuses.
     places: Vec<u64>,
 }
 
-/// Mapping from the position in the order to the key.
+/// Mapping from a position in the load's order to a key.
 enum Placement {
     Random(Permutation),
     Sequential,
@@ -83,7 +84,7 @@ impl LoadStream {
         heads
     }
 
-    /// Appends the next `inserts` inserts.
+    /// Appends the next `inserts` inserts to `operations`.
     fn push_inserts(&mut self, inserts: u64, values: &Values, operations: &mut Vec<Operation>) {
         self.places.clear();
         self.places.extend((0..inserts).map(|ordinal| self.next + ordinal * self.step));
@@ -111,7 +112,8 @@ impl LoadStream {
 }
 
 impl Operation {
-    /// Returns the head of a group. The key of the head is set later to the key of its first member.
+    /// Returns the head of a group with this number of members. The caller sets the head's key to the key of the
+    /// first member.
     pub(super) fn head(kind: Kind, members: u32) -> Self {
         Self {
             key: KeyId::present(0),

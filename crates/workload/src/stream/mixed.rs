@@ -1,4 +1,4 @@
-//! The stream of a mixed phase: operations of all kinds, on drawn or recorded keys.
+//! The stream of a mixed phase: operations of several kinds, on drawn keys or on the keys of a trace.
 
 use super::owned::OwnedKeys;
 use crate::keys::{KeyDistribution, KeySampler, Scope};
@@ -12,7 +12,7 @@ use crate::values::Values;
 
 /// The stream of mixed operations of one thread.
 pub(super) struct MixedStream {
-    /// Number of remaining operations; `u64::MAX` for no limit.
+    /// Number of remaining operations; `u64::MAX` if the number is not limited.
     left: u64,
     endless: bool,
     kinds: KindSampler,
@@ -34,24 +34,24 @@ enum Keys {
     Recorded { accesses: Accesses, next: usize, step: usize },
 }
 
-/// Drawn keys, with independent random numbers for the members of groups.
+/// Drawn keys. Members of groups have their own random numbers.
 struct DrawnKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
     member_sampler: Box<dyn KeySampler>,
     member_random: Random,
-    /// Selector of own keys, if other threads write too.
+    /// Sampler of the keys that this thread may write, if other threads write too.
     owned: Option<OwnedKeys>,
 }
 
-/// Random boolean with a fixed probability; draws nothing if the result is certain.
+/// Random decision with a fixed probability. If the probability is 0 or 1, no random number is drawn.
 struct Coin {
     threshold: u64,
     random: Random,
 }
 
-/// The number of existing keys from the view of this thread. The thread adds keys itself, and assumes that other
-/// threads add keys at an equal pace.
+/// The number of existing keys, as this thread estimates it. The thread knows the keys that it adds itself. The
+/// thread assumes that the other threads add keys at an equal pace.
 struct Growth {
     existing: u64,
     next: u64,
@@ -59,7 +59,7 @@ struct Growth {
     capacity: u64,
 }
 
-/// Memory that is reused for every batch.
+/// Memory that every batch reuses.
 #[derive(Default)]
 struct Scratch {
     kinds: Vec<Kind>,
@@ -96,7 +96,7 @@ impl MixedStream {
         }
     }
 
-    /// Removes the end, so that the stream continues as long as operations are requested.
+    /// Removes the limit of operations. The stream then continues as long as a caller requests operations.
     pub(super) fn forget_the_end(&mut self) {
         (self.left, self.endless) = (u64::MAX, true);
     }
@@ -163,7 +163,8 @@ impl MixedStream {
         filled
     }
 
-    /// Returns the number of operations before keys or versions run out. The stream ends at that point.
+    /// Returns the number of operations that fit before keys or versions run out. The stream ends after these
+    /// operations.
     fn within_bounds(&mut self, kinds: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let keys = kinds.len() as u64 * self.growth.step;
@@ -209,7 +210,7 @@ impl MixedStream {
         operations[at].key = operations[at + 1].key;
     }
 
-    /// Returns an operation on one key. Kinds alternate at random, so the code does not branch on them.
+    /// Returns an operation on one key. The code does not branch on the kind, because kinds alternate at random.
     #[inline]
     fn single(&mut self, kind: Kind, key: u64, absent: bool, existing: u64, values: &Values) -> Operation {
         let writes = kind.writes();
@@ -247,11 +248,11 @@ impl Keys {
         }
     }
 
-    /// Fills in the key of every operation. An insert gets the next new key. Other operations get a key that exists by
-    /// then.
+    /// Sets the key of every operation. An insert gets the next new key. Any other operation gets a key that exists
+    /// when the operation executes.
     ///
-    /// One key is drawn for every operation, even if the operation does not use it. The draws therefore do not depend
-    /// on the mix.
+    /// One key is drawn for every operation, even for an operation that uses no drawn key. The draws therefore do
+    /// not depend on the mix.
     fn fill(&mut self, kinds: &[Kind], growth: &mut Growth, keys: &mut [u64]) {
         match self {
             Self::Recorded { accesses, next, step } => {
@@ -313,7 +314,7 @@ impl DrawnKeys {
         }
     }
 
-    /// Returns `key`. If the key is written and belongs to another thread, returns a key of this thread instead.
+    /// Returns `key`, or another key of this thread if the operation writes and another thread owns `key`.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {
@@ -324,12 +325,13 @@ impl DrawnKeys {
 
     #[inline]
     fn fill(&mut self, existing: u64, keys: &mut [u64]) {
-        // A phase that only adds keys may start without keys. The drawn keys are then not used.
+        // A phase that only adds keys may start without existing keys. The drawn keys are then not used.
         self.sampler.fill(&mut self.random, existing.max(1), keys);
     }
 }
 
-/// Returns the number of keys that a replayed trace may write: all keys, whether or not they were loaded.
+/// Returns the number of keys that the replay of a trace may write. A replay may write all keys of the trace,
+/// whether or not a load added them.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {
         PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {
@@ -339,7 +341,7 @@ fn written_by(mixed: &PlannedMix) -> u64 {
     }
 }
 
-/// Returns the expected number of keys at the end of the phase, with a small margin.
+/// Returns the number of keys that the phase is expected to end with, plus a small margin.
 fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
     match mixed.operations() {
         _ if mixed.spec.mix.share(Kind::Insert) == 0.0 => keys,
@@ -347,12 +349,12 @@ fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
             let expected = expected_inserts(mixed);
             keys + (expected + 6.0 * expected.sqrt()) as u64 + u64::from(threads)
         }
-        // Without a known end, more keys are always possible.
+        // If the phase has no known end, more keys can always be added.
         None => u64::MAX,
     }
 }
 
-/// Returns the expected number of inserts of the mix; 0 if it has no known end.
+/// Returns the number of inserts that the mix is expected to execute; 0 if the mix has no known end.
 fn expected_inserts(mixed: &PlannedMix) -> f64 {
     mixed.operations().unwrap_or(0) as f64 * mixed.spec.mix.share(Kind::Insert)
 }

@@ -1,16 +1,18 @@
-//! Selects keys that one of several threads may write. Draws are repeated until the key belongs to the thread.
+//! Sampler for the keys that one of several threads may write. The sampler repeats a draw until the key belongs to
+//! the thread.
 
 use crate::keys::KeySampler;
 use crate::random::Random;
 
-/// Number of draws at a time.
+/// Number of keys that are drawn at a time.
 const BLOCK: usize = 64;
 
-/// Limit of draws, in blocks, without a key of the thread. At this limit, the distribution gives almost all of its
-/// weight to keys of other threads.
+/// Maximum number of blocks of draws without a key of the thread. At this limit, the distribution draws almost only
+/// keys of other threads.
 const MOST_BLOCKS: usize = 64;
 
-/// Sampler that draws keys until one belongs to the thread, so the result has the conditional distribution.
+/// Sampler that draws until a key belongs to the thread. The result has the conditional distribution of the thread's
+/// keys.
 pub(super) struct OwnedKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
@@ -24,8 +26,8 @@ impl OwnedKeys {
         Self { sampler, random, drawn: Vec::new(), thread: u64::from(thread), threads: u64::from(threads) }
     }
 
-    /// Returns `key` if it belongs to the thread, else another key of the thread. At least as many keys as threads
-    /// exist.
+    /// Returns `key` if `key` belongs to the thread, else another key of the thread. The number of existing keys is
+    /// at least the number of threads.
     #[inline]
     pub(super) fn own(&mut self, key: u64, existing: u64) -> u64 {
         if key % self.threads == self.thread { key } else { self.draw(key, existing) }
@@ -45,7 +47,7 @@ impl OwnedKeys {
         self.neighbour(key, existing)
     }
 
-    /// Returns the own key among the neighbours of `key`.
+    /// Returns the key closest to `key` that belongs to the thread.
     fn neighbour(&self, key: u64, existing: u64) -> u64 {
         let near = key - key % self.threads + self.thread;
         if near < existing { near } else { near - self.threads }
@@ -58,7 +60,8 @@ mod tests {
     use super::*;
     use crate::keys::{CATALOG, Scope};
 
-    /// Tests that the key is the thread's own for any distribution, even one that almost never draws an own key.
+    /// Tests that the returned key always belongs to the thread, even for a distribution that almost never draws
+    /// such a key.
     #[test]
     fn every_key_is_the_threads_own() {
         let steep = CATALOG.choose(&"zipfian(theta=40)".into()).unwrap();

@@ -1,4 +1,4 @@
-//! The reference store: a sorted map with one lock, so simple that it is certainly correct.
+//! The reference store: a sorted map with one lock. The store is so simple that it is certainly correct.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -8,7 +8,7 @@ use types::{Direction, MergeOperator};
 
 use super::{Scan, Target, TargetError, Write};
 
-/// The entries, and their key and value bytes.
+/// The entries, and the sum of their key and value bytes.
 #[derive(Debug, Default)]
 struct Entries {
     map: BTreeMap<Vec<u8>, Vec<u8>>,
@@ -30,11 +30,11 @@ impl Entries {
     }
 }
 
-/// The reference store. Every other store must give the answers of this store.
+/// The reference store. Every other store must return the same answers.
 #[derive(Debug, Default)]
 pub struct Model {
     entries: RwLock<Entries>,
-    /// The operator of merges; `None` for a store without merges.
+    /// The merge operator; `None` for a store without merges.
     operator: Option<MergeOperator>,
 }
 
@@ -50,17 +50,18 @@ impl Model {
         self.read().map.len()
     }
 
-    /// Returns whether the store has no key.
+    /// Returns whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.read().map.is_empty()
     }
 
-    /// Returns the key and value bytes of all entries.
+    /// Returns the sum of the key and value bytes of all entries.
     pub fn live_bytes(&self) -> u64 {
         self.read().bytes
     }
 
-    // A thread that panicked with the lock left whole entries, because single map calls are atomic under panics.
+    // A thread that panics while it holds the lock leaves only whole entries, because it changes the map with single
+    // calls.
     fn read(&self) -> RwLockReadGuard<'_, Entries> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,5 @@
-//! The traces of the ARC papers. A line has a first block, a number of blocks, an ignored number and a request number.
+//! Reader of the traces of the ARC papers. A line has the number of a first block, a number of blocks, an ignored
+//! number and the number of the request.
 
 use catalog::Variant;
 
@@ -43,7 +44,7 @@ impl LineFormat for Arc {
     fn parse(&mut self, line: &[u8], records: &mut Records) -> Result<(), String> {
         let mut words = words(line);
         let (Some(first), Some(blocks)) = (words.next(), words.next()) else {
-            return Err("a line is FIRST_BLOCK BLOCKS 0 REQUEST".to_owned());
+            return Err("expected a line FIRST_BLOCK BLOCKS 0 REQUEST".to_owned());
         };
         let (first, blocks): (u64, u64) = (field("first block", first)?, field("number of blocks", blocks)?);
         if blocks > MOST_BLOCKS {

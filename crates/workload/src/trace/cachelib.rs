@@ -1,5 +1,5 @@
-//! The traces of Meta's key-value caches: CSV with a header that names the columns. `key`, `op` and `size` are
-//! required. `key_size`, `op_count` and `op_time` are optional.
+//! Reader of the traces of Meta's key-value caches. The traces are CSV files with a header that names the columns.
+//! The columns `key`, `op` and `size` are required. The columns `key_size`, `op_count` and `op_time` are optional.
 
 use catalog::Variant;
 
@@ -23,7 +23,7 @@ const MOST_OPERATIONS: u32 = 10_000_000;
 
 struct CacheLib;
 
-/// The positions of the columns.
+/// The positions of the columns in a row.
 #[derive(Clone, Copy)]
 struct Columns {
     key: usize,
@@ -34,7 +34,7 @@ struct Columns {
     op_time: Option<usize>,
 }
 
-/// The parser of rows; the columns are known after the first line.
+/// The parser of rows. `None` until the first line has named the columns.
 struct Rows(Option<Columns>);
 
 impl TraceReader for CacheLib {
@@ -83,7 +83,7 @@ impl LineFormat for Rows {
             None => Ok(None),
         };
         let op = get(columns.op)?;
-        let operation = operation(op).ok_or_else(|| format!("no operation is called \"{}\"", quoted(op)))?;
+        let operation = operation(op).ok_or_else(|| format!("unknown operation \"{}\"", quoted(op)))?;
         let key_bytes = number("key_size", columns.key_size)?.unwrap_or(0);
         let key = padded(get(columns.key)?, usize::try_from(key_bytes).unwrap_or(usize::MAX));
         let bytes: u32 = field("size", get(columns.size)?)?;
@@ -92,7 +92,7 @@ impl LineFormat for Rows {
         let times = times.ok_or_else(|| format!("op_count is above {MOST_OPERATIONS}"))?;
         let mut record = TraceRecord::new(operation, key);
         record.time_ns = number("op_time", columns.op_time)?.map(|time_s| time_s.saturating_mul(SECOND_NS));
-        // A get of 0 bytes is a miss: the size of the value is not known.
+        // A get with a size of 0 bytes is a miss, so the size of the value is unknown.
         let is_known = operation.sets() || (operation == TraceOperation::Get && bytes > 0);
         record.value_bytes = is_known.then_some(bytes);
         records.push_times(record, times);

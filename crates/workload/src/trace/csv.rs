@@ -1,5 +1,5 @@
-//! CSV with a configurable map of columns. The format covers block traces such as those of MSR Cambridge, Alibaba,
-//! Tencent and `UMass`. The default map is that of the CSV that `lsmbench trace convert` writes.
+//! Reader of CSV traces with a configurable map of columns. Such traces include the block traces of MSR Cambridge,
+//! Alibaba, Tencent and `UMass`. The default map reads the CSV that `lsmbench trace convert` writes.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
      delete = [\"delete\", \"d\"]\n",
 );
 
-/// The header of the default map.
+/// The header line of a CSV trace with the default map of columns.
 pub const CSV_HEADER: &str = "time_ns,operation,key,end,count,value_bytes";
 
 /// The maximum number of blocks of one request.
@@ -145,16 +145,16 @@ impl Build<dyn TraceReader> for Csv {
 
     fn build(params: Params) -> Result<Box<dyn TraceReader>, String> {
         let [separator] = *params.separator.as_bytes() else {
-            return Err(format!("separator is \"{}\"; it is one byte", params.separator));
+            return Err(format!("separator is \"{}\"; it must be one byte", params.separator));
         };
         if params.key == 0 || params.namespace.contains(&0) {
-            return Err("key and namespace are columns from 1".to_owned());
+            return Err("key and namespace must be column numbers from 1".to_owned());
         }
         if params.unit.0 == 0 || params.size_unit.0 == 0 {
-            return Err("unit and size_unit are sizes from 1B".to_owned());
+            return Err("unit and size_unit must be sizes from 1B".to_owned());
         }
         if params.block.0 > 0 && params.size == 0 {
-            return Err("block needs the column of the length: size = …".to_owned());
+            return Err("block also needs the column of the length; set size = …".to_owned());
         }
         Ok(Box::new(Self { params, separator }))
     }
@@ -207,10 +207,10 @@ impl LineFormat for Rows {
             get("end", params.end)?.map(|end| [prefix.as_slice(), &self.csv.unescaped(end)].concat());
         record.count = get("count", params.count)?.map(|count| field("count", count)).transpose()?;
         record.value_bytes = size
-            .map(|size| u32::try_from(size).map_err(|_| format!("a size of {size} bytes")))
+            .map(|size| u32::try_from(size).map_err(|_| format!("the size is {size} bytes")))
             .transpose()?;
         if record.key.len() > MAX_KEY_BYTES {
-            return Err(format!("a key of {} bytes; at most {MAX_KEY_BYTES}", record.key.len()));
+            return Err(format!("the key has {} bytes; the maximum is {MAX_KEY_BYTES}", record.key.len()));
         }
         if record.operation == TraceOperation::DeleteRange && record.end.is_none() {
             return Err("a range delete has no end key".to_owned());
@@ -249,14 +249,14 @@ impl Csv {
                 let valid: Vec<&str> =
                     [read, write, delete].into_iter().flatten().map(String::as_str).collect();
                 format!(
-                    "no operation is called \"{}\"; set read, write and delete. Valid: {}",
+                    "unknown operation \"{}\"; set read, write and delete. Valid: {}",
                     quoted(name),
                     valid.join(", ")
                 )
             })
     }
 
-    /// Appends one operation per block of a request of `length` bytes from an offset on.
+    /// Appends one operation per block of a request. The request has `length` bytes and begins at an offset.
     fn push_blocks(
         &self,
         operation: TraceOperation,
@@ -304,7 +304,7 @@ impl Csv {
     }
 }
 
-/// Parses a time, which may have a fraction.
+/// Parses a time, which may have a fraction. Returns nanoseconds.
 fn nanoseconds(time: &[u8], unit: TimeUnit) -> Result<u64, String> {
     let nanoseconds = unit.nanoseconds();
     if let Some(whole) = number::<u64>(time) {
@@ -316,8 +316,8 @@ fn nanoseconds(time: &[u8], unit: TimeUnit) -> Result<u64, String> {
     }
 }
 
-/// Splits a row into fields. A field in double quotes may contain separators, and two double quotes inside stand for
-/// one.
+/// Splits a row into fields. A field in double quotes may contain separators. In such a field, two double quotes
+/// stand for one double quote.
 fn split(line: &[u8], separator: u8) -> Vec<Vec<u8>> {
     let mut fields = vec![Vec::new()];
     let mut is_quoted = false;

@@ -1,4 +1,4 @@
-//! A trace file as a phase names it, and the stream of its records.
+//! A trace file that a phase names, and the stream of the file's records.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ use super::record::TraceRecord;
 /// Location and format of a trace: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceFile {
-    /// The path of the file. Relative paths start from the file that names it.
+    /// The path of the file. A relative path starts from the folder of the file that names the trace.
     pub file: PathBuf,
-    /// The reader, one of [`TRACES`]; `None` recognises the format by the content of the file.
+    /// The reader, which is one of [`TRACES`]. `None` if the content of the file determines the reader.
     pub format: Option<Choice>,
 }
 
-/// The records of an open trace.
+/// The records of a trace that was opened.
 pub struct TraceStream {
     path: PathBuf,
     format: Choice,
@@ -31,10 +31,10 @@ pub struct TraceStream {
 }
 
 impl TraceFile {
-    /// Creates a raw trace.
+    /// Creates a trace of fixed-width integers.
     ///
     /// # Errors
-    /// A width that is not 1, 2, 4 or 8.
+    /// Returns an error if the width is not 1, 2, 4 or 8.
     pub fn raw(file: PathBuf, width: usize, endian: Endian) -> Result<Self, ChoiceError> {
         let mut format = Table::new();
         format.insert("kind".to_owned(), raw::VARIANT.kind.into());
@@ -43,22 +43,22 @@ impl TraceFile {
         Ok(Self { file, format: Some(TRACES.choose(&Value::Table(format))?) })
     }
 
-    /// Creates a trace. `kind` names a reader, or a reader with parameters such as `raw(width=8)`. Without `kind`, the
-    /// format is recognised by the content of the file.
+    /// Creates a trace. `kind` names a reader, such as `raw`, or a reader with parameters, such as `raw(width=8)`.
+    /// If `kind` is `None`, the content of the file determines the reader.
     ///
     /// # Errors
-    /// An unknown reader, or a wrong parameter.
+    /// Returns an error if the reader is unknown, or if a parameter is wrong.
     pub fn new(file: PathBuf, kind: Option<&str>) -> Result<Self, ChoiceError> {
         let format = kind.map(|kind| TRACES.choose(&kind.into())).transpose()?;
         Ok(Self { file, format })
     }
 
-    /// Returns the kind of the reader, if it is not recognised by the content.
+    /// Returns the name of the reader. `None` if the content of the file determines the reader.
     pub fn kind(&self) -> Option<&str> {
         self.format.as_ref().map(Choice::kind)
     }
 
-    /// Returns the named reader, if any.
+    /// Returns the reader that was named, if any.
     pub(crate) fn reader(&self) -> Option<Box<dyn TraceReader>> {
         self.format.as_ref().map(built)
     }
@@ -73,10 +73,10 @@ impl TraceFile {
         table
     }
 
-    /// Opens the trace; relative paths start from the folder `base`.
+    /// Opens the trace. Relative paths start from the folder `base`.
     ///
     /// # Errors
-    /// The file is missing, truncated at its start, or of an unknown format.
+    /// Returns an error if the file is missing, is truncated at its start, or has an unknown format.
     pub fn open(&self, base: &Path) -> Result<TraceStream, TraceError> {
         let path = base.join(&self.file);
         let failed = |source| TraceError::Read { path: path.clone(), source };
@@ -95,10 +95,11 @@ impl TraceFile {
         Ok(TraceStream { path, format, width: reader.width(), records, has_ended: false })
     }
 
-    /// Reads all accesses in recorded order, each as the number of its key.
+    /// Reads all accesses in recorded order. Each access is the number of its key.
     ///
     /// # Errors
-    /// The file is missing, corrupt, truncated or empty, or its keys are not numbers of one width.
+    /// Returns an error if the file is missing, corrupt, truncated or empty, or if its keys are not numbers of one
+    /// width.
     pub fn read(&self, base: &Path) -> Result<Vec<u64>, TraceError> {
         let stream = self.open(base)?;
         let path = stream.path.clone();
@@ -106,7 +107,7 @@ impl TraceFile {
         let Some(width) = stream.width.filter(|width| (1..=size_of::<u64>()).contains(width)) else {
             let kind = stream.format.kind();
             return Err(malformed(format!(
-                "the keys of a {kind} trace are no numbers of one width, so they do not go with a mix; remove mix"
+                "the keys of a {kind} trace are not numbers of one width, so a mix cannot use them; remove mix"
             )));
         };
         let numbers = stream.map(|record| {
@@ -134,7 +135,7 @@ impl TraceStream {
         &self.path
     }
 
-    /// Returns the format of the file, named or recognised.
+    /// Returns the format of the file, whether it was named or recognised.
     pub fn format(&self) -> &Choice {
         &self.format
     }
@@ -144,7 +145,7 @@ impl TraceStream {
         self.width
     }
 
-    /// Returns notes about skipped records and assumptions, one sentence each.
+    /// Returns notes about skipped records and about assumptions, one sentence each.
     pub fn notes(&self) -> Vec<String> {
         self.records.notes()
     }
@@ -167,7 +168,7 @@ fn built(format: &Choice) -> Box<dyn TraceReader> {
     TRACES.build(format).expect("it was built once when it was chosen")
 }
 
-/// Returns the first reader that recognises a file by its beginning, with default parameters.
+/// Returns the first reader that recognises a file by the file's first bytes. The reader has its default parameters.
 fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
     let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();
     let choices = kinds.into_iter().filter_map(|kind| TRACES.choose(&kind.into()).ok());

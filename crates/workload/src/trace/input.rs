@@ -1,4 +1,4 @@
-//! The bytes of a trace, decompressed while they are read, with the position of the reader.
+//! The bytes of a trace. The bytes are decompressed while they are read, and the reader's position is known.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -11,43 +11,44 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use super::head::HEAD_BYTES;
 
-/// Memory limit of `.xz` decompression in KiB. The limit is enough for every preset of `xz`.
+/// Memory limit of `.xz` decompression, in KiB. The limit is enough for every preset of `xz`.
 const XZ_MEMORY_KIB: u32 = 128 << 10;
 
-/// Binary logarithm of the largest `.zst` window in bytes: 128 MiB, as `zstd --long` writes it.
+/// Binary logarithm of the maximum `.zst` window in bytes. The window is 128 MiB, as in files of `zstd --long`.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Size in bytes to which a compressed trace of any length may decompress.
+/// Size in bytes to which a compressed trace may decompress, with any compression ratio.
 const SPARE_BYTES: u64 = 16 << 20;
 
-/// Maximum compression ratio beyond that size. Recorded accesses compress to a few hundredths at best. A few bytes that
-/// would decompress to all memory are not a trace.
+/// Maximum compression ratio of a trace that decompresses to more than `SPARE_BYTES` bytes. Recorded accesses
+/// compress to a few per cent of their size at best. The limit rejects a small file that would decompress to more
+/// bytes than fit in memory.
 const MOST_RATIO: u64 = 256;
 
-/// Length of the longest line: a key and a value with every byte escaped, and some other fields.
+/// Maximum length of a line in bytes: a key and a value in which every byte is escaped, and some other fields.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 4096;
 
-/// Size of the buffers.
+/// Size of the read buffers in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Error of a record, with its position in the decompressed file.
+/// Error of a record, with the position of the record in the decompressed file.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// The file cannot be read or decompressed.
+    /// Reading or decompressing the file failed.
     #[error(transparent)]
     Input(#[from] io::Error),
-    /// A binary record is wrong.
+    /// A record of a binary file is wrong.
     #[error("byte {offset}: {message}")]
     Byte {
-        /// The offset of the record.
+        /// The byte offset of the wrong record.
         offset: u64,
         /// Description of the error.
         message: String,
     },
-    /// A line is wrong.
+    /// A line of a text file is wrong.
     #[error("line {line}: {message}")]
     Line {
-        /// The line, from 1.
+        /// The number of the wrong line, from 1.
         line: u64,
         /// Description of the error.
         message: String,
@@ -62,7 +63,7 @@ pub struct TraceInput {
     line: u64,
 }
 
-/// Reader that fails beyond a number of bytes.
+/// Reader that returns an error after a maximum number of bytes.
 struct Limited<R> {
     reader: R,
     left: u64,
@@ -75,7 +76,7 @@ impl<R: Read> Read for Limited<R> {
         self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
             let most = self.most;
             io::Error::other(format!(
-                "it decompresses to more than {most} bytes, which no trace of its size does; decompress it"
+                "the file decompresses to more than {most} bytes, which is too much for a trace of its size; decompress the file first"
             ))
         })?;
         Ok(read)
@@ -83,7 +84,7 @@ impl<R: Read> Read for Limited<R> {
 }
 
 impl TraceInput {
-    /// Opens a file. Compression by gzip, xz and zstd is recognised by its first bytes.
+    /// Opens a file. The first bytes of the file determine whether gzip, xz, zstd or no compression is used.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -105,7 +106,7 @@ impl TraceInput {
         Ok(Self { reader, folder, offset: 0, line: 0 })
     }
 
-    /// Returns the first bytes without consuming them, and whether these are all bytes.
+    /// Returns the first bytes without consuming them. Also returns whether the file has no further bytes.
     pub(super) fn peek(&mut self) -> io::Result<(Vec<u8>, bool)> {
         let mut head = Vec::new();
         self.reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
@@ -130,10 +131,10 @@ impl TraceInput {
         self.line
     }
 
-    /// Fills `out` with the next bytes. Returns false at the end of the file.
+    /// Fills `out` with the next bytes. Returns false if the file has no further bytes.
     ///
     /// # Errors
-    /// The file ends inside of `out`.
+    /// Returns an error if the file ends before `out` is full.
     pub fn fill(&mut self, out: &mut [u8]) -> Result<bool, RecordError> {
         let mut filled = 0;
         while filled < out.len() {
@@ -151,13 +152,13 @@ impl TraceInput {
         Ok(filled > 0)
     }
 
-    /// Replaces `out` by the next `bytes` bytes.
+    /// Replaces the content of `out` with the next `bytes` bytes.
     ///
     /// # Errors
-    /// The file ends before.
+    /// Returns an error if the file has fewer bytes.
     pub fn take(&mut self, bytes: u64, out: &mut Vec<u8>) -> Result<(), RecordError> {
         out.clear();
-        // Memory grows with the bytes that exist, not with the requested ones.
+        // Memory grows with the bytes that the file has, not with the number that the caller requests.
         let read = self.reader.by_ref().take(bytes).read_to_end(out)? as u64;
         if read < bytes {
             return Err(self.truncated(read, bytes));
@@ -166,16 +167,16 @@ impl TraceInput {
         Ok(())
     }
 
-    /// Replaces `out` by the next line without its end. Returns false at the end of the file.
+    /// Replaces the content of `out` with the next line, without the line end. Returns false at the end of the file.
     ///
     /// # Errors
-    /// The line is longer than any record.
+    /// Returns an error if the line is longer than any record.
     pub fn read_line(&mut self, out: &mut Vec<u8>) -> Result<bool, RecordError> {
         out.clear();
         let read = self.reader.by_ref().take(LONGEST_LINE).read_until(b'\n', out)? as u64;
         self.line += 1;
         if read == LONGEST_LINE {
-            return Err(self.wrong_line(format!("longer than {LONGEST_LINE} bytes, which no record is")));
+            return Err(self.wrong_line(format!("longer than {LONGEST_LINE} bytes, the maximum of a record")));
         }
         self.offset += read;
         if out.last() == Some(&b'\n') {
@@ -192,14 +193,15 @@ impl TraceInput {
         self.reader
     }
 
-    /// Creates the error of the last line.
+    /// Creates an error about the line that was read last.
     pub fn wrong_line(&self, message: impl Into<String>) -> RecordError {
         RecordError::Line { line: self.line, message: message.into() }
     }
 
     fn truncated(&self, read: u64, wanted: u64) -> RecordError {
-        let message =
-            format!("the file ends after {read} of {wanted} bytes; it is truncated or of another format");
+        let message = format!(
+            "the file ends after {read} of {wanted} bytes; the file is truncated or has another format"
+        );
         RecordError::Byte { offset: self.offset, message }
     }
 }

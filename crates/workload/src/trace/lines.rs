@@ -1,4 +1,4 @@
-//! The shared part of formats with one operation, or a few, per line of text.
+//! The shared part of text formats in which a line has one operation or a few operations.
 
 use std::collections::VecDeque;
 use std::str::FromStr;
@@ -7,25 +7,25 @@ use super::input::{RecordError, TraceInput};
 use super::reader::TraceRecords;
 use super::record::TraceRecord;
 
-/// Parser of the lines of a format.
+/// Parser for the lines of one trace format.
 pub(super) trait LineFormat: Send {
-    /// Parses one line and appends its records to `records`. A line may have no records.
+    /// Parses one line, and appends the line's records to `records`. A line may have no records.
     ///
     /// # Errors
-    /// Description of the error.
+    /// Returns a description of the error.
     fn parse(&mut self, line: &[u8], records: &mut Records) -> Result<(), String>;
 
-    /// Returns notes about skipped records and assumptions so far.
+    /// Returns notes about the records that were skipped and the assumptions that were made so far.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// The records of a line, each with the number of times that it occurs.
+/// The records of a line, each with its number of repetitions.
 #[derive(Default)]
 pub(super) struct Records(VecDeque<(TraceRecord, u32)>);
 
-/// The records of a file in a line format.
+/// The records of a file whose format has one line per operation.
 pub(super) struct LineRecords<F> {
     input: TraceInput,
     format: F,
@@ -39,7 +39,7 @@ impl Records {
         self.0.push_back((record, 1));
     }
 
-    /// Appends a record that occurs `times` times in a row.
+    /// Appends a record that occurs `times` times in succession.
     pub(super) fn push_times(&mut self, record: TraceRecord, times: u32) {
         if times > 0 {
             self.0.push_back((record, times));
@@ -59,7 +59,7 @@ impl Records {
 }
 
 impl<F: LineFormat> LineRecords<F> {
-    /// Creates the records of `input`.
+    /// Creates the reader of the records in `input`.
     pub(super) fn new(input: TraceInput, format: F) -> Self {
         Self { input, format, line: Vec::new(), records: Records::default() }
     }
@@ -86,29 +86,29 @@ impl<F: LineFormat> TraceRecords for LineRecords<F> {
     }
 }
 
-/// Parses a field with blanks around it.
+/// Parses a field as a number. Blanks around the number are ignored.
 pub(super) fn number<T: FromStr>(field: &[u8]) -> Option<T> {
     std::str::from_utf8(field).ok()?.trim().parse().ok()
 }
 
-/// Parses the field `name`, or returns an error that quotes it.
+/// Parses the field `name` as a number. The error message quotes the field.
 pub(super) fn field<T: FromStr>(name: &str, field: &[u8]) -> Result<T, String> {
     number(field).ok_or_else(|| format!("{name} is \"{}\"; expected a whole number", quoted(field)))
 }
 
-/// Returns the start of a field for a message.
+/// Returns the first characters of a field, for an error message.
 pub(super) fn quoted(field: &[u8]) -> String {
     const SHOWN: usize = 40;
     let dots = if field.len() > SHOWN { "…" } else { "" };
     format!("{}{dots}", field[..field.len().min(SHOWN)].escape_ascii())
 }
 
-/// Splits a line at blanks.
+/// Splits a line into words, which are separated by blanks.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Returns a key of recorded length: the recorded bytes, padded with the digit `0`, as `CacheBench` does.
+/// Returns a key of `bytes` bytes: the recorded key, padded with the digit `0`, as `CacheBench` pads keys.
 pub(super) fn padded(key: &[u8], bytes: usize) -> Vec<u8> {
     let mut key = key.to_vec();
     key.resize(key.len().max(bytes.min(types::MAX_KEY_BYTES)), b'0');

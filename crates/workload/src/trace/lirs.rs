@@ -1,4 +1,4 @@
-//! The traces of the LIRS papers: one block number per line, with `*` between passes.
+//! Reader of the traces of the LIRS papers. A line has one block number, and a line `*` separates two passes.
 
 use catalog::Variant;
 

@@ -1,5 +1,5 @@
-//! The `oracleGeneral` format of libCacheSim: little-endian records of 24 bytes. A record has the time in seconds, the
-//! number of the object, its size, and the position of its next access.
+//! Reader of the `oracleGeneral` format of libCacheSim. A record has 24 bytes in little-endian order: the time in
+//! seconds, the number of the object, the object's size, and the position of the object's next access.
 
 use catalog::Variant;
 
@@ -44,7 +44,8 @@ impl Fields {
         }
     }
 
-    /// Returns whether the next access of record number `at` is possible: it comes later in the file, or never.
+    /// Returns whether the next access of record number `at` is possible. A next access comes later in the file, or
+    /// never.
     fn is_possible_at(&self, at: u64) -> bool {
         self.next == -1 || u64::try_from(self.next).is_ok_and(|next| next >= at)
     }

@@ -1,4 +1,4 @@
-//! Fields of binary records, as RocksDB encodes them.
+//! Parser for the fields of binary records, in the encoding of RocksDB.
 
 /// Reader of the fields of a record.
 pub(super) struct Payload<'a> {
@@ -11,7 +11,7 @@ impl<'a> Payload<'a> {
         Self { bytes }
     }
 
-    /// Returns whether no bytes are left.
+    /// Returns whether no bytes remain.
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -21,7 +21,7 @@ impl<'a> Payload<'a> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Returns the next `bytes` bytes. `what` is their name in errors.
+    /// Returns the next `bytes` bytes. `what` is the name of the field in error messages.
     pub(super) fn take(&mut self, bytes: usize, what: &str) -> Result<&'a [u8], String> {
         let Some((taken, rest)) = self.bytes.split_at_checked(bytes) else {
             return Err(format!("the record ends inside of {what}"));
@@ -35,19 +35,19 @@ impl<'a> Payload<'a> {
         self.take(1, what).map(|taken| taken[0])
     }
 
-    /// Returns a little-endian number of four bytes.
+    /// Returns the next four bytes as a little-endian number.
     pub(super) fn u32(&mut self, what: &str) -> Result<u32, String> {
         let taken = self.take(4, what)?;
         Ok(u32::from_le_bytes(taken.try_into().expect("four bytes were taken")))
     }
 
-    /// Returns a little-endian number of eight bytes.
+    /// Returns the next eight bytes as a little-endian number.
     pub(super) fn u64(&mut self, what: &str) -> Result<u64, String> {
         let taken = self.take(8, what)?;
         Ok(u64::from_le_bytes(taken.try_into().expect("eight bytes were taken")))
     }
 
-    /// Returns a number of 7 bits per byte, the low bits first.
+    /// Returns the next variable-length number, which has 7 bits per byte. The first byte has the low bits.
     pub(super) fn varint(&mut self, what: &str) -> Result<u32, String> {
         let mut number = 0u64;
         for shift in (0..35).step_by(7) {
@@ -60,7 +60,7 @@ impl<'a> Payload<'a> {
         Err(format!("{what} is longer than a number of 32 bits"))
     }
 
-    /// Returns bytes after their length.
+    /// Returns the next byte string, which begins with its length.
     pub(super) fn prefixed(&mut self, what: &str) -> Result<&'a [u8], String> {
         let length = self.varint(what)?;
         self.take(length as usize, what)

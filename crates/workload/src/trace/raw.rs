@@ -1,4 +1,4 @@
-//! Raw traces: fixed-width integers. Each integer is one access to a key.
+//! Reader of raw traces, which consist of fixed-width integers. Each integer is one access to a key.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
      endian = \"big\"\n",
 );
 
-/// Byte order of the numbers in a file.
+/// Byte order of the integers in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Endian {
@@ -51,7 +51,7 @@ impl Default for Params {
     }
 }
 
-/// Reader of numbers of one width.
+/// Reader of integers of one width.
 #[derive(Clone, Copy)]
 struct Raw {
     width: usize,
@@ -97,7 +97,9 @@ impl TraceRecords for Numbers {
         let is_read = self.input.fill(&mut key).map_err(|error| match error {
             RecordError::Byte { .. } => RecordError::Byte {
                 offset,
-                message: format!("the bytes of the file are no whole number of {width}-byte keys; set width"),
+                message: format!(
+                    "the length of the file is not a multiple of {width}, the bytes per key; set width"
+                ),
             },
             error => error,
         })?;

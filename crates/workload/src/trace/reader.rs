@@ -9,29 +9,29 @@ use super::head::TraceHead;
 use super::input::{RecordError, TraceInput};
 use super::record::TraceRecord;
 
-/// Reader of recorded operations in one format.
+/// Reader of the recorded operations of one trace format.
 ///
-/// Contract: reading a file always gives equal records, and memory does not grow with the length of the file.
+/// Contract: two readings of a file give equal records, and memory does not grow with the length of the file.
 pub trait TraceReader: Send + Sync {
-    /// Returns whether a file that begins with `head` has this format. Returns false if the format cannot be recognised
-    /// by content. Users then name it with `kind`.
+    /// Returns whether a file that begins with `head` has this format. Returns false if the content cannot show the
+    /// format. For such a format, the user must set `kind`.
     fn recognizes(&self, _head: &TraceHead<'_>) -> bool {
         false
     }
 
-    /// Returns the records of a file. The content of `input` is already decompressed.
+    /// Returns the records of a file. The bytes of `input` are already decompressed.
     ///
     /// # Errors
-    /// The file is truncated at its start or of another format.
+    /// Returns an error if the file is truncated at its start or has another format.
     fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError>;
 
-    /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. Only such a trace
-    /// can supply keys for a `mix`.
+    /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. A `mix` can
+    /// use the keys of such a trace only.
     fn width(&self) -> Option<usize> {
         None
     }
 
-    /// Returns whether a record is only a key. By default, such a trace is replayed as reads of a loaded store.
+    /// Returns whether a record has only a key. By default, such a trace is replayed as reads of a loaded store.
     fn has_only_keys(&self) -> bool {
         false
     }
@@ -39,25 +39,26 @@ pub trait TraceReader: Send + Sync {
 
 /// The records of a trace, one at a time, in recorded order.
 pub trait TraceRecords: Send {
-    /// Returns the next record, or `None` at the end of the trace. After an error the trace has ended.
+    /// Returns the next record, or `None` at the end of the trace. The trace also ends after an error.
     ///
     /// # Errors
-    /// The content violates the format, at a byte or line that the error names.
+    /// Returns an error if the content violates the format. The error has the byte offset or the line.
     fn read(&mut self) -> Result<Option<TraceRecord>, RecordError>;
 
-    /// Returns notes about skipped records and assumptions so far, one sentence each.
+    /// Returns notes about the records that were skipped and the assumptions that were made so far, one sentence
+    /// each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Error of a trace.
+/// Reason why a trace cannot be read or replayed.
 #[derive(Debug, Error)]
 pub enum TraceError {
-    /// The file cannot be opened, read or decompressed.
-    #[error("trace {path}: {source}; check the path, and that the file is whole")]
+    /// Opening, reading or decompressing the file failed.
+    #[error("trace {path}: {source}; check the path, and check that the file is complete")]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the kernel or the decompressor.
         source: io::Error,
@@ -65,53 +66,55 @@ pub enum TraceError {
     /// The content of the file violates its format.
     #[error("trace {path}: {message}")]
     Malformed {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Description and position of the error.
+        /// Description of the error, with its position in the file.
         message: String,
     },
     /// A line of the file violates its format.
     #[error("trace {path}:{line}: {message}")]
     Line {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the wrong line, from 1.
         line: u64,
         /// Description of the error.
         message: String,
     },
-    /// The trace has no accesses to replay.
+    /// The trace has no accesses that could be replayed.
     #[error("trace {path}: the file has no accesses")]
     Empty {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// No reader recognises the file.
-    #[error("trace {path}: no format of traces is recognised; set kind. Valid: {kinds}")]
+    #[error("trace {path}: unknown trace format; set kind. Valid: {kinds}")]
     Unknown {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The names of all readers.
         kinds: String,
     },
-    /// The traces have more different keys than a run can number.
-    #[error("{keys} different keys in the traces; at most {} can be replayed", u32::MAX)]
+    /// The traces have more distinct keys than a workload supports.
+    #[error("the traces have {keys} different keys; the maximum is {}", u32::MAX)]
     TooManyKeys {
-        /// The number of different keys.
+        /// The number of distinct keys.
         keys: usize,
     },
-    /// Two traces of one workload have keys of different widths.
-    #[error("the traces of one workload must have one width, but there are {first} and {second} bytes")]
+    /// Two traces of one workload have keys of different lengths.
+    #[error(
+        "the traces of one workload must have keys of one length, but the keys have {first} and {second} bytes"
+    )]
     Widths {
-        /// One of the two widths, in bytes.
+        /// The key length of one trace, in bytes.
         first: usize,
-        /// The other of the two widths, in bytes.
+        /// The key length of the other trace, in bytes.
         second: usize,
     },
 }
 
 impl TraceError {
-    /// Adds the file to an error of a record.
+    /// Adds the file's path to the error of a record.
     pub fn of_record(path: &Path, error: RecordError) -> Self {
         let path = path.to_owned();
         match error {
@@ -121,7 +124,7 @@ impl TraceError {
         }
     }
 
-    /// Returns the wrong file; `None` if several files are involved.
+    /// Returns the path of the file that caused the error; `None` if several files are involved.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Read { path, .. }

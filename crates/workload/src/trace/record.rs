@@ -1,4 +1,4 @@
-//! The operation of a record, in the common form of all trace readers.
+//! One recorded operation, in a form that all trace readers share.
 
 /// Kind of a recorded operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,14 +14,14 @@ pub enum TraceOperation {
     DeleteRange,
     /// Reads entries in key order from a key on.
     Scan,
-    /// Reads the value of one key, and then sets it: an increment or an append.
+    /// Reads the value of one key, and then sets that value, as an increment or an append does.
     ReadModifyWrite,
     /// Merges an operand into the value of one key.
     Merge,
 }
 
 impl TraceOperation {
-    /// All operations, in the order of tables.
+    /// All kinds of operations, in the order of printed tables.
     pub const ALL: [Self; 7] = [
         Self::Get,
         Self::Put,
@@ -32,7 +32,7 @@ impl TraceOperation {
         Self::Merge,
     ];
 
-    /// Returns the name in tables and in CSV traces.
+    /// Returns the name of the operation in printed tables and in CSV traces.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -45,7 +45,7 @@ impl TraceOperation {
         }
     }
 
-    /// Returns whether the operation writes a value or an operand.
+    /// Returns whether the operation writes a value or a merge operand.
     pub fn sets(self) -> bool {
         matches!(self, Self::Put | Self::ReadModifyWrite | Self::Merge)
     }
@@ -56,13 +56,13 @@ impl TraceOperation {
 pub struct TraceRecord {
     /// The kind of the operation.
     pub operation: TraceOperation,
-    /// The time of the operation in nanoseconds since any fixed point, if it was recorded.
+    /// The time of the operation in nanoseconds since a fixed point, if the trace recorded times.
     pub time_ns: Option<u64>,
-    /// The number of the column family or database; 0 in formats that have none.
+    /// The number of the column family or database. 0 if the format has no families.
     pub family: u32,
     /// The key, or the first key of a scan or a range delete.
     pub key: Vec<u8>,
-    /// The exclusive end key of a scan or a range delete, if recorded. For a backward scan, the smallest key.
+    /// The exclusive end key of a scan or a range delete, if recorded. A backward scan has its smallest key here.
     pub end: Option<Vec<u8>>,
     /// The maximum number of entries of a scan, if recorded.
     pub count: Option<u32>,
@@ -75,7 +75,7 @@ pub struct TraceRecord {
 }
 
 impl TraceRecord {
-    /// Creates an operation on one key, without any other information.
+    /// Creates an operation on one key. All other fields are empty.
     pub fn new(operation: TraceOperation, key: impl Into<Vec<u8>>) -> Self {
         Self { operation, key: key.into(), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! The keys of the traces of a workload, numbered in their order.
+//! The keys of a workload's traces, numbered in key order.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,21 +6,22 @@ use std::sync::Arc;
 use super::file::TraceFile;
 use super::reader::TraceError;
 
-/// The distinct keys of all traces of a workload, in ascending order. Key i of the key space is the i-th smallest key.
+/// The distinct keys of all traces of a workload, in ascending order. Key i of the key space is the i-th smallest
+/// key.
 #[derive(Debug)]
 pub struct Recording {
     width: usize,
     numbers: Vec<u64>,
 }
 
-/// The accesses of one trace as indexes of keys, in recorded order.
+/// The accesses of one trace, in recorded order. Each access is the index of a key.
 pub type Accesses = Arc<[u32]>;
 
 impl Recording {
-    /// Reads `traces` and numbers their keys. Returns `None` if the list is empty.
+    /// Reads `traces` and numbers their keys. Returns `None` if `traces` is empty.
     ///
     /// # Errors
-    /// If a trace cannot be read or the traces have different widths.
+    /// Returns an error if a trace cannot be read, or if the traces have keys of different lengths.
     pub fn read(traces: &[&TraceFile], base: &Path) -> Result<Option<(Self, Vec<Accesses>)>, TraceError> {
         let streams = traces.iter().map(|trace| trace.read(base)).collect::<Result<Vec<_>, _>>()?;
         let widths = traces.iter().map(|trace| trace.open(base).map(|stream| stream.width()));
@@ -41,7 +42,7 @@ impl Recording {
         Ok(Some((recording, accesses)))
     }
 
-    /// Creates the recording of accesses to keys of `width` bytes.
+    /// Creates a recording of the keys `numbers`, which have `width` bytes each.
     pub(crate) fn of(width: usize, mut numbers: Vec<u64>) -> Self {
         numbers.sort_unstable();
         numbers.dedup();
@@ -54,7 +55,7 @@ impl Recording {
         self.width
     }
 
-    /// Returns the different keys, ascending.
+    /// Returns the distinct keys in ascending order.
     pub fn numbers(&self) -> &[u64] {
         &self.numbers
     }

@@ -1,23 +1,23 @@
-//! Commands of Redis as operations on keys.
+//! Translation of Redis commands to operations on keys.
 
 use std::collections::BTreeMap;
 
 use super::lines::{Records, quoted};
 use super::record::{TraceOperation, TraceRecord};
 
-/// The separator between the key of a hash and the name of a field.
+/// Separator between the key of a hash and the name of a field, in the key of an entry.
 const FIELD: u8 = b':';
 
-/// The number of commands that a note names.
+/// Maximum number of commands whose names a note lists.
 const NAMED: usize = 8;
 
-/// The error of a command that lacks arguments.
+/// Error of a command with too few arguments.
 struct Missing;
 
-/// The operations of a command; `None` if the command does not access keys with values.
+/// The operations of a command. `None` if the command does not access keys with values.
 type Operations = Result<Option<Vec<TraceRecord>>, Missing>;
 
-/// The translation of commands, with the database that is selected.
+/// Translator of commands. The translator keeps the number of the selected database.
 #[derive(Default)]
 pub(super) struct Commands {
     /// The number of the database.
@@ -26,9 +26,9 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Appends the operations of a command with its arguments at a time.
+    /// Appends the operations of a command. The command has arguments, and possibly a time.
     ///
-    /// A field of a hash becomes its own entry. The key of the entry is the key of the hash, a colon and the name of
+    /// Each field of a hash becomes an entry. The key of the entry is the key of the hash, a colon and the name of
     /// the field.
     pub(super) fn translate(
         &mut self,
@@ -39,7 +39,7 @@ impl Commands {
         let Some((name, arguments)) = command.split_first() else { return Ok(()) };
         let name = name.to_ascii_uppercase();
         let found = operations(&name, arguments).map_err(|Missing| {
-            format!("{} has {} arguments, too few or an odd number", quoted(&name), arguments.len())
+            format!("{} has {} arguments; the number is too small or odd", quoted(&name), arguments.len())
         })?;
         if let Some(operations) = found {
             for mut record in operations {
@@ -55,7 +55,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Returns notes about left-out commands and assumptions.
+    /// Returns notes about the commands that were left out and the assumptions that were made.
     pub(super) fn notes(&self) -> Vec<String> {
         let count: u64 = self.left_out.values().sum();
         if count == 0 {
@@ -65,7 +65,10 @@ impl Commands {
         if self.left_out.len() > NAMED {
             names.push("…");
         }
-        vec![format!("{count} commands that are no operation on a key are left out: {}", names.join(", "))]
+        vec![format!(
+            "{count} commands are left out, because they are not operations on a key: {}",
+            names.join(", ")
+        )]
     }
 }
 
@@ -120,7 +123,7 @@ fn of_hash(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     }))
 }
 
-/// Returns a put for every pair of a name and a value.
+/// Returns one put for every pair of a name and a value in `arguments`.
 fn pairs(prefix: &[u8], arguments: &[Vec<u8>]) -> Operations {
     let (pairs, []) = arguments.as_chunks::<2>() else { return Err(Missing) };
     let put = |[name, value]: &[Vec<u8>; 2]| {

@@ -1,4 +1,5 @@
-//! Append-only files of Redis: the commands that changed the data, as arrays of bulk strings.
+//! Reader of append-only files of Redis. The files contain the commands that changed the data, as arrays of bulk
+//! strings.
 
 use catalog::Variant;
 
@@ -17,7 +18,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> =
 /// The maximum number of arguments of a command.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Length of the longest argument, as Redis limits it.
+/// Maximum length of an argument in bytes, which is the limit of Redis.
 const LONGEST_ARGUMENT: u64 = 512 << 20;
 
 /// Nanoseconds per second.
@@ -39,12 +40,12 @@ impl TraceReader for Aof {
     }
 }
 
-/// The commands of a file.
+/// The commands of an append-only file.
 struct File {
     input: TraceInput,
     commands: Commands,
     records: Records,
-    /// The last time stamp, which only some configurations write.
+    /// The last timestamp in the file. Redis writes timestamps only in some configurations.
     time_ns: Option<u64>,
     line: Vec<u8>,
 }
@@ -91,7 +92,8 @@ impl File {
         let wrong = |message| RecordError::Byte { offset, message };
         if !self.input.read_line(&mut self.line)? {
             return Err(wrong(
-                "the file ends inside of a command; redis-check-aof --fix cuts it off".to_owned(),
+                "the file ends inside of a command; remove the incomplete command with redis-check-aof --fix"
+                    .to_owned(),
             ));
         }
         let length = self.line.strip_prefix(b"$").and_then(number::<u64>);
@@ -103,14 +105,14 @@ impl File {
         self.input.take(length, &mut argument)?;
         let mut end = [0; 2];
         if !self.input.fill(&mut end)? || end != *b"\r\n" {
-            return Err(wrong(format!("no line ends after the {length} bytes of an argument")));
+            return Err(wrong(format!("the line end after the {length} bytes of an argument is missing")));
         }
         Ok(argument)
     }
 
     fn unexpected(&self, expected: &str) -> String {
         if self.line.starts_with(b"REDIS") {
-            return "the file begins in RDB format; set aof-use-rdb-preamble no and rewrite it".to_owned();
+            return "the file begins in RDB format; set aof-use-rdb-preamble no in Redis, and rewrite the file".to_owned();
         }
         format!("\"{}\"; expected {expected}", quoted(&self.line))
     }

@@ -1,5 +1,5 @@
-//! The output of `redis-cli monitor`. A line has a time in seconds, a database and an address, and a command with its
-//! arguments in quotes.
+//! Reader of the output of `redis-cli monitor`. A line has a time in seconds, a database and an address, and a
+//! command with its arguments in quotes.
 
 use catalog::Variant;
 
@@ -12,7 +12,7 @@ use super::redis::Commands;
 pub(super) const VARIANT: Variant<dyn TraceReader> =
     Variant::plain("redis-monitor", "output of the command `redis-cli monitor`", || Box::new(Monitor));
 
-/// The error of a line of another shape.
+/// The error message about a line with another form.
 const SHAPE: &str = "a line is TIME [DATABASE ADDRESS] \"COMMAND\" \"ARGUMENT\" …";
 
 struct Monitor;
@@ -39,7 +39,7 @@ impl LineFormat for Lines {
         }
         let line = Line::of(line).ok_or(SHAPE)?;
         let arguments = line.arguments()?;
-        // Each line names its database, so a SELECT changes nothing.
+        // Each line contains its database, so a SELECT command changes nothing.
         self.0.database = line.database;
         self.0.translate(&arguments, Some(line.time_ns), records)
     }
@@ -49,7 +49,7 @@ impl LineFormat for Lines {
     }
 }
 
-/// The parts of a line.
+/// The parts of a line of `redis-cli monitor`.
 struct Line<'a> {
     time_ns: u64,
     database: u32,
@@ -59,7 +59,7 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn of(line: &'a [u8]) -> Option<Self> {
         let open = line.iter().position(|byte| *byte == b'[')?;
-        // An address of version 6 has brackets of its own.
+        // An IPv6 address contains brackets, so the first closing bracket may belong to the address.
         let close = open + line[open..].windows(3).position(|bytes| bytes == b"] \"")?;
         let time = line[..open].trim_ascii();
         let (seconds, micros) = time.split_at_checked(time.iter().position(|byte| *byte == b'.')?)?;
@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
         Some(Self { time_ns, database, command: line[close + 1..].trim_ascii() })
     }
 
-    /// Parses the words in quotes.
+    /// Parses the command and its arguments, which are words in quotes.
     fn arguments(&self) -> Result<Vec<Vec<u8>>, String> {
         let mut rest = self.command;
         let mut arguments = Vec::new();
@@ -85,7 +85,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Parses up to a closing quote. Returns the bytes, and the rest of the line.
+/// Parses text up to a closing quote. Returns the bytes before the quote, and the rest of the line.
 fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut bytes = Vec::new();
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! The query traces of RocksDB, versions 0.1 and 0.2. The traces are little-endian records of a time in microseconds, a
-//! type, a length and a payload. `DB::StartTrace` and `db_bench --trace_file` write them.
+//! Reader of the query traces of RocksDB, versions 0.1 and 0.2. `DB::StartTrace` and `db_bench --trace_file` write
+//! such traces. A record has a time in microseconds, a type, a length and a payload, in little-endian order.
 
 use std::collections::VecDeque;
 
@@ -19,13 +19,13 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<RocksDb>(
     seeks::REFERENCE,
 );
 
-/// Size of the time, the type and the length in front of a payload.
+/// Number of bytes before a payload: the time, the type and the length.
 const HEADER_BYTES: usize = 13;
 
-/// The magic number at the start of the payload of the first record.
+/// The magic number with which the payload of the first record starts.
 const MAGIC: &[u8] = b"feedcafedeadbeef";
 
-/// Length of the longest payload. A write batch of the largest size that RocksDB accepts is shorter.
+/// Maximum length of a payload in bytes. The largest write batch that RocksDB accepts is shorter.
 const LONGEST_PAYLOAD: u32 = 1 << 30;
 
 /// Types of records.
@@ -37,7 +37,7 @@ const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 const MULTI_GET: u8 = 13;
 
-/// Bits of the fields of a payload.
+/// Bits that mark the fields that a payload contains.
 const WRITE_BATCH: u32 = 1;
 const GET_FAMILY: u32 = 2;
 const GET_KEY: u32 = 3;
@@ -59,7 +59,7 @@ impl Build<dyn TraceReader> for RocksDb {
     }
 }
 
-/// Header of a record.
+/// Header of a record, which precedes the payload.
 struct Header {
     time_us: u64,
     kind: u8,
@@ -77,7 +77,7 @@ impl TraceReader for RocksDb {
         let wrong = |message: &str| RecordError::Byte { offset: 0, message: message.to_owned() };
         match read_header(&mut input)? {
             Some(Header { kind: BEGIN, length, .. }) => input.take(length.into(), &mut payload)?,
-            _ => return Err(wrong("the first record is no header of a RocksDB trace")),
+            _ => return Err(wrong("the first record is not the header of a RocksDB trace")),
         }
         if !payload.starts_with(MAGIC) {
             return Err(wrong("the first record has another magic number than a RocksDB query trace"));
@@ -99,10 +99,10 @@ impl TraceReader for RocksDb {
     }
 }
 
-/// The records of a trace. A write batch and a multi-get are one record per key.
+/// The records of a trace. A write batch or a multi-get becomes one record per key.
 struct Queries {
     input: TraceInput,
-    /// Whether payloads begin with the set of their fields, as of version 0.2.
+    /// Whether payloads begin with the set of their fields. Payloads begin with this set from version 0.2 on.
     has_fields: bool,
     payload: Vec<u8>,
     ready: VecDeque<TraceRecord>,
@@ -162,9 +162,9 @@ impl Queries {
                 }
             }
             WRITE | GET | SEEK | SEEK_FOR_PREV | MULTI_GET => {
-                return Err(format!("a record of type {kind} without its fields"));
+                return Err(format!("a record of type {kind} lacks its fields"));
             }
-            _ => return Err(format!("a record of type {kind}, which is no query")),
+            _ => return Err(format!("a record has the type {kind}, which is not a query")),
         }
         Ok(())
     }
@@ -181,11 +181,14 @@ impl TraceRecords for Queries {
                 return Ok(None);
             }
             let offset = self.input.offset();
-            // A recorder that was stopped leaves no footer.
+            // If the recording was interrupted, the trace has no footer.
             let Some(header) = read_header(&mut self.input)? else { return Ok(None) };
             let wrong = |message| RecordError::Byte { offset, message };
             if header.length > LONGEST_PAYLOAD {
-                return Err(wrong(format!("a payload of {} bytes; no record is that long", header.length)));
+                return Err(wrong(format!(
+                    "a payload has {} bytes, which is too long for a record",
+                    header.length
+                )));
             }
             self.input.take(header.length.into(), &mut self.payload)?;
             if header.kind == END {
@@ -202,7 +205,7 @@ impl TraceRecords for Queries {
         let mut notes: Vec<String> = self.seeks.note().into_iter().collect();
         if self.families > 0 {
             let count = self.families;
-            notes.push(format!("{count} operations are on column families other than the default one"));
+            notes.push(format!("{count} operations are on column families other than the default family"));
         }
         notes
     }
@@ -222,7 +225,7 @@ fn read_header(input: &mut TraceInput) -> Result<Option<Header>, RecordError> {
     }))
 }
 
-/// Returns the version in the payload of the first record: `…\tTrace Version: 0.2\t…`.
+/// Returns the version of the trace from the payload of the first record, such as `…\tTrace Version: 0.2\t…`.
 fn version(payload: &[u8]) -> Option<(u32, u32)> {
     let text = std::str::from_utf8(payload).ok()?;
     let version = text.split('\t').find_map(|part| part.strip_prefix("Trace Version: "))?;

@@ -1,5 +1,5 @@
-//! RocksDB traces as `trace_analyzer -convert_to_human_readable_trace` prints them. A line has a key in hexadecimal
-//! digits, a type, a column family, the size of the value, and the time in microseconds.
+//! Reader of RocksDB traces in the text format of `trace_analyzer -convert_to_human_readable_trace`. A line has a
+//! key in hexadecimal digits, a type, a column family, the size of the value, and the time in microseconds.
 
 use catalog::{Build, Variant};
 
@@ -58,7 +58,7 @@ impl LineFormat for Lines {
     fn parse(&mut self, line: &[u8], records: &mut Records) -> Result<(), String> {
         let words: Vec<&[u8]> = words(line).collect();
         let (keys, [kind, family, value_bytes, time]) = match words[..] {
-            [_, _, _, _] => return Err("the line has no key; trace_analyzer ran with -no_key".to_owned()),
+            [_, _, _, _] => return Err("the line has no key; run trace_analyzer without -no_key".to_owned()),
             [key, kind, family, bytes, time] => (vec![key], [kind, family, bytes, time]),
             [key, end, kind, family, bytes, time] => (vec![key, end], [kind, family, bytes, time]),
             _ => return Err("a line is HEX_KEY TYPE FAMILY VALUE_SIZE TIME".to_owned()),
@@ -68,7 +68,7 @@ impl LineFormat for Lines {
                 .ok_or_else(|| format!("the key is \"{}\"; expected hexadecimal digits", quoted(key)))
         };
         let operation =
-            operation(kind).ok_or_else(|| format!("no operation has the type \"{}\"", quoted(kind)))?;
+            operation(kind).ok_or_else(|| format!("unknown operation type \"{}\"", quoted(kind)))?;
         let time_us: u64 = field("time", time)?;
         let mut record = TraceRecord::new(operation, hex(keys[0])?)
             .in_family(field("column family", family)?)

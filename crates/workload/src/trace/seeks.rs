@@ -1,4 +1,4 @@
-//! Seeks of iterators, of which RocksDB does not record how far they advance.
+//! Seeks of iterators in RocksDB traces. RocksDB does not record how many entries an iterator reads after a seek.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,28 +21,28 @@ impl Default for Params {
     }
 }
 
-/// The seeks so far.
+/// The number of seeks so far, and the assumed number of entries per seek.
 pub(super) struct Seeks {
     entries: u32,
     count: u64,
 }
 
 impl Seeks {
-    /// Creates the count of no seeks.
+    /// Creates a counter of seeks that starts at 0.
     pub(super) fn new(params: &Params) -> Self {
         Self { entries: params.entries, count: 0 }
     }
 
-    /// Counts a seek and returns its number of entries.
+    /// Counts a seek, and returns the number of entries that the seek is assumed to read.
     pub(super) fn entries(&mut self) -> u32 {
         self.count += 1;
         self.entries
     }
 
-    /// Returns the assumption, if the trace has a seek.
+    /// Returns a note about the assumed number of entries, if the trace has a seek.
     pub(super) fn note(&self) -> Option<String> {
         let Self { entries, count } = self;
         (*count > 0)
-            .then(|| format!("{count} seeks read entries = {entries} each, because traces do not record it"))
+            .then(|| format!("{count} seeks read entries = {entries} each, because traces do not record the number of entries"))
     }
 }

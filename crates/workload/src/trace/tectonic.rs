@@ -1,5 +1,5 @@
-//! The operations of Tectonic and KV-bench, one per line. `I`, `U` and `M` have a key and a value, `P` and `D` a key,
-//! `S` and `R` two keys, and `SC` a key and a number of entries.
+//! Reader of the operations of Tectonic and KV-bench, one per line. `I`, `U` and `M` have a key and a value. `P` and
+//! `D` have a key, `S` and `R` have two keys, and `SC` has a key and a number of entries.
 
 use catalog::Variant;
 
@@ -36,7 +36,7 @@ impl LineFormat for Tectonic {
     }
 }
 
-/// Parses a line; `None` for a mark of a group of operations.
+/// Parses a line. Returns `None` for a line that only marks a group of operations.
 fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
     let mut words = line.splitn(3, |byte| *byte == b' ');
     let name = words.next().unwrap_or_default();
@@ -51,8 +51,7 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
         b"R" => TraceOperation::DeleteRange,
         b"FS" | b"FE" => return Ok(None),
         _ => {
-            let message =
-                format!("no operation is called \"{}\". Valid: I, U, M, P, D, S, SC, R", quoted(name));
+            let message = format!("unknown operation \"{}\". Valid: I, U, M, P, D, S, SC, R", quoted(name));
             return Err(message);
         }
     };
@@ -65,7 +64,7 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
             record.until(second.ok_or_else(|| format!("{} has no end key", quoted(name)))?)
         }
         TraceOperation::Get | TraceOperation::Delete if second.is_some() => {
-            return Err(format!("{} has more than a key", quoted(name)));
+            return Err(format!("{} has additional words after the key", quoted(name)));
         }
         _ => record,
     }))

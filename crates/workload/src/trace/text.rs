@@ -1,4 +1,4 @@
-//! Commands as lines of text, as `lsmbench workload` prints them and `lsmbench shell` reads them.
+//! Reader of commands as lines of text. `lsmbench workload` prints such lines, and `lsmbench shell` executes them.
 
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -35,7 +35,8 @@ impl TraceReader for Text {
     }
 }
 
-/// The operations of a text. Files of pairs that it loads become puts; statistics commands are skipped.
+/// The operations of a text. If the text loads a file of pairs, the pairs become puts. Statistics commands are
+/// skipped.
 struct Commands {
     reader: CommandReader<Box<dyn BufRead + Send>>,
     folder: PathBuf,
@@ -72,7 +73,7 @@ impl Commands {
     }
 }
 
-/// Returns the record of a command; `None` if the command is not an operation on keys.
+/// Returns the record of a command. `None` if the command is not an operation on keys.
 fn record(command: Command) -> Option<TraceRecord> {
     match command {
         Command::Put { key, value } => Some(TraceRecord::new(TraceOperation::Put, key).with_value(value)),

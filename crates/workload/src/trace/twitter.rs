@@ -1,5 +1,5 @@
-//! The traces of Twitter's twemcache clusters: CSV without a header. The columns are time in seconds, key, key size,
-//! value size, client, operation and time to live.
+//! Reader of the traces of Twitter's twemcache clusters, which are CSV files without a header. The columns are time
+//! in seconds, key, key size, value size, client, operation and time to live.
 //!
 //! Source: Yang, Yue and Rashmi, "A large scale analysis of hundreds of in-memory cache clusters at Twitter" (OSDI
 //! 2020).
@@ -37,20 +37,19 @@ impl LineFormat for Twitter {
     fn parse(&mut self, line: &[u8], records: &mut Records) -> Result<(), String> {
         let shape = "a line is TIME,KEY,KEY_SIZE,VALUE_SIZE,CLIENT,OPERATION,TTL";
         let [time, key, key_bytes, value_bytes, _, name, _] = fields(line).ok_or(shape)?;
-        let operation =
-            operation(name).ok_or_else(|| format!("no operation is called \"{}\"", quoted(name)))?;
+        let operation = operation(name).ok_or_else(|| format!("unknown operation \"{}\"", quoted(name)))?;
         let time_s: u64 = field("time", time)?;
         let bytes: u32 = field("value size", value_bytes)?;
         let key = padded(key, field("key size", key_bytes)?);
         let record = TraceRecord::new(operation, key).at(time_s.saturating_mul(SECOND_NS));
-        // A get of 0 bytes is a miss: the size of the value is not known.
+        // A get with a size of 0 bytes is a miss, so the size of the value is unknown.
         let is_known = operation.sets() || (operation == TraceOperation::Get && bytes > 0);
         records.push(if is_known { record.sized(bytes) } else { record });
         Ok(())
     }
 }
 
-/// Splits a line into its fields, of which the key may contain commas.
+/// Splits a line into its fields. The key may contain commas.
 fn fields(line: &[u8]) -> Option<[&[u8]; 7]> {
     let (time, rest) = line.split_at_checked(line.iter().position(|byte| *byte == b',')?)?;
     let mut last = rest[1..].rsplitn(6, |byte| *byte == b',');

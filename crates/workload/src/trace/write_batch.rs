@@ -1,11 +1,12 @@
-//! Write batches of RocksDB: a sequence number, the number of writes, and the writes. A tag precedes each write.
+//! Parser for write batches of RocksDB. A batch has a sequence number, the number of writes, and the writes. A tag
+//! precedes each write.
 
 use std::collections::VecDeque;
 
 use super::payload::Payload;
 use super::record::{TraceOperation, TraceRecord};
 
-/// Tags of writes. A write goes to the default column family, or to a family whose number follows the tag.
+/// Tags of writes. A write goes to the default column family, or to the family whose number follows the tag.
 const DELETION: u8 = 0x0;
 const VALUE: u8 = 0x1;
 const MERGE: u8 = 0x2;
@@ -39,7 +40,7 @@ pub(super) fn parse(batch: &[u8], records: &mut VecDeque<TraceRecord>) -> Result
     Ok(())
 }
 
-/// Parses the write with this tag. Returns `None` if the write changes nothing.
+/// Parses a write with the tag `tag`. Returns `None` if the write does not change the data.
 fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String> {
     let family = match tag {
         FAMILY_DELETION
@@ -60,7 +61,7 @@ fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String
             return Ok(None);
         }
         BEGIN_PREPARE | BEGIN_PERSISTED_PREPARE | BEGIN_UNPREPARE | NOOP => return Ok(None),
-        tag => return Err(format!("a write batch has a write of the unknown type {tag:#x}")),
+        tag => return Err(format!("a write batch contains a write of the unknown type {tag:#x}")),
     };
     let key = batch.prefixed("the key of a write")?;
     let record = TraceRecord::new(operation, key).in_family(family);

@@ -1,5 +1,5 @@
-//! The output of YCSB's `basic` binding: `READ`, `SCAN`, `UPDATE`, `INSERT` and `DELETE`, a line each, among lines of
-//! the program.
+//! Reader of the output of YCSB's `basic` binding. Each `READ`, `SCAN`, `UPDATE`, `INSERT` or `DELETE` has one line.
+//! The reader skips all other output of the program.
 
 use catalog::Variant;
 
@@ -45,7 +45,7 @@ impl LineFormat for Lines {
     fn notes(&self) -> Vec<String> {
         match self.others {
             0 => Vec::new(),
-            count => vec![format!("{count} lines of YCSB that are no operations are left out")],
+            count => vec![format!("{count} lines of YCSB are left out, because they are not operations")],
         }
     }
 }
@@ -72,7 +72,8 @@ fn parse(line: &[u8]) -> Option<Result<TraceRecord, String>> {
     })
 }
 
-/// Returns the bytes of the values in `[ field0=… field1=… ]`, without the names of the fields.
+/// Returns the sum of the lengths of the values in `[ field0=… field1=… ]`, in bytes. The names of the fields do not
+/// count.
 fn bytes_of_fields(list: &[u8]) -> u32 {
     let list = list.strip_prefix(b"[").unwrap_or(list);
     let list = list.trim_ascii_end();
@@ -89,6 +90,6 @@ fn bytes_of_fields(list: &[u8]) -> u32 {
         }
         at = end;
     }
-    // One blank follows the last value.
+    // One blank follows the last value, and does not count.
     u32::try_from(bytes.saturating_sub(1)).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Values of one size.
+//! Values that all have the same size.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

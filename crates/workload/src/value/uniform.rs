@@ -1,4 +1,4 @@
-//! Value sizes spread uniformly between two bounds.
+//! Value sizes with a uniform distribution between two bounds.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

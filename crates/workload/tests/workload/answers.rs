@@ -8,7 +8,7 @@ use super::workload::{
 };
 use super::{mixed, plan};
 
-/// Runs a phase on as many threads as it has; every `stride`-th answer is kept.
+/// Runs a phase with as many threads as the phase requests. Every `stride`-th answer is kept.
 fn perform(
     phase: &std::sync::Arc<PhasePlan>,
     from: Extent,
@@ -37,7 +37,8 @@ fn perform(
     })
 }
 
-/// Runs all phases of a plan and checks each; returns the verdicts and the expected state at the end.
+/// Runs all phases of a plan, and checks each phase. Returns the results of the checks, and the expected state at
+/// the end.
 fn run(plan: &WorkloadPlan, target: &dyn Target) -> (Vec<CheckResult>, Shadow) {
     let (mut shadow, mut extent) = (Shadow::new(plan.format()), Extent::default());
     let mut verdicts = Vec::new();
@@ -55,8 +56,8 @@ const EVERYTHING: &str = "operations = 6000\nbatch = 4\nabsent = 0.3\n\
     range = { kind = \"uniform\", max = 20, backward = 0.4 }\n\
     value = { kind = \"uniform\", min = 0, max = 300 }\nkeys = \"zipfian\"";
 
-/// Tests scans that may be empty, from present and absent keys, in formats that keep the order of keys and in one that
-/// scatters them.
+/// Tests scans with a span, which may be empty. The scans start at present and absent keys, in formats that keep the
+/// order of keys and in a format that scatters keys.
 #[test]
 fn ranges_with_a_span_are_answered_right() {
     for (format, span) in [("u64", 9), ("decimal(bytes=9B)", 9), ("u64(bytes=2B, scattered=true)", 200)] {
@@ -102,8 +103,8 @@ fn everything(format: &str, more: &str) -> WorkloadPlan {
     )
 }
 
-/// Tests every kind of operation in every format on the reference store: no answer is wrong, every answer is checked,
-/// and the live bytes of the expected state are exact.
+/// Tests every kind of operation in every key format on the reference store. No answer may be wrong, every answer
+/// must be checked, and the expected state must have the exact number of live bytes.
 #[test]
 fn the_reference_store_answers_rightly() {
     for format in ["u64", "decimal(scattered=true)", "user", "u64(bytes=8B, scattered=true)"] {
@@ -146,21 +147,21 @@ struct Faulty {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
-    /// Loses a put now and then.
+    /// Occasionally loses a put.
     LosesPuts,
-    /// Loses a delete now and then.
+    /// Occasionally loses a delete.
     LosesDeletes,
-    /// Returns a value with one bit changed now and then.
+    /// Occasionally returns a value with one wrong bit.
     FlipsBits,
-    /// Does not find an existing key now and then.
+    /// Occasionally does not find an existing key.
     FindsNothing,
-    /// Finds an absent key.
+    /// Finds a key that is absent.
     FindsGhosts,
-    /// Omits the second entry of a scan now and then.
+    /// Occasionally omits the second entry of a scan.
     SkipsEntries,
-    /// Returns one entry too many in a scan.
+    /// Returns an additional entry at the end of a scan.
     GoesTooFar,
-    /// Loses the second half of a batch.
+    /// Loses the second half of the writes of a batch.
     TearsBatches,
 }
 
@@ -169,7 +170,7 @@ impl Faulty {
         Self { model: Model::default(), fault, calls: AtomicU64::new(0) }
     }
 
-    /// Returns whether the fault occurs at this call.
+    /// Returns whether the fault occurs at the current call.
     fn strikes(&self, fault: Fault) -> bool {
         self.fault == fault && self.calls.fetch_add(1, Ordering::Relaxed) % 50 == 49
     }
@@ -244,7 +245,7 @@ fn every_fault_is_seen() {
     for threads in [1, 3] {
         let plan = everything("u64", &format!("threads = {threads}"));
         for fault in faults {
-            // With several threads, the answers of scans are unknown while others write.
+            // With several threads, the answers of scans are unknown while other threads write.
             if threads > 1 && matches!(fault, Fault::SkipsEntries | Fault::GoesTooFar) {
                 continue;
             }
@@ -252,12 +253,12 @@ fn every_fault_is_seen() {
             let wrong: u64 = verdicts.iter().map(|verdict| verdict.wrong).sum();
             assert!(wrong > 0, "{threads} threads: {fault:?} was not seen");
             let example = verdicts.iter().find_map(|verdict| verdict.examples.first()).unwrap();
-            assert!(example.to_string().contains("should have given"), "{example}");
+            assert!(example.to_string().contains("wrong answer of"), "{example}");
         }
     }
 }
 
-/// Tests that a store that becomes wrong only afterwards is detected by the comparison of the whole store.
+/// Tests that the comparison of the whole store detects a store that becomes wrong after the phase.
 #[test]
 fn the_whole_store_is_compared() {
     let plan = mixed(500, "operations = 1\nmix = \"get\"");
@@ -279,8 +280,8 @@ fn the_whole_store_is_compared() {
     assert!(verdict.first.unwrap().ends_with("is missing"));
 }
 
-/// Tests that only every n-th answer is kept, and that a thread that was stopped early is checked for its executed
-/// operations.
+/// Tests that only every n-th answer is kept, and that a stopped thread is checked only up to its last executed
+/// operation.
 #[test]
 fn samples_and_early_ends_are_checked_in_step() {
     let plan =
@@ -304,13 +305,13 @@ fn samples_and_early_ends_are_checked_in_step() {
         }
     }
     let verdict = check(phase, loaded, &[record], &mut shadow);
-    // A fifth of every seventh operation is a get.
+    // One fifth of the operations are gets, and every seventh answer is kept.
     assert!((20..60).contains(&verdict.checked) && verdict.wrong == 0, "{verdict:?}");
     assert_eq!(shadow.verify(&model).unwrap().wrong, 0, "the shadow stands where the store does");
     assert!(verdict.extent.keys < stream.extent().keys, "what was not done does not count");
 }
 
-/// Tests that the store for the cost of the harness answers nothing and accepts everything.
+/// Tests that the store that does nothing accepts every write and finds nothing.
 #[test]
 fn the_no_op_store_takes_everything() {
     let plan = everything("u64", "");
@@ -318,7 +319,7 @@ fn the_no_op_store_takes_everything() {
     assert!(verdicts[1].wrong > 1000);
 }
 
-/// A store that loses some keys, and once returns an earlier value of a key.
+/// A store that loses some keys. If `lies` is set, the store sometimes returns an earlier value of a key.
 struct Forgetful {
     model: Model,
     lies: bool,
@@ -381,7 +382,7 @@ impl Target for Forgetful {
     }
 }
 
-/// Tests that a missing key is right for a store that may drop data, and that an older value is still wrong.
+/// Tests a store that may drop data. For such a store, a missing key is right, but an older value is wrong.
 #[test]
 fn of_a_store_that_drops_only_wrong_values_are_wrong() {
     let plan = everything("u64", "");

@@ -1,4 +1,5 @@
-//! Tests of the shipped workload files: all of them can be planned, and YCSB's equal the original ones.
+//! Tests of the workload files in this repository. All files can be planned, and the YCSB files equal the original
+//! YCSB workloads.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ fn folder() -> PathBuf {
 fn file(name: &str) -> Workload {
     let text = std::fs::read_to_string(folder().join(name)).unwrap();
     let mut table: toml::Table = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
-    // The question makes the file an experiment of its own. The experiment may set a merge operator.
+    // A workload file with a question is a complete experiment. Such an experiment may set a merge operator.
     table.remove("question");
     table.remove("design");
     Workload::from_toml(&table).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -31,7 +32,7 @@ fn every_file_can_be_planned() {
     assert!(files >= 10, "{files} workloads");
 }
 
-/// Tests the proportions and distributions of YCSB's workload files.
+/// Tests the proportions and the distributions of the YCSB workload files.
 #[test]
 fn ycsb_is_ycsb() {
     use Kind::{Get, Insert, Put, Range, ReadModifyWrite};

@@ -33,7 +33,8 @@ fn a_load_and_a_mix_read_as_they_stand_in_the_design() {
     assert_eq!((lookup.threads, lookup.rate), (2, Rate::Open { per_second: 1000.0 }));
 }
 
-/// Tests that the TOML printed for `describe` and stored with results parses to an equal phase.
+/// Tests that the printed TOML of a phase parses to an equal phase. `describe` prints this TOML, and results store
+/// it.
 #[test]
 fn phases_read_back() {
     for lines in [
@@ -55,7 +56,7 @@ fn phases_read_back() {
     }
 }
 
-/// Tests that settings that a mix does not use are removed, so that phases with equal work are equal.
+/// Tests that settings that a mix does not use are removed, so that phases with equal work compare as equal.
 #[test]
 fn idle_settings_are_dropped() {
     let plain = phase("name = \"a\"\noperations = 5\nmix = \"put\"");
@@ -78,7 +79,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         ("name = \"a\"\ninsert = 0".to_owned(), "insert", "at least 1 key"),
         ("name = \"a\"\ninsert = -1".to_owned(), "insert", "is negative"),
         ("name = \"a\"\ninsert = \"many\"".to_owned(), "insert", "is not a count"),
-        ("name = \"a\"\ninsert = 5\nmix = \"get\"".to_owned(), "mix", "their own phase"),
+        ("name = \"a\"\ninsert = 5\nmix = \"get\"".to_owned(), "mix", "into a separate phase"),
         (
             "name = \"a\"\ninsert = 5\norder = \"up\"".to_owned(),
             "order",
@@ -112,7 +113,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}batch = 0"), "batch", "between 1 and 65536"),
         (format!("{mix}rate = 0"), "rate", "above 0"),
         (format!("{mix}rate = \"fast\""), "rate", "write \"closed\""),
-        (format!("{mix}rate = {{ from = 5 }}"), "rate.p99", "has an objective"),
+        (format!("{mix}rate = {{ from = 5 }}"), "rate.p99", "a rate search needs this limit"),
         ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "can be repeated"),
         (format!("{mix}seconds = 0"), "seconds", "must be above 0"),
         (format!("{mix}seconds = \"5 moons\""), "seconds", "is not a time"),
@@ -120,7 +121,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
         ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay is a table"),
         ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "Valid: raw, rocksdb"),
-        ("name = \"a\"\nreplay = { kind = \"raw\" }".to_owned(), "replay.file", "names its file"),
+        ("name = \"a\"\nreplay = { kind = \"raw\" }".to_owned(), "replay.file", "file is missing"),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\", width = 3 }".to_owned(),
             "replay",
@@ -129,12 +130,12 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\" }\nkeys = \"uniform\"".to_owned(),
             "keys",
-            "says which keys",
+            "determines the keys",
         ),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\" }\nmix = \"insert\"".to_owned(),
             "mix.insert",
-            "does not go with a trace",
+            "cannot use the keys of a trace",
         ),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\" }\nmix = \"put\"\nthreads = 2".to_owned(),
@@ -144,7 +145,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (
             "name = \"a\"\nreplay = { kind = \"text\", file = \"x\" }\nmix = \"get\"".to_owned(),
             "replay.kind",
-            "do not go with a mix; remove mix",
+            "a mix cannot use them; remove mix",
         ),
     ];
     for (lines, key, message) in cases {
@@ -217,7 +218,7 @@ fn plans_refuse_what_cannot_be_run() {
             "phase.run.operations",
             "tells 128 apart",
         ),
-        (load, "operations = \"5G\"\nmix = \"put\"", "phase.run.operations", "over more threads"),
+        (load, "operations = \"5G\"\nmix = \"put\"", "phase.run.operations", "use more threads"),
         (
             "key = \"user\"\n[[phase]]\nname = \"load\"\ninsert = 10",
             "operations = 1\nmix = \"range\"\nrange.span = 5",

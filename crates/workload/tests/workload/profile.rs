@@ -1,4 +1,4 @@
-//! Tests that the realised profiles equal the intended ones.
+//! Tests that the profiles of executed operations equal the profiles of requested operations.
 
 use super::workload::{Extent, Profile};
 use super::{loaded, mixed, plan};
@@ -31,8 +31,8 @@ fn what_came_out_is_what_was_intended() {
         assert!(close(realised.absent, intended.absent, 0.02), "{keys}: {realised:?}");
         assert!(close(realised.value_bytes, intended.value_bytes, 0.03), "{keys}: {realised:?} {intended:?}");
         assert!(close(realised.range_entries, intended.range_entries, 0.02), "{keys}: {realised:?}");
-        // The hottest keys are ranked by the counts that are summed, which overstates the share of a uniform
-        // distribution.
+        // The hottest keys are selected by the same counts that are summed. This selection overstates the share for
+        // a uniform distribution.
         for (got, wanted, tolerance) in [
             (realised.hottest_key, intended.hottest_key, if keys == "uniform" { 0.3 } else { 0.15 }),
             (realised.hottest_1_percent, intended.hottest_1_percent, 0.2),
@@ -45,7 +45,7 @@ fn what_came_out_is_what_was_intended() {
     }
 }
 
-/// Tests the figures of a million keys at θ = 0.99: 6.5 %, 66.4 % and 83.0 %.
+/// Tests the shares of the hottest keys among a million keys at θ = 0.99: 6.5 %, 66.4 % and 83.0 %.
 #[test]
 fn a_true_zipf_law_has_the_skew_of_the_sums() {
     let plan = mixed(1_000_000, "operations = 4_000_000\nmix = \"get\"\nkeys = \"zipfian\"");
@@ -59,7 +59,7 @@ fn a_true_zipf_law_has_the_skew_of_the_sums() {
     }
 }
 
-/// Tests that equal streams have equal hashes, and that any change alters the hash.
+/// Tests that equal streams have equal hashes, and that any change of a stream changes its hash.
 #[test]
 fn the_hash_names_the_stream() {
     let hash = |lines: &str, performed: Option<&[u64]>| {

@@ -1,4 +1,4 @@
-//! Tests that streams are repeatable and independent of each other, and that every key is written by one thread.
+//! Tests that streams are repeatable and independent of each other, and that only one thread writes each key.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +33,7 @@ fn keys(operations: &[Operation]) -> Vec<u64> {
     operations.iter().map(|operation| operation.key.index()).collect()
 }
 
-/// Tests that a change of one concern does not change the random numbers of any other.
+/// Tests that a change to one random decision does not change the random numbers of other decisions.
 #[test]
 fn concerns_do_not_disturb_each_other() {
     let base = "operations = 2000\nkeys = \"zipfian\"\n";
@@ -67,7 +67,7 @@ fn concerns_do_not_disturb_each_other() {
     assert_eq!(keys(&first), keys(&run(1000, longer)), "sizes change no key");
 }
 
-/// Tests that another phase before a phase, or another phase's length, does not change a phase of an unchanged name.
+/// Tests that a phase keeps its operations if another phase is added before it, or if another phase becomes longer.
 #[test]
 fn phases_hang_on_their_names() {
     let run = "[[phase]]\nname = \"run\"\noperations = 500\nmix = { get = 1, put = 1 }\n";
@@ -120,7 +120,7 @@ fn a_load_writes_every_key_once_in_its_order() {
     }
 }
 
-/// Tests that with several threads each key is written by one of them, versions rise, and reads access any key.
+/// Tests several threads. Only one thread writes each key, versions increase, and reads access any key.
 #[test]
 fn threads_write_only_their_own_keys() {
     let lines = "operations = 8000\nthreads = 4\nbatch = 5\nkeys = \"zipfian\"\n\
@@ -151,7 +151,7 @@ fn threads_write_only_their_own_keys() {
     assert!(total >= 8000);
 }
 
-/// Tests that new keys continue the numbering without gaps and are never drawn before they exist.
+/// Tests that new keys continue the numbering without gaps, and that no key is drawn before it exists.
 #[test]
 fn inserts_add_keys_behind_the_last() {
     for distribution in
@@ -176,7 +176,7 @@ fn inserts_add_keys_behind_the_last() {
     }
 }
 
-/// Tests that a phase may start without keys if it only adds keys, and continues without a known end.
+/// Tests a phase that only adds keys. The phase may start without keys, and needs no known end.
 #[test]
 fn a_phase_of_inserts_needs_no_load() {
     let plan = plan("[[phase]]\nname = \"run\"\nseconds = 1\nmix = \"insert\"");
@@ -186,7 +186,7 @@ fn a_phase_of_inserts_needs_no_load() {
     assert_eq!(stream.extent(), Extent { keys: 1000, versions: 1000 });
 }
 
-/// Tests that the stream ends before the first key that the key format cannot encode.
+/// Tests that a stream ends before the first key that the key format cannot encode.
 #[test]
 fn a_stream_ends_when_keys_run_out() {
     let plan = plan(

@@ -1,4 +1,4 @@
-//! Tests that a stream printed as text and replayed has the effect of the stream on a store.
+//! Tests that a stream and the replay of its printed text have equal effects on a store.
 
 use std::io::BufReader;
 
@@ -54,8 +54,8 @@ fn printed_operations_replay() {
     }
 }
 
-/// Tests that a printed scan reads as many entries as the scan itself, although keys are in random order and some are
-/// inserted later.
+/// Tests that a printed scan reads as many entries as the original scan. The keys are in random order, and some keys
+/// are inserted later.
 #[test]
 fn printed_scans_have_their_number_of_entries() {
     for format in ["u64", "user", "decimal(bytes=8B)", "u64(scattered=true)"] {
@@ -91,7 +91,7 @@ fn printed_scans_have_their_number_of_entries() {
     }
 }
 
-/// Tests the first lines of a phase, as `lsmbench workload --limit` shows them.
+/// Tests the first lines of a phase, as `lsmbench workload --limit` prints them.
 #[test]
 fn the_first_operations_are_those_of_all_threads_in_turn() {
     let plan = plan(

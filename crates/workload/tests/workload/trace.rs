@@ -1,4 +1,4 @@
-//! Tests of raw traces: small generated ones, and the published one if it is available.
+//! Tests of raw traces: small generated traces, and a published trace if its file is available.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use super::workload::{
     TraceFile, check,
 };
 
-/// Returns the folder of real data next to the repository, if it exists.
+/// Returns the folder with downloaded data next to the repository, if the folder exists.
 fn shared_data() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     folder.join("orm-busy.trace.xz").is_file().then_some(folder)
 }
 
-/// Tests that keys keep their recorded bytes, and accesses their order.
+/// Tests that a replay keeps the recorded bytes of keys and the recorded order of accesses.
 #[test]
 fn a_trace_is_replayed_in_recorded_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn a_trace_is_replayed_in_recorded_order() {
     assert_eq!(dealt.len(), 8);
 }
 
-/// Tests that a trace shorter than the requested operations is rejected before anything runs.
+/// Tests that a trace with fewer accesses than requested operations is rejected before anything runs.
 #[test]
 fn a_trace_is_not_repeated() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,7 +66,7 @@ fn a_trace_is_not_repeated() {
     assert!(error.to_string().contains("the trace has 3 accesses"), "{error}");
 }
 
-/// Tests the published trace of an object-relational mapper: 5 million accesses to 76 349 keys.
+/// Tests the published trace of an object-relational mapper, which has 5 million accesses to 76 349 keys.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn the_real_trace_decodes() {
@@ -140,7 +140,7 @@ fn wrong_files_are_described() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let torn = raw(at, "torn", &[1, 2, 3, 4, 5], 4, Endian::Big).read(at).unwrap_err().to_string();
-    assert!(torn.contains("byte 4: the bytes of the file are no whole number of 4-byte keys"), "{torn}");
+    assert!(torn.contains("byte 4: the length of the file is not a multiple of 4"), "{torn}");
     let empty = raw(at, "empty", &[], 4, Endian::Big).read(at).unwrap_err();
     assert!(empty.to_string().contains("no accesses"), "{empty}");
     let broken = raw(at, "broken.xz", b"\xfd7zXZ\0garbage", 4, Endian::Big).read(at).unwrap_err();

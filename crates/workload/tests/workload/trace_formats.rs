@@ -1,4 +1,4 @@
-//! Tests of the readers of traces, on bytes that follow the published layouts, and on what is not a trace.
+//! Tests of the trace readers, with bytes in the published formats and with files that are not traces.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::workload::{TRACES, TraceFile, TraceOperation, TraceRecord};
 use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, ReadModifyWrite, Scan};
 
-/// Reads a file of these bytes: its kind and its records, or the error.
+/// Reads a file with these bytes. Returns the kind of the file and its records, or the error.
 fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), bytes).unwrap();
@@ -18,7 +18,7 @@ fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), 
     Ok((kind, records.map_err(|error| error.to_string())?))
 }
 
-/// Reads a file whose kind is recognised.
+/// Reads a file with these bytes. The reader must recognise the file as a trace of this kind.
 fn recognized(bytes: &[u8], kind: &str) -> Vec<TraceRecord> {
     let (found, records) = read(bytes, None).unwrap_or_else(|error| panic!("{kind}: {error}"));
     assert_eq!(found, kind);
@@ -29,7 +29,7 @@ fn record(operation: TraceOperation, key: &[u8]) -> TraceRecord {
     TraceRecord::new(operation, key)
 }
 
-/// A record of a RocksDB trace.
+/// Returns the bytes of one record of a RocksDB trace.
 fn rocksdb(time_us: u64, kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
     [&time_us.to_le_bytes()[..], &[kind], &length, payload].concat()
@@ -105,7 +105,7 @@ fn rocksdb_query_traces() {
         record(Get, b"k2").at(9000),
     ];
     assert_eq!(records, expected);
-    // A recorder that was stopped leaves no footer.
+    // If the recording was interrupted, the trace has no footer.
     assert_eq!(recognized(&trace[..trace.len() - 13], "rocksdb"), expected);
     assert_eq!(read(&trace, Some("rocksdb(entries=50)")).unwrap().1[7].count, Some(50));
 
@@ -117,12 +117,12 @@ fn rocksdb_query_traces() {
     for (bytes, message) in [
         (trace[..cut].to_vec(), "the file ends after"),
         ([header("0.2"), rocksdb(6, 4, &get[..14])].concat(), "byte 104: the record ends inside of the key"),
-        ([header("0.2"), rocksdb(6, 9, b"12345678")].concat(), "type 9, which is no query"),
-        ([header("0.2"), rocksdb(6, 4, &[0; 8])].concat(), "type 4 without its fields"),
+        ([header("0.2"), rocksdb(6, 9, b"12345678")].concat(), "type 9, which is not a query"),
+        ([header("0.2"), rocksdb(6, 4, &[0; 8])].concat(), "type 4 lacks its fields"),
         (header("7.0"), "trace version 7.0 is newer than 0.2"),
         (
             [header("0.2"), vec![0, 0, 0, 0, 0, 0, 0, 0, 4, 255, 255, 255, 255]].concat(),
-            "no record is that long",
+            "which is too long for a record",
         ),
     ] {
         let error = read(&bytes, Some("rocksdb")).unwrap_err();
@@ -149,14 +149,14 @@ fn human_readable_rocksdb_traces() {
     for (text, message) in [
         ("6b31 0 0 0 10\n0 0 0 10\n", ":2: the line has no key"),
         ("6b3 0 0 0 10\n", ":1: the key is \"6b3\"; expected hexadecimal digits"),
-        ("6b31 99 0 0 10\n", "no operation has the type \"99\""),
+        ("6b31 99 0 0 10\n", "unknown operation type \"99\""),
     ] {
         let error = read(text.as_bytes(), Some("rocksdb-text")).unwrap_err();
         assert!(error.contains(message), "{error}");
     }
 }
 
-/// A record of an oracleGeneral trace.
+/// Returns the bytes of one record of an oracleGeneral trace.
 fn request(time: u32, object: u64, size: u32, next: i64) -> Vec<u8> {
     [&time.to_le_bytes()[..], &object.to_le_bytes(), &size.to_le_bytes(), &next.to_le_bytes()].concat()
 }
@@ -203,7 +203,7 @@ fn a_small_file_does_not_fill_the_memory() {
 #[test]
 fn twitter_and_cachelib() {
     let twitter = "0,ns:a,6,3,100,1,get,0\n0,ns:b,6,0,1,gets,0\n1,ns:b,8,40,1,set,60\n2,ns:b,4,0,2,delete,0\n3,c,1,8,2,incr,0\n";
-    // The first key has a comma.
+    // The first key contains a comma.
     let records = recognized(twitter.as_bytes(), "twitter");
     assert_eq!(
         records,
@@ -216,7 +216,7 @@ fn twitter_and_cachelib() {
         ]
     );
     let error = read(b"0,a,1,1,1,get,0\n0,a,1,1,1,fly,0\n", Some("twitter")).unwrap_err();
-    assert!(error.contains(":2: no operation is called \"fly\""), "{error}");
+    assert!(error.contains(":2: unknown operation \"fly\""), "{error}");
 
     let cachelib = "op_time,key,key_size,op,op_count,size,cache_hits\n7,1,4,GET,2,0,1\n8,22,2,SET_LEASE,1,90,0\n9,22,2,DELETE,1,0,0\n";
     let records = recognized(cachelib.as_bytes(), "cachelib");
@@ -240,7 +240,7 @@ fn twitter_and_cachelib() {
     }
 }
 
-/// Reads text as CSV with these columns.
+/// Reads a text as a CSV trace with this map of columns.
 fn csv(text: &str, columns: &str) -> Result<Vec<TraceRecord>, String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), text).unwrap();
@@ -265,7 +265,7 @@ fn csv_with_a_map_of_its_columns() {
             record(Merge, b"m").sized(8),
         ]
     );
-    // MSR Cambridge: 100 ns since 1601, host, disk, type, offset, size, response time.
+    // MSR Cambridge: time in units of 100 ns since 1601, host, disk, type, offset, size, response time.
     let msr = "128166372003061629,hm,1,Read,8192,4097,100\n128166372016382155,hm,1,Write,0,512,200\n";
     let columns = "header = false, time_unit = \"filetime\", operation = 4, namespace = [2, 3], key = 5, size = 6, \
                    end = 0, count = 0, block = \"4KiB\"";
@@ -280,7 +280,8 @@ fn csv_with_a_map_of_its_columns() {
             record(Put, &block(0)).at(time + 1_332_052_600).sized(4096),
         ]
     );
-    // Tencent: seconds, offset and size in sectors, 0 reads and 1 writes, volume. UMass has fractions of seconds.
+    // Tencent: time in seconds, offset and size in sectors, 0 for reads and 1 for writes, volume. UMass has seconds
+    // with fractions.
     let columns = "header = false, time = 1, time_unit = \"s\", key = 2, size = 3, operation = 4, namespace = [5], \
                    end = 0, count = 0, unit = \"512B\", size_unit = \"512B\", block = \"4KiB\", read = [\"0\"], write = [\"1\"]";
     let records = csv("1.5,16,8,1,283\n", columns).unwrap();
@@ -288,11 +289,7 @@ fn csv_with_a_map_of_its_columns() {
     assert_eq!(records, [record(Put, &key).at(1_500_000_000).sized(4096)]);
     for (text, columns, message) in [
         ("a\n", "header = false", "the row has 1 columns, but operation = 2"),
-        (
-            "1,R,9,,,4\n",
-            "header = false, read = []",
-            "no operation is called \"R\"; set read, write and delete",
-        ),
+        ("1,R,9,,,4\n", "header = false, read = []", "unknown operation \"R\"; set read, write and delete"),
         ("x,get,9,,,4\n", "header = false", "the time is \"x\"; expected a number"),
         ("1,get,9,,,99999999999\n", "header = false, block = \"1B\"", "has more than 65536 blocks"),
         ("1,scan,9,,,\n", "header = false", "a scan has neither an end key nor a number of entries"),
@@ -332,7 +329,7 @@ fn text_of_ycsb_tectonic_and_our_own() {
         ]
     );
     let error = read(b"P a\nX b\n", Some("tectonic")).unwrap_err();
-    assert!(error.contains(":2: no operation is called \"X\". Valid: I, U, M, P, D, S, SC, R"), "{error}");
+    assert!(error.contains(":2: unknown operation \"X\". Valid: I, U, M, P, D, S, SC, R"), "{error}");
     let own = "# ours\np a \"\\x00\"\ng a\nr a b\nm a 7\nd a\n";
     assert_eq!(
         recognized(own.as_bytes(), "text"),
@@ -366,7 +363,7 @@ fn redis_monitor_and_append_only_files() {
     let error = read(b"1.5 [0 x] \"set\" \"k\n", Some("redis-monitor")).unwrap_err();
     assert!(error.contains(":1: an argument has no closing quote"), "{error}");
     let error = read(b"1.5 [0 x] \"set\" \"k\"\n", Some("redis-monitor")).unwrap_err();
-    assert!(error.contains(":1: SET has 1 arguments, too few"), "{error}");
+    assert!(error.contains(":1: SET has 1 arguments; the number is too small"), "{error}");
 
     let aof = b"#TS:100\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\na\r\n\r\n*2\r\n$3\r\nDEL\r\n$1\r\nk\r\n*1\r\n$4\r\nPING\r\n";
     let time = 100_000_000_000;
@@ -381,7 +378,7 @@ fn redis_monitor_and_append_only_files() {
         (&aof[..60], "byte 59: the file ends after"),
         (&b"*2\r\n$99999999999\r\n"[..], "byte 4: an argument of 99999999999 bytes"),
         (b"*9999999\r\n", "byte 0: a command of 9999999 words"),
-        (b"*1\r\n$4\r\nPINGPONG", "byte 4: no line ends after the 4 bytes"),
+        (b"*1\r\n$4\r\nPINGPONG", "byte 4: the line end after the 4 bytes"),
         (b"REDIS0011\xfa\tredis-ver", "the file begins in RDB format; set aof-use-rdb-preamble no"),
         (b"*1\r\n", "byte 4: the file ends inside of a command"),
     ] {
@@ -408,10 +405,7 @@ fn block_numbers_of_arc_and_lirs() {
 fn a_file_of_no_format_is_named() {
     for bytes in [&b"hello world\n"[..], b"", &[0xff; 100], b"PK\x03\x04"] {
         let error = read(bytes, None).unwrap_err();
-        assert!(
-            error.contains("no format of traces is recognised; set kind. Valid: raw, rocksdb"),
-            "{error}"
-        );
+        assert!(error.contains("unknown trace format; set kind. Valid: raw, rocksdb"), "{error}");
     }
     let unknown = TraceFile::new(Path::new("t").to_owned(), Some("rocksdp")).unwrap_err();
     assert!(unknown.message.contains("rocksdb"), "{unknown}");

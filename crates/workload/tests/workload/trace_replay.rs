@@ -1,11 +1,11 @@
-//! Tests of replays of recorded operations: values, misses, limits, and what is assumed.
+//! Tests of replays of recorded operations: values, misses, limits and assumptions.
 
 use std::fs;
 
 use super::plan_in;
 use super::workload::{AnswerDigests, Kind, Model, Performer, WorkloadPlan, model_check};
 
-/// Plans one phase that replays `text` with these settings, in a new folder.
+/// Plans one phase that replays `text` with these settings. The files are in a new folder.
 fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, WorkloadPlan) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), text).unwrap();
@@ -16,7 +16,7 @@ fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, WorkloadP
 
 const TWITTER: &str = "1,a,1,30,1,get,0\n2,b,1,50,1,set,0\n2,a,1,30,1,get,0\n4,b,1,50,1,get,0\n5,b,1,0,1,delete,0\n6,b,1,0,1,get,0\n";
 
-/// Executes a replay; returns the kinds, the sizes of the written values, and the model.
+/// Executes a replay. Returns the kinds of the operations, the sizes of the written values, and the model.
 fn run(plan: &WorkloadPlan) -> (Vec<Kind>, Vec<usize>, Model, AnswerDigests) {
     let (model, mut record) = (Model::default(), AnswerDigests::new(1));
     let mut performer = Performer::new(&model);
@@ -49,12 +49,15 @@ fn a_cache_is_filled_where_a_get_misses() {
     let verdict = model_check::check(replay.open().unwrap(), &record, &again, u64::MAX).unwrap();
     assert_eq!((verdict.checked, verdict.wrong, verdict.has_stopped), (4, 0, false));
     assert_eq!(model_check::compare(&model, &again).unwrap(), None);
-    // A store beyond the limit ends the check.
+    // The check stops because the model exceeds the size limit.
     let verdict = model_check::check(replay.open().unwrap(), &record, &Model::default(), 40).unwrap();
     assert!(verdict.has_stopped && verdict.checked < 4);
     let assumed = replay.check().unwrap().join("\n");
     assert!(assumed.contains("t is recognised as a trace of kind \"twitter\""), "{assumed}");
-    assert!(assumed.contains("the values of 1 writes are synthetic, of the recorded sizes"), "{assumed}");
+    assert!(
+        assumed.contains("the values of 1 writes are synthetic; their sizes are the recorded sizes"),
+        "{assumed}"
+    );
     assert!(assumed.contains("a get that finds nothing is followed by a put"), "{assumed}");
 }
 
@@ -77,8 +80,8 @@ fn scans_range_deletes_and_merges_do_what_they_say() {
     assert_eq!(kinds[4..], [Kind::Range, Kind::Range, Kind::Merge, Kind::DeleteRange, Kind::Range]);
     assert_eq!((model.len(), record.operations()), (2, 9));
     let assumed = plan.phases()[0].replay().unwrap().check().unwrap().join("\n");
-    assert!(assumed.contains("1 range deletes are a scan and a delete per key"), "{assumed}");
-    assert!(assumed.contains("1 merges are a get and a put of the operand"), "{assumed}");
+    assert!(assumed.contains("executes 1 range deletes as a scan and a delete per key"), "{assumed}");
+    assert!(assumed.contains("executes 1 merges as a get and a put of the operand"), "{assumed}");
 }
 
 #[test]
@@ -90,15 +93,19 @@ fn what_a_replay_cannot_do_names_its_key() {
         (
             "replay = { file = \"t\" }\nthreads = 2",
             "threads",
-            "a replay keeps its order, so it runs on 1 thread",
+            "a replay keeps the recorded order, so the phase runs on 1 thread",
         ),
         ("replay = { file = \"t\", speed = 1.0 }\nrate = 100", "rate", "remove rate or replay.speed"),
-        ("replay = { file = \"t\" }\nrange = 4", "range", "the operations of a trace say it all"),
+        (
+            "replay = { file = \"t\" }\nrange = 4",
+            "range",
+            "the operations of the trace determine this setting",
+        ),
         ("replay = { file = \"t\", miss = \"fill\" }\nmix = \"get\"", "replay.miss", "remove mix"),
         (
             "replay = { kind = \"twitter\", file = \"t\" }\nmix = \"get\"",
             "replay.kind",
-            "do not go with a mix",
+            "a mix cannot use them",
         ),
         ("replay = { kind = \"lirz\", file = \"t\" }", "replay.kind", "did you mean \"lirs\""),
     ] {
@@ -109,7 +116,7 @@ fn what_a_replay_cannot_do_names_its_key() {
     }
 }
 
-/// Tests that a phase reads back from its TOML.
+/// Tests that the TOML of a replay phase parses to an equal phase.
 #[test]
 fn replays_read_back() {
     for phase in [

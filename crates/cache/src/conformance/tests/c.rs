@@ -1,4 +1,5 @@
-//! Tests of the cache in `examples/cache-c` against the invariants, and of libraries that are not valid caches.
+//! Tests of the C cache in `examples/cache-c` against the invariants, and tests of libraries that are not valid
+//! caches.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use types::Bytes;
 use super::{build, invariants as laws, zipf};
 use crate::{BlockId, CATALOG, Cache};
 
-/// Compiles a library from this source, or from the file that the source includes; `None` without a C compiler.
+/// Compiles a library from C source text, which may include a file. Returns `None` if the machine has no C compiler.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "cache-c", source)
 }
@@ -35,7 +36,7 @@ fn the_cache_in_c_keeps_its_laws() {
     }
 }
 
-/// The variant `sieve` follows the same paper, so both must have equal hits.
+/// Tests that the C cache has the same hits as the variant `sieve`, because both follow the same paper.
 #[test]
 fn the_cache_in_c_hits_what_the_built_in_one_hits() {
     let folder = tempfile::tempdir().unwrap();

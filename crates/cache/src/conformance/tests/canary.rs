@@ -1,4 +1,4 @@
-//! A FIFO cache that is correct, or has exactly one planted fault.
+//! A FIFO cache that is correct, or has exactly one seeded fault.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use crate::{BlockId, Cache};
 /// The initial capacity of the canary cache.
 pub(crate) const CAPACITY_BYTES: u64 = 200 << 10;
 
-/// The planted fault.
+/// The seeded fault of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     ReturnsBlocksOfOtherTables,
@@ -30,7 +30,7 @@ pub(crate) struct Canary {
 }
 
 struct State {
-    /// The map of std, because its seed is random.
+    /// The map of the standard library, because its hash seed is random.
     blocks: HashMap<BlockId, Bytes>,
     turn: VecDeque<BlockId>,
     weight: u64,

@@ -1,10 +1,10 @@
-//! An LRU list that shares no code with the crate. This list is the reference for caches that promise exact LRU.
+//! An LRU list that shares no code with the crate. The list is the reference for caches that promise exact LRU.
 
 use super::super::calls::{self, Call};
 use super::super::invariants::CALLS;
 use crate::{BlockId, Cache};
 
-/// Checks after every call that a cache of `capacity` bytes has the same blocks as an independent LRU list.
+/// Checks after every call that a cache of `capacity` bytes contains the same blocks as an independent LRU list.
 pub(crate) fn check(cache: &dyn Cache, capacity: u64) -> Result<(), String> {
     let mut model = LruModel { blocks: Vec::new(), capacity };
     for (number, call) in calls::sequence(7, CALLS, capacity).into_iter().enumerate() {
@@ -39,7 +39,7 @@ pub(crate) fn check(cache: &dyn Cache, capacity: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// An LRU model as a list, with the most recently used block last.
+/// An LRU cache as a plain list. The most recently used block is last.
 struct LruModel {
     blocks: Vec<(BlockId, u64)>,
     capacity: u64,

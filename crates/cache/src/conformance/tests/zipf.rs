@@ -1,4 +1,4 @@
-//! Hit rates under Zipf(0.99), and the hit rate of LRU that theory predicts.
+//! Hit rates of caches under Zipf(0.99), and the hit rate that theory predicts for LRU.
 
 use std::collections::HashSet;
 
@@ -15,18 +15,19 @@ const REQUESTS: usize = 200_000;
 const THETA: f64 = 0.99;
 const BLOCK_BYTES: u64 = 1024;
 
-/// The capacity: a tenth of all blocks.
+/// Capacity in bytes, enough for a tenth of all blocks.
 pub(crate) const CAPACITY_BYTES: u64 = BLOCKS as u64 / 10 * BLOCK_BYTES;
 
-/// The results of the second half of the requests, as fractions of these requests.
+/// The results of the second half of the requests, each as a fraction of these requests.
 pub(crate) struct Rates {
     pub(crate) hits: f64,
-    /// Requests for a block that was requested before: an upper bound on the hits of any cache.
+    /// The fraction of requests for a block that was requested before. The fraction is an upper bound on the hit
+    /// rate of any cache.
     pub(crate) repeats: f64,
 }
 
-/// Gets blocks and inserts the missed blocks. The fraction `one_touch` of the requests is for blocks that are requested
-/// only once.
+/// Gets blocks, and inserts the missed blocks. The fraction `one_touch` of the requests is for blocks that are
+/// requested only once.
 pub(crate) fn run(cache: &dyn Cache, one_touch: f64) -> Rates {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(3);
     let zipf = Zipf::new(BLOCKS as f64, THETA).unwrap();
@@ -51,8 +52,8 @@ pub(crate) fn run(cache: &dyn Cache, one_touch: f64) -> Rates {
     Rates { hits: share(hits), repeats: share(repeats) }
 }
 
-/// The hit rate of LRU by the approximation of Che, Tung and Wang (IEEE JSAC 2002). A block is cached if it was
-/// requested within the time in which the cache fills up.
+/// Returns the hit rate of LRU by the approximation of Che, Tung and Wang (IEEE JSAC 2002). A block is cached if its
+/// last request is not older than the time in which the cache fills up.
 pub(crate) fn lru_hit_rate() -> f64 {
     let weights: Vec<f64> = (1..=BLOCKS).map(|rank| (rank as f64).powf(-THETA)).collect();
     let total: f64 = weights.iter().sum();

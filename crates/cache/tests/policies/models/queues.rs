@@ -1,4 +1,4 @@
-//! Models of FIFO, CLOCK, SIEVE and S3-FIFO: policies that move nothing on a hit.
+//! Models of FIFO, CLOCK, SIEVE and S3-FIFO, which move no entry on a hit.
 
 use super::{Model, shorten, take};
 
@@ -18,7 +18,7 @@ impl Model for Fifo {
     }
 }
 
-/// CLOCK as a ring of frames that fills up once, and a hand that goes around it.
+/// CLOCK as a ring of frames. The ring fills up once, and a hand goes around it.
 pub(crate) struct Clock {
     frames: Vec<(u64, u8)>,
     hand: usize,
@@ -52,7 +52,7 @@ impl Model for Clock {
     }
 }
 
-/// SIEVE by algorithm 1 of the paper: the head of the queue is the end of the list, its tail the beginning.
+/// SIEVE by algorithm 1 of the paper. The head of the paper's queue is the end of this list.
 pub(crate) struct Sieve {
     queue: Vec<(u64, bool)>,
     hand: Option<usize>,
@@ -77,7 +77,7 @@ impl Model for Sieve {
                 self.queue[at].1 = false;
                 at = if at + 1 == self.queue.len() { 0 } else { at + 1 };
             }
-            // The hand advances to the previous entry of the queue, which takes this place in the list.
+            // The hand advances to the next newer entry, which has this index after the removal.
             self.hand = (at + 1 < self.queue.len()).then_some(at);
             self.queue.remove(at);
         }

@@ -1,4 +1,4 @@
-//! Models of LRU, LFU, 2Q, ARC and LIRS: policies that reorder on a hit.
+//! Models of LRU, LFU, 2Q, ARC and LIRS, which reorder entries on a hit.
 
 use super::{Model, shorten, take};
 
@@ -31,7 +31,7 @@ impl Model for Lru {
     }
 }
 
-/// LFU: entries with their uses, the least recent use first.
+/// LFU: entries with their numbers of uses. The entry with the oldest last use is first.
 pub(crate) struct Lfu {
     entries: Vec<(u64, u64)>,
     capacity: usize,
@@ -51,7 +51,7 @@ impl Model for Lfu {
             return true;
         }
         if self.entries.len() == self.capacity {
-            // The first of the minima: its last use is the longest ago.
+            // If several entries have the fewest uses, the first of them has the oldest last use.
             let least = self.entries.iter().enumerate().min_by_key(|(_, (_, uses))| *uses).unwrap().0;
             self.entries.remove(least);
         }
@@ -60,7 +60,7 @@ impl Model for Lfu {
     }
 }
 
-/// 2Q in the full version of the paper: `Kin` is a quarter of the entries, `Kout` half of them.
+/// 2Q in the full version of the paper. `Kin` is a quarter of the entries, and `Kout` is half of the entries.
 pub(crate) struct TwoQ {
     a1in: Vec<u64>,
     a1out: Vec<u64>,
@@ -106,7 +106,7 @@ impl Model for TwoQ {
     }
 }
 
-/// ARC by figure 4 of the paper, with its names.
+/// ARC by figure 4 of the paper, with the paper's names.
 pub(crate) struct Arc {
     t1: Vec<u64>,
     t2: Vec<u64>,
@@ -175,12 +175,12 @@ impl Model for Arc {
     }
 }
 
-/// LIRS by section 3 of the paper: the stack S with its bottom first, the queue Q with its front first.
+/// LIRS by section 3 of the paper. The stack S has its bottom first, and the queue Q has its front first.
 pub(crate) struct Lirs {
     s: Vec<u64>,
     q: Vec<u64>,
     lir: Vec<u64>,
-    /// Non-resident HIR entries in order of eviction; at most twice the capacity.
+    /// Non-resident HIR entries in the order of eviction. The number of these entries is at most twice the capacity.
     gone: Vec<u64>,
     capacity: usize,
     max_lir: usize,
@@ -208,7 +208,7 @@ impl Lirs {
         self.prune();
     }
 
-    /// Makes the entry LIR, on top of the stack.
+    /// Makes the entry LIR, and moves it to the top of the stack.
     fn promote(&mut self, name: u64) {
         self.lir.push(name);
         self.s.push(name);

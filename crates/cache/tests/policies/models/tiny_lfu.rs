@@ -1,10 +1,11 @@
-//! A model of W-TinyLFU: an LRU window, a segmented LRU, and a frequency sketch of plain bytes.
+//! A model of W-TinyLFU: an LRU window, a segmented LRU, and a frequency sketch whose counters are bytes.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Model, take};
 
-/// A sketch of four rows of counters that stop at 15 and are halved after ten increments per counter of a row.
+/// A sketch of four rows of counters. A counter stops at 15. All counters are halved after ten increments per
+/// counter of a row.
 struct Sketch {
     rows: [Vec<u8>; 4],
     increments: usize,
@@ -15,7 +16,8 @@ impl Sketch {
         Self { rows: std::array::from_fn(|_| vec![0; counters]), increments: 0 }
     }
 
-    /// The counter of a name in each row: the highest bits of its hash times the row's odd number.
+    /// Returns the counter of a name in each row. The index is the highest bits of the name's hash times the row's
+    /// odd number.
     fn counters(&mut self, name: u64) -> [&mut u8; 4] {
         const ODD: [u64; 4] =
             [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
@@ -43,7 +45,7 @@ impl Sketch {
     }
 }
 
-/// W-TinyLFU: the window is 1 % of the entries, the protected segment 80 % of the rest.
+/// W-TinyLFU. The window has 1 % of the entries, and the protected segment has 80 % of the rest.
 pub(crate) struct WTinyLfu {
     window: Vec<u64>,
     probation: Vec<u64>,
@@ -62,8 +64,8 @@ impl WTinyLfu {
         self.probation.len() + self.protected.len()
     }
 
-    /// Whether the window is too large with this number of entries. The capacity of the window is in hundredths of
-    /// entries, and is at least one entry.
+    /// Returns whether the window is too large if it has this number of entries. The capacity of the window is in
+    /// hundredths of entries, and is at least one entry.
     fn overflows(&self, entries: usize) -> bool {
         entries * 100 > self.capacity
     }
@@ -72,7 +74,8 @@ impl WTinyLfu {
         self.main_len() < self.max_main()
     }
 
-    /// The capacity of the main part. The window's share is rounded down to a byte, and the rest is the main part's.
+    /// Returns the capacity of the main part in entries. The window's share is rounded down to a byte, and the main
+    /// part gets the rest.
     fn max_main(&self) -> usize {
         let window_bytes = self.capacity * 1024 / 100;
         (self.capacity * 1024 - window_bytes) / 1024

@@ -1,4 +1,4 @@
-//! Fences with seeded faults. Each fence breaks one invariant, and the check must detect this.
+//! Fences with seeded faults. Each fence breaks one invariant, and the check must detect the fault.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -8,35 +8,35 @@ use types::{HashedKey, head};
 
 use crate::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 
-/// The planted fault of a canary.
+/// The seeded fault of a canary, which is an implementation that the check must reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A key that equals a separator goes to the block before the separator.
     OffByOne,
-    /// Only the first eight bytes of keys are compared.
+    /// Only the first eight bytes of keys and separators are compared.
     TrustsHeads,
-    /// A key above all separators goes to block 0.
+    /// A key above all separators goes to block 0 instead of the last block.
     WrapsRound,
-    /// The last key of a batch gets the block of the first.
+    /// The last key of a batch gets the block of the batch's first key.
     MixesBatches,
-    /// A hash leads to the block of the last key with this hash.
+    /// A search returns the block of the last key whose hash equals the hash of the searched key.
     TrustsHashes,
-    /// The result of a build depends on the number of earlier builds.
+    /// The stored bytes depend on the number of earlier builds.
     CountsItsBuilds,
-    /// Fault: a search reads all blocks one after the other.
+    /// A search reads all blocks one after the other.
     ReadsAllBlocks,
-    /// The memory is not reported.
+    /// The fence reports no memory.
     HidesMemory,
-    /// Truncated bytes are accepted as complete.
+    /// Truncated bytes are accepted as if they were complete.
     AcceptsCutBytes,
     /// Truncated bytes are indexed without a check of their length.
     PanicsOnCutBytes,
-    /// A corrupt fence returns a block outside of the table.
+    /// A corrupt fence returns a block number that the SSTable does not have.
     LeavesTheTable,
 }
 
 impl Fault {
-    /// Every fault, with the invariant whose check must detect the fault.
+    /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
         (Self::OffByOne, "seek and find return the right block"),
         (Self::TrustsHeads, "seek and find return the right block"),
@@ -52,7 +52,7 @@ impl Fault {
     ];
 }
 
-/// A correct policy with a planted fault.
+/// A correct policy with a seeded fault.
 pub(crate) struct Canary {
     fault: Fault,
     sound: Box<dyn FencePolicy>,
@@ -98,7 +98,7 @@ impl FencePolicy for Canary {
 
 struct CanaryFence {
     fault: Fault,
-    /// The correct fence; `None` if the stored bytes are corrupt.
+    /// The correct fence. `None` if the stored bytes are corrupt.
     whole: Option<Box<dyn Fence>>,
     last_block_of_hash: Arc<Mutex<HashMap<u64, u32>>>,
 }

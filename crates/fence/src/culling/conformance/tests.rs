@@ -5,18 +5,18 @@ use std::ops::{Bound, Range};
 use super::{INVARIANTS, Subject};
 use crate::culling::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
-/// The planted fault of a canary.
+/// The seeded fault of a canary, which is an implementation that the check must reject.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// The last file of a range is left out.
+    /// The last file that overlaps a key range is left out.
     StopsEarly,
-    /// Excluded bounds of a key range count as included.
+    /// Excluded bounds of a key range are treated as included bounds.
     IgnoresExclusion,
-    /// A key between two files is searched in the later file.
+    /// A key between two files is searched in the file after the key.
     FillsGaps,
 }
 
-/// A correct culling with a planted fault.
+/// A correct culling with a seeded fault.
 struct Canary {
     fault: Fault,
     sound: Box<dyn Culling>,

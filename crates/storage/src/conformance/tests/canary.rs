@@ -1,4 +1,4 @@
-//! Storage with seeded faults. Each fault breaks one invariant, and the check must detect this.
+//! Storage with seeded faults. Each fault breaks one invariant, and the check must detect the fault.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,26 +10,26 @@ use types::Bytes;
 
 use crate::{Memory, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Injected fault.
+/// The seeded fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Long appends lose their last byte.
     DropsTheTailOfAppends,
-    /// Appends reach the file only when it is synced or dropped.
+    /// Appended bytes reach the file only when the file is synced or dropped.
     WritesLate,
-    /// Reads beyond the end return zeros.
+    /// Reads beyond the end of the file return zeros.
     ReadsZerosBeyondTheEnd,
     /// An empty file cannot be opened.
     RefusesEmptyFiles,
     /// Padding to whole blocks is not truncated.
     LeavesPadding,
-    /// Creating a file truncates the existing file of that name.
+    /// Creating a file truncates the existing file with the same name.
     TruncatesInPlace,
     /// A rename to an existing name fails.
     RenamesToFreeNamesOnly,
-    /// Readers reopen the file for each read.
+    /// A reader opens the file again for each read.
     ReopensToRead,
-    /// Fault: a hard link is a copy of the file.
+    /// A hard link is a copy of the file.
     LinksByCopy,
     /// Names are listed in reverse order.
     ListsBackwards,
@@ -39,16 +39,16 @@ pub(crate) enum Fault {
     LocksTwice,
     /// All readers of a file share one position.
     SharesACursor,
-    /// Parts read together are returned in file order instead of request order.
+    /// Parts that are read together are returned in the order of the file instead of the order of the request.
     SortsAnswers,
-    /// Parts after a failed part are not read.
+    /// If reading one part fails, the later parts are not read.
     GivesUpAtAnError,
-    /// The last byte of a file is not mapped.
+    /// The last byte of a file is not in the mapping.
     MapsTooLittle,
 }
 
 impl Fault {
-    /// Every fault with the invariant that must detect it.
+    /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
         (Self::WritesLate, "appends are visible at once, in tables after a sync"),
@@ -69,7 +69,7 @@ impl Fault {
     ];
 }
 
-/// Files in memory with an injected fault.
+/// Files in memory with a seeded fault.
 pub(crate) struct Canary {
     pub(crate) fault: Fault,
     sound: Arc<Memory>,
@@ -91,7 +91,7 @@ impl Storage for Canary {
         if self.fault == Fault::TruncatesInPlace
             && let Ok(old) = self.sound.open(path, purpose)
         {
-            // Other readers and links see the change, because the link is changed as well.
+            // The link is changed as well, so other readers and other links see the change.
             let link = path.with_file_name("link");
             if !old.is_empty() && self.sound.remove(&link).is_ok() {
                 self.sound.create(&link, purpose)?;

@@ -6,21 +6,33 @@ use catalog::Choice;
 use tree::{Design, MergeOperator};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 
-/// Paths of a design that set a term. A path to a kind covers all of its parameters.
-const TERMS: [&[&str]; 13] = [
-    &["memtable", "capacity"],
-    &["memtable", "filter"],
-    &["stall", "frozen_memtables"],
-    &["cache"],
-    &["bloom"],
-    &["block", "size"],
-    &["block", "restart_interval"],
-    &["compression"],
-    &["wal"],
-    &["threads", "max_subcompactions"],
-    &["storage"],
-    &["values"],
-    &["merge_operator"],
+/// A setting: the path of a design that sets it, the name in messages, and whether two sets of options differ in it.
+type Setting = (&'static [&'static str], &'static str, fn(&EngineOptions, &EngineOptions) -> bool);
+
+/// The settings. A path to a kind covers all of its parameters.
+const SETTINGS: [Setting; 14] = [
+    (&["memtable", "capacity"], "memtable.capacity", |a, b| a.memtable_bytes != b.memtable_bytes),
+    (&["memtable", "filter"], "memtable.filter", |a, b| a.memtable_filter_bytes != b.memtable_filter_bytes),
+    (&["stall", "frozen_memtables"], "stall.frozen_memtables", |a, b| {
+        a.frozen_memtables != b.frozen_memtables
+    }),
+    (&["cache"], "cache.capacity", |a, b| a.cache_bytes != b.cache_bytes),
+    (&["bloom"], "bloom.bits_per_key", |a, b| {
+        a.filter_bits_per_key.total_cmp(&b.filter_bits_per_key).is_ne()
+    }),
+    (&["bloom"], "bloom.kind", |a, b| a.filters != b.filters),
+    (&["block", "size"], "block.size", |a, b| a.block_bytes != b.block_bytes),
+    (&["block", "restart_interval"], "block.restart_interval", |a, b| {
+        a.restart_interval != b.restart_interval
+    }),
+    (&["compression"], "compression", |a, b| a.codec != b.codec),
+    (&["wal"], "wal", |a, b| a.log != b.log),
+    (&["merge_operator"], "merge_operator", |a, b| a.merge_operator != b.merge_operator),
+    (&["threads", "max_subcompactions"], "threads.max_subcompactions", |a, b| {
+        a.background_threads != b.background_threads
+    }),
+    (&["storage"], "storage", |a, b| a.reads != b.reads),
+    (&["values"], "values", |a, b| a.values != b.values),
 ];
 
 /// Settings of a design that other engines have options for.
@@ -201,33 +213,15 @@ impl EngineOptions {
         }
     }
 
-    /// Whether the value at a path of a design sets a term.
+    /// Whether the value at a path of a design is a setting of other engines.
     pub fn depend_on(path: &[&str]) -> bool {
-        TERMS.iter().any(|term| path.starts_with(term))
+        SETTINGS.iter().any(|(setting, ..)| path.starts_with(setting))
     }
 
-    /// Settings that differ between two sets, as paths of a design.
+    /// Names of the settings that differ between two sets of options.
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        [
-            ("memtable.capacity", self.memtable_bytes != other.memtable_bytes),
-            ("memtable.filter", self.memtable_filter_bytes != other.memtable_filter_bytes),
-            ("stall.frozen_memtables", self.frozen_memtables != other.frozen_memtables),
-            ("cache.capacity", self.cache_bytes != other.cache_bytes),
-            ("bloom.bits_per_key", self.filter_bits_per_key.total_cmp(&other.filter_bits_per_key).is_ne()),
-            ("bloom.kind", self.filters != other.filters),
-            ("block.size", self.block_bytes != other.block_bytes),
-            ("block.restart_interval", self.restart_interval != other.restart_interval),
-            ("compression", self.codec != other.codec),
-            ("wal", self.log != other.log),
-            ("merge_operator", self.merge_operator != other.merge_operator),
-            ("threads.max_subcompactions", self.background_threads != other.background_threads),
-            ("storage", self.reads != other.reads),
-            ("values", self.values != other.values),
-        ]
-        .into_iter()
-        .filter(|(_, differs)| *differs)
-        .map(|(path, _)| path.to_owned())
-        .collect()
+        let differing = SETTINGS.iter().filter(|(.., differ)| differ(self, other));
+        differing.map(|(_, name, _)| (*name).to_owned()).collect()
     }
 
     /// The size of the mutable and all immutable memtables together, in bytes, at which writers wait.
@@ -237,23 +231,9 @@ impl EngineOptions {
 }
 
 impl Default for EngineOptions {
+    /// Settings of the default design.
     fn default() -> Self {
-        Self {
-            memtable_bytes: 16 << 20,
-            memtable_filter_bytes: 0,
-            frozen_memtables: 2,
-            cache_bytes: 64 << 20,
-            filter_bits_per_key: 10.0,
-            filters: Filters::Bloom,
-            block_bytes: 4 << 10,
-            restart_interval: 8,
-            codec: Codec::None,
-            log: Log::Buffered,
-            background_threads: 2,
-            reads: Reads::Mapped,
-            values: ValuePlace::Inline,
-            merge_operator: None,
-        }
+        Self::of(&Design::default())
     }
 }
 
@@ -303,9 +283,16 @@ mod tests {
     }
 
     #[test]
-    fn a_design_sets_the_terms_that_engines_have_options_for() {
+    fn a_design_has_the_settings_that_engines_have_options_for() {
         let usual = of("");
-        assert_eq!(usual, EngineOptions::default());
+        assert_eq!(
+            (usual.memtable_bytes, usual.cache_bytes, usual.block_bytes),
+            (16 << 20, 64 << 20, 4 << 10)
+        );
+        assert_eq!(
+            (usual.codec.clone(), usual.log, usual.reads),
+            (Codec::None, Log::Buffered, Reads::Mapped)
+        );
         let other = of(
             "memtable.capacity = \"1MiB\"\nmemtable.filter = \"16KiB\"\ncache = \"none\"\nbloom = \"none\"\n\
              block.size = \"8KiB\"\ncompression = \"zstd(level=7)\"\n\
@@ -338,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_sets_a_term_if_some_engine_has_an_option_for_it() {
+    fn a_path_is_a_setting_if_some_engine_has_an_option_for_it() {
         let depend_on = |path: &[&str]| EngineOptions::depend_on(path);
         assert!(depend_on(&["bloom", "bits_per_key"]) && depend_on(&["wal"]) && !depend_on(&["memtable"]));
     }

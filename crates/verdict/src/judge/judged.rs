@@ -156,23 +156,14 @@ impl<'a> Judged<'a> {
         let rows = Rows::of((&all, &twice), &phase, &operation);
         let position = runs.schema().find(metric)?;
         let value = move |row: &Row| row.cells()[position].number();
-        let wrong = &all.wrong_cells() | &twice.wrong_cells();
-        let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
-        let entry = |cell: &&'a CellFacts| Entry::of(cell, &rows, &prices, (&column, value));
-        let mut entries: Vec<Entry<'a>> = right.filter_map(entry).collect();
+        let wrong: BTreeSet<u64> = &all.wrong_cells() | &twice.wrong_cells();
+        let entry = |cell: &'a CellFacts| Entry::of(cell, &rows, &prices, (&column, value));
+        let is_right = |cell: &&&CellFacts| !wrong.contains(&cell.number);
+        let entries =
+            baseline_first(experiment, group, group.cells.iter().filter(is_right).copied().filter_map(entry));
         let is_measured = |cell: &CellFacts| entries.iter().any(|entry| entry.cell.number == cell.number);
-        let unmeasured =
-            group.cells.iter().filter(|cell| !wrong.contains(&cell.number) && !is_measured(cell));
+        let unmeasured = group.cells.iter().filter(is_right).filter(|cell| !is_measured(cell));
         let unmeasured = unmeasured.map(|cell| cell.label.as_str()).collect();
-        let baseline = group.baseline(experiment).map(|cell| cell.number);
-        if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
-            entries[..=at].rotate_right(1);
-        }
-        if let Some((baseline, others)) = entries.split_first_mut() {
-            for other in others {
-                other.contrast = (experiment.contrast)(baseline.cell.number, other.cell.number);
-            }
-        }
         let noise = entries.first().and_then(|first| {
             let again = rows.again.of_cells(|number| number == first.cell.number).sample("", value);
             Noise::of(&first.sample, &again, &Criteria::default(), comparisons)
@@ -187,17 +178,14 @@ impl<'a> Judged<'a> {
             true if is_exact => rank_exact(&entries, &column, seeds.len(), criteria.delta),
             true => rank_timed(&entries, &column, &Criteria { exact: true, ..criteria }, &[]),
         };
-        let labels = |numbers: BTreeSet<u64>| -> Vec<&str> {
-            let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
-            cells.map(|cell| cell.label.as_str()).collect()
+        let of_numbers = |numbers: BTreeSet<u64>| {
+            let cells = group.cells.iter().filter(move |cell| numbers.contains(&cell.number));
+            cells.map(|cell| (cell.number, cell.label.as_str()))
         };
-        let dropping = labels(all.cells_with(&c::DROPPED_ANSWERS));
-        let counted = group.cells.iter().filter(|cell| wrong.contains(&cell.number));
-        let counted = counted.map(|cell| {
-            let count = |rows: &TrialRows<'_>| rows.of_cells(|number| number == cell.number).wrong_answers();
-            (cell.label.as_str(), count(&all) + count(&twice))
-        });
-        let wrong = counted.collect();
+        let dropping = of_numbers(all.cells_with(&c::DROPPED_ANSWERS)).map(|(_, label)| label).collect();
+        let answers =
+            |cell| [&all, &twice].map(|rows| rows.of_cells(|number| number == cell).wrong_answers());
+        let wrong = of_numbers(wrong).map(|(cell, label)| (label, answers(cell).iter().sum())).collect();
         let within = group.heading("");
         Ok(Self {
             experiment,
@@ -255,6 +243,25 @@ impl<'a> Judged<'a> {
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
+}
+
+/// The entries of a group. The baseline comes first, and the others have their differences from the baseline.
+fn baseline_first<'a>(
+    experiment: &ExperimentFacts<'a>,
+    group: &Group<'a>,
+    entries: impl Iterator<Item = Entry<'a>>,
+) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry<'a>> = entries.collect();
+    let baseline = group.baseline(experiment).map(|cell| cell.number);
+    if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
+        entries[..=at].rotate_right(1);
+    }
+    if let Some((baseline, others)) = entries.split_first_mut() {
+        for other in others {
+            other.contrast = (experiment.contrast)(baseline.cell.number, other.cell.number);
+        }
+    }
+    entries
 }
 
 /// Whether a row is of the first trial of its seed.

@@ -71,8 +71,20 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     if is_shown && !judged.entries.is_empty() {
         text.extend(["\n", &judged.table(), "\n"]);
     }
-    let statements = judged.statements();
-    text.extend(statements.iter().filter(|of| !is_quick || !of.is_verdict()).map(sentence::Statement::lines));
+    match is_quick {
+        true => text += &judged.warnings(),
+        false => text.extend(judged.statements().iter().map(sentence::Statement::lines)),
+    }
+    text
+}
+
+/// The statements about a further metric in one paragraph, and its cautions. A quick run has only its warnings.
+fn brief(judged: &Judged<'_>, is_quick: bool) -> String {
+    let mut text = match is_quick {
+        true => judged.warnings(),
+        false => wrapped("Also: ", "      ", &format!("{}{}", judged.paragraph(), judged.undecided_names())),
+    };
+    text.extend(judged.cautions().iter().map(|note| wrapped("      ", "        ", note)));
     text
 }
 
@@ -117,28 +129,33 @@ impl<'a> Verdicts<'a> {
         comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
-    /// The outcome as a short text. Each group of configurations and metric has a table and a verdict, and the notes
-    /// follow. A quick run has no verdict, because its sizes are reduced.
+    /// The outcome as a short text. Each group of configurations has a table, a verdict and notes for the first metric.
+    /// Each further metric has one paragraph, so that a terminal of 24 lines shows all verdicts of a small experiment.
+    /// A quick run has no verdict, because its sizes are reduced.
     pub fn text(&self, is_quick: bool) -> String {
         let lines: usize = self.judged.iter().map(|judged| judged.entries.len()).sum();
         let is_whole = self.experiment.component.is_none() || lines <= MOST_LINES;
-        let shown = |number: usize| is_whole || number + 1 == self.judged.len();
-        let notes: Vec<Vec<String>> =
-            (0..).zip(&self.judged).filter(|(at, _)| shown(*at)).map(|(_, of)| of.notes()).collect();
+        let is_first_metric = |judged: &Judged<'_>| judged.column == self.judged[0].column;
+        let (first, further): (Vec<_>, Vec<_>) =
+            self.judged.iter().partition(|judged| is_first_metric(judged));
+        let shown = &first[if is_whole { 0 } else { first.len() - 1 }..];
+        let notes: Vec<Vec<String>> = shown.iter().map(|judged| judged.notes()).collect();
         let is_common = |note: &&String| notes.iter().all(|notes| notes.contains(note));
-        let mut text = String::new();
-        for (number, judged) in self.judged.iter().enumerate() {
-            text += &block(judged, shown(number), is_quick);
-            text.push('\n');
-            let notes = if shown(number) { judged.notes() } else { Vec::new() };
-            let own: String = notes
-                .iter()
-                .filter(|note| !is_common(note))
-                .map(|note| wrapped("  ", "    ", note))
-                .collect();
+        let mut text: String = first[..first.len() - shown.len()]
+            .iter()
+            .map(|judged| block(judged, false, is_quick) + "\n")
+            .collect();
+        for (judged, notes) in shown.iter().zip(&notes) {
+            text += &(block(judged, true, is_quick) + "\n");
+            let own = notes.iter().filter(|note| !is_common(note));
+            let own: String = own.map(|note| wrapped("  ", "    ", note)).collect();
             if !own.is_empty() {
                 text += &(own + "\n");
             }
+        }
+        let further: String = further.iter().map(|judged| brief(judged, is_quick)).collect();
+        if !further.is_empty() {
+            text += &(further + "\n");
         }
         if is_quick {
             text += &(wrapped("No verdict: ", "            ", NO_QUICK_VERDICT) + "\n");

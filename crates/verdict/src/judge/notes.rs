@@ -33,16 +33,7 @@ impl Judged<'_> {
         notes.extend(self.waits_note());
         notes.extend(self.cpu_notes());
         notes.extend(self.few_note());
-        notes.extend(self.turned());
-        notes.extend(self.outliers());
-        notes.extend(
-            self.entries.iter().filter_map(|entry| entry.steadiness.note(&quoted(&entry.sample.name))),
-        );
-        notes.extend(self.entries.iter().filter_map(|entry| {
-            let name = &entry.sample.name;
-            Some(format!("Implausible: {}: {}", quoted(name), self.implausible(name)?))
-        }));
-        notes.extend(self.unequal_memory());
+        notes.extend(self.cautions());
         notes.extend(self.doubts());
         let others = self.names(|other| !self.is_comparable(&other.name));
         if !others.is_empty() {
@@ -56,6 +47,25 @@ impl Judged<'_> {
             ));
         }
         notes
+    }
+
+    /// The notes on values that a reader should not trust without a second look.
+    pub(super) fn cautions(&self) -> Vec<String> {
+        let steadiness =
+            self.entries.iter().filter_map(|entry| entry.steadiness.note(&quoted(&entry.sample.name)));
+        let implausible = self.entries.iter().filter_map(|entry| {
+            let name = &entry.sample.name;
+            Some(format!("Implausible: {}: {}", quoted(name), self.implausible(name)?))
+        });
+        let first = self.turned().into_iter().chain(self.outliers());
+        first.chain(steadiness).chain(implausible).chain(self.unequal_memory()).collect()
+    }
+
+    /// ` Inconclusive: lazy-leveled and l0-tiered.` Empty if all configurations are decided, or if the verdict already
+    /// names the only inconclusive one.
+    pub(super) fn undecided_names(&self) -> String {
+        let names: Vec<&str> = self.doubtful().map(|ranked| &*ranked.name).collect();
+        if names.is_empty() { String::new() } else { format!(" Inconclusive: {}.", listed(&names)) }
     }
 
     fn difference_note(&self) -> Option<String> {
@@ -78,17 +88,8 @@ impl Judged<'_> {
 
     /// The reasons why comparisons other than the best comparison are inconclusive.
     fn doubts(&self) -> Vec<String> {
-        let doubtful = |ranked: &&Ranked| {
-            ranked.comparison.verdict == Verdict::Inconclusive
-                && self.is_comparable(&ranked.name)
-                && self.implausible(&ranked.name).is_none()
-                && !self.is_bound(&ranked.name)
-        };
-        let best = self.ranked.iter().find(|ranked| self.is_comparable(&ranked.name));
-        let best =
-            best.filter(|best| best.comparison.verdict == Verdict::Inconclusive).map(|best| &best.name);
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-        for ranked in self.ranked.iter().filter(doubtful).filter(|ranked| Some(&ranked.name) != best) {
+        for ranked in self.doubtful() {
             let Some(reason) = ranked.comparison.doubt.and_then(reason) else { continue };
             match reasons.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, names)) => names.push(&ranked.name),
@@ -99,6 +100,20 @@ impl Judged<'_> {
         reasons
             .map(|(reason, names)| format!("Inconclusive: {}, because {reason}.", listed(&names)))
             .collect()
+    }
+
+    /// The inconclusive comparisons, except for the best comparison, which the verdict describes.
+    fn doubtful(&self) -> impl Iterator<Item = &Ranked> {
+        let is_undecided = |ranked: &&Ranked| ranked.comparison.verdict == Verdict::Inconclusive;
+        let best = self.ranked.iter().find(|ranked| self.is_comparable(&ranked.name));
+        let best = best.filter(is_undecided).map(|best| best.name.clone());
+        self.ranked.iter().filter(is_undecided).filter(move |ranked| {
+            let name = &ranked.name;
+            self.is_comparable(name)
+                && self.implausible(name).is_none()
+                && !self.is_bound(name)
+                && best.as_ref() != Some(name)
+        })
     }
 
     /// The configurations whose median is on one side of the baseline's median, while most of their trials are on the

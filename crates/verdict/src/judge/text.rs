@@ -14,6 +14,12 @@ impl Judged<'_> {
         on_one_line(&format!("{within}{}: {}", self.what(), statements.join(" ")))
     }
 
+    /// The lines of the statements that are no verdicts.
+    pub(super) fn warnings(&self) -> String {
+        let statements = self.statements();
+        statements.iter().filter(|of| !of.is_verdict()).map(super::sentence::Statement::lines).collect()
+    }
+
     /// The medians of all configurations, if they differ in one path, such as `Data blocks read per get in phase absent
     /// by bloom.bits_per_key: 1: 2.41; 2: 1.60.`
     pub(super) fn values(&self) -> Option<String> {

@@ -12,10 +12,17 @@ use crate::{Catalog, Variant, label};
 /// An invariant of an axis, with its name and its check. The check returns the description of a violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Whether a test with many cases runs case `number`. Only one of `every` cases runs. If the environment variable
-/// `LSMBENCH_NIGHTLY` is set, as `just nightly` does, it runs all cases.
+/// Whether tests run all their cases, because the environment variable `LSMBENCH_NIGHTLY` is set, as `just nightly`
+/// does.
+pub fn is_nightly() -> bool {
+    std::env::var_os("LSMBENCH_NIGHTLY").is_some()
+}
+
+/// Whether a test with many cases runs case `number`. Only one of `every` cases runs, except in a [nightly run].
+///
+/// [nightly run]: is_nightly
 pub fn is_sampled(number: usize, every: usize) -> bool {
-    number.is_multiple_of(every) || std::env::var_os("LSMBENCH_NIGHTLY").is_some()
+    number.is_multiple_of(every) || is_nightly()
 }
 
 /// Returns an error if `holds` is false.

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
+use catalog::laws::is_nightly;
 use lsmbench_fuzz::{Failure, Hunt, TARGETS, regressions};
 
-/// Number of mutated inputs for each target.
-const CHANGES: usize = 2000;
+/// Number of mutated inputs for each target, in a nightly run and in any other run.
+const CHANGES: [usize; 2] = [4000, 500];
 
 /// The wall time that one input may take, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -21,7 +22,7 @@ fn every_target_keeps_its_laws() {
     let set = |name: &str| std::env::var(name).ok().map(|text| text.parse().expect("it is a number"));
     let hunt = Hunt {
         seed: set("FUZZ_SEED").unwrap_or(SEED),
-        changes: set("FUZZ_CHANGES").map_or(CHANGES, |changes| changes as usize),
+        changes: set("FUZZ_CHANGES").map_or(CHANGES[usize::from(!is_nightly())], |changes| changes as usize),
         patience: PATIENCE,
     };
     let next = AtomicUsize::new(0);

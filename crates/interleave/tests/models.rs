@@ -61,7 +61,7 @@ fn every_ordering_that_is_weakened_is_noticed() {
         let passed = model.run(None).sites.into_iter().filter(|site| !own(site));
         passed.for_each(|site| sites.entry(site).or_default().push(model));
     }
-    let sampled = (0..).zip(sites).filter(|(number, _)| is_sampled(*number, 4)).collect::<Vec<_>>();
+    let sampled = (0..).zip(sites).filter(|(number, _)| is_sampled(*number, 8)).collect::<Vec<_>>();
     let check = |(_, (site, models)): &(usize, (Site, Vec<&LoomModel>))| {
         let failure = models.iter().find_map(|model| model.run(Some(site)).failure);
         let line = line_of(site);

@@ -166,7 +166,7 @@ fn whatever_a_parameter_holds_a_run_ends_soon() {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(place) = places.get(number) else { break };
-            if !catalog::laws::is_sampled(number, 3) {
+            if !catalog::laws::is_sampled(number, 6) {
                 continue;
             }
             for values in place.values {

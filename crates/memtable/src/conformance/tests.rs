@@ -4,7 +4,7 @@
 mod canary;
 
 use canary::{Canary, Fault};
-use catalog::laws::{check_all, check_invariants, is_sampled};
+use catalog::laws::{check_all, check_invariants, is_nightly};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -115,7 +115,7 @@ fn history() -> impl Strategy<Value = Vec<Write>> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if is_sampled(1, 2) { 40 } else { 10 },
+        cases: if is_nightly() { 40 } else { 10 },
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]

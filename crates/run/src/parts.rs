@@ -94,47 +94,47 @@ impl Parts {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
         if one.experiment != other.experiment {
-            return against(&format!("it has another experiment, {},", other.experiment));
+            return against(&format!("the part has another experiment, {},", other.experiment));
         }
         if one.seed != other.seed {
-            return against(&format!("it has another seed, {},", other.seed));
+            return against(&format!("the part has another seed, {},", other.seed));
         }
         if one.mode != other.mode {
-            return against(&format!("it ran in another mode, {},", other.mode));
+            return against(&format!("the part ran in another mode, {},", other.mode));
         }
         if one.quick != other.quick {
-            return against("it has different sizes (--quick)");
+            return against("the part has different sizes (--quick)");
         }
         if one.trials != other.trials {
-            return against(&format!("it has another number of trials, {},", other.trials));
+            return against(&format!("the part has another number of trials, {},", other.trials));
         }
         if one.config_hash != other.config_hash {
             return against(
-                "it measures something else: the design, the workload or an override is different",
+                "the part measures something else: the design, the workload or an override is different",
             );
         }
         if one.build != other.build {
-            return against("it ran with another build of lsmbench (commit, flags or compiler)");
+            return against("the part ran with another build of lsmbench (commit, flags or compiler)");
         }
         if first.info.program != part.info.program {
             return against(&format!("another program ran it, {},", part.info.program));
         }
         if first.info.image != part.info.image {
             let image = part.info.image.as_deref().unwrap_or("none");
-            return against(&format!("it ran in another container image, {image},"));
+            return against(&format!("the part ran in another container image, {image},"));
         }
         if let Some(component) = unlike(&one.components, &other.components) {
             let ComponentInfo { axis, kind, package, version } = component;
-            return against(&format!("it has another version of {axis} {kind}, {package} {version},"));
+            return against(&format!("the part has another version of {axis} {kind}, {package} {version},"));
         }
         if let Some(engine) = other_engine(one, other) {
-            return against(&format!("it ran another version of the engine {engine}"));
+            return against(&format!("the part ran another version of the engine {engine}"));
         }
         if let Some((label, phase)) = other_operations(one, other) {
-            return against(&format!("it ran different operations in phase {phase} of {label}"));
+            return against(&format!("the part ran different operations in phase {phase} of {label}"));
         }
         if first.info.count != part.info.count {
-            return against(&format!("it is one of {} parts, which is another number", part.info.count));
+            return against(&format!("the part is one of {} parts, which is another number", part.info.count));
         }
         let columns = |of: &ReadPart| -> Vec<String> {
             of.runs.schema().columns().iter().map(|column| column.name().to_owned()).collect()

@@ -97,7 +97,7 @@ impl Progress {
         }
     }
 
-    /// Starts a trial of a round, numbered from 1.
+    /// Starts a trial of the round with the number `round`. The first round has the number 1.
     pub(super) fn begin(&mut self, label: String, round: u64, phases: Vec<(String, f64)>) {
         self.trial = RunningTrial { label, round, phases, started: Some(Instant::now()) };
         self.draw(0.0, "");

@@ -117,7 +117,7 @@ impl Component {
         table
     }
 
-    /// The name of the subject.
+    /// The kind of the component under test, such as `bloom`: the value of the key `subject` in the experiment file.
     pub fn kind(&self) -> &'static str {
         self.choice.kind()
     }

@@ -55,7 +55,7 @@ impl Derived {
     /// The limits measured on this machine, with [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
-        cycles: "beyond twice the cycles of a core, as measured on this machine",
+        cycles: "beyond twice the cycles per second of a core, as measured on this machine",
         clock: "below half of the smallest difference of two clock readings, as measured on this machine",
     };
 }

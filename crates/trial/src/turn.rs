@@ -1,5 +1,6 @@
-//! The turns of a trial process that shares the machine with the processes of other configurations. The process runs
-//! operations only during its turns, slice by slice. Between turns, the parent stops the whole process (`SIGSTOP`).
+//! The turns of a trial process that shares the machine with the processes of other configurations. A turn is a time in
+//! which the process runs. In one turn, a process runs one slice, which is a number of operations of a phase. Between
+//! turns, the parent stops the whole process (`SIGSTOP`).
 //!
 //! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore equal
 //! to those of a process that never waited.
@@ -69,7 +70,8 @@ pub(super) struct Begun {
 }
 
 impl Turns {
-    /// Turns that arrive on `turns`. `tell` is the receiver of messages.
+    /// Creates the connection. The orders of the parent to run a turn arrive on `turns`. The function `tell` sends a
+    /// message to the parent.
     pub(super) fn new(turns: Receiver<Turn>, tell: fn(&Message)) -> Self {
         Self { orders: Mutex::new(Orders { turns, stopped_ns: 0 }), tell }
     }

@@ -131,7 +131,7 @@ impl Advice {
             };
         }
         if let Some(label) = &self.textbook {
-            let _ = writeln!(text, "  Closed formulas of textbooks advise {label}.");
+            let _ = writeln!(text, "  The cost formulas of textbooks advise {label}.");
         }
         for sentence in self.confirmed.iter().flatten() {
             let _ = writeln!(text, "  {sentence}");

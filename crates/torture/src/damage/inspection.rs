@@ -154,7 +154,7 @@ impl<'a> Inspection<'a> {
             Ok(opened) => opened,
             Err(error) if manifest => return is_allowed(&error, true),
             Err(error) => {
-                return wrong(format!("the store does not open without the corrupt files: {error}"));
+                return wrong(format!("the store does not open with the corrupt files moved away: {error}"));
             }
         };
         let lost = self.lost();

@@ -114,7 +114,8 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Bounds of a range of keys.
+/// Returns the bounds of a range of keys. If `is_exact`, the bounds are the first key of the range and the first key
+/// after the range. Otherwise the bounds are the last key before the range and the last key of the range.
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,

@@ -23,7 +23,7 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// Whether this heading belongs to the phase with these swept values.
+    /// Whether this heading belongs to this phase with these values of the swept workload settings.
     pub(super) fn is(&self, phase: &str, within: &[(String, String)]) -> bool {
         self.phase == phase && self.within == within
     }

@@ -19,7 +19,7 @@ pub struct Kept {
     pub bytes: u64,
     /// The build time, RFC 3339; `None` for a fixture that was never complete.
     pub built: Option<String>,
-    /// Whether a run is building the fixture.
+    /// Whether a run is building the fixture now.
     pub is_in_work: bool,
     /// Whether runs of this program may use the fixture.
     pub is_current: bool,

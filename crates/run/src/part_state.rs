@@ -9,7 +9,7 @@ use types::Outcome;
 use super::cut::Cut;
 use super::part::Part;
 
-/// The state of a part.
+/// How much of a part has run, and on which machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
     /// The number of the part, from 1.
@@ -77,7 +77,7 @@ fn folder(parts: &Path, experiment: &str, number: u64) -> Folder {
     Folder::new(parts.join(number.to_string()).join(experiment))
 }
 
-/// The manifest of a part that has begun.
+/// Reads the manifest of a part. Returns `None` if no machine has started the part.
 fn manifest(parts: &Path, experiment: &str, (number, count): (u64, u64)) -> Option<Manifest> {
     let manifest = Manifest::read(&folder(parts, experiment, number).manifest()).ok()?;
     let part = manifest.part.as_ref()?;

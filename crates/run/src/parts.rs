@@ -9,7 +9,7 @@ use types::{Outcome, Problem};
 use super::cut::Cut;
 use super::part::Part;
 
-/// A part with its results.
+/// A part of an experiment, with its manifest and its rows.
 pub(super) struct ReadPart {
     pub(super) info: PartInfo,
     pub(super) folder: Folder,
@@ -21,7 +21,7 @@ pub(super) struct ReadPart {
 /// All parts of an experiment, by number.
 pub(super) struct Parts {
     pub(super) of: Vec<ReadPart>,
-    /// The folder of the parts.
+    /// The folder that contains the parts.
     root: PathBuf,
 }
 
@@ -89,7 +89,7 @@ impl Parts {
         self.check_whole()
     }
 
-    /// Checks a part against the first one.
+    /// Checks that a part agrees with the first part: in the experiment, seed, mode, build, versions and operations.
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
@@ -226,7 +226,7 @@ impl ReadPart {
     }
 }
 
-/// The results in a folder of parts: the number of each, its experiment, and its path.
+/// Returns the results in a folder of parts. Each entry contains the number of the part, its experiment and its path.
 fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     let inside = |path: &Path| -> Vec<PathBuf> {
         let entries = path.read_dir().into_iter().flatten().flatten();
@@ -252,12 +252,12 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// A component of `other` that has another version than in `one`.
+/// Returns a component of `other` that has another version in `one`.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }
 
-/// An engine of which the two ran different versions.
+/// Returns an engine that has different versions in the two runs.
 fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     let mut engines =
         other.cells.iter().zip(&one.cells).filter_map(|(a, b)| a.engine.as_ref().zip(b.engine.as_ref()));

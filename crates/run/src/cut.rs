@@ -35,7 +35,7 @@ impl Cut {
     /// Checks that the experiment can be divided into this many parts.
     ///
     /// # Errors
-    /// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
+    /// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more groups than
     /// configurations, or the experiment only runs as a whole.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {

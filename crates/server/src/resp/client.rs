@@ -15,18 +15,18 @@ use crate::shared::Shared;
 
 /// The state of one client.
 pub(crate) struct Client {
-    /// The number of the client.
+    /// The number of the client, which `CLIENT ID` returns.
     pub(crate) number: u64,
-    /// The name of the client, which the client may set.
+    /// The name of the client, which the client sets with `CLIENT SETNAME`.
     pub(crate) name: Vec<u8>,
     /// Whether the client may execute all commands, because it has authenticated or there is no password.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
-    /// The requests between `MULTI` and `EXEC`.
+    /// The requests between `MULTI` and `EXEC`; `None` outside of a transaction.
     pub(crate) queue: Option<Queue>,
 }
 
-/// A client and its server.
+/// A client, with the state that all clients share.
 pub(crate) struct Context<'a> {
     pub(crate) client: &'a mut Client,
     pub(crate) shared: &'a Shared,
@@ -43,7 +43,7 @@ impl Context<'_> {
     }
 }
 
-/// Compares a password in a time that depends on its length only.
+/// Compares two passwords. The time of the comparison depends only on the length of the given password.
 fn is_same(given: &[u8], expected: &[u8]) -> bool {
     let differing = given.iter().zip(expected.iter().cycle()).fold(0, |all, (a, b)| all | (a ^ b));
     std::hint::black_box(differing) == 0 && given.len() == expected.len()
@@ -224,7 +224,7 @@ pub(crate) fn config(
     Ok(Next::Read)
 }
 
-/// The options of the server, under the names that Redis uses for them.
+/// Returns the options of the server, under the names that Redis uses for these options.
 fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
     let (options, design) = (&shared.options, shared.keyspace.tree().design());
     let wal = design.choice("wal");

@@ -10,10 +10,10 @@ use crate::keyspace::Keyspace;
 use crate::names::Kind;
 use crate::view::{View, kind_of};
 
-/// Number of names that one call of `SCAN` examines, unless `COUNT` sets another number.
+/// Number of names that one call of `SCAN` examines, if the call has no `COUNT`.
 const DEFAULT_COUNT: usize = 10;
 
-/// Bytes of names after which a call of `SCAN` ends, regardless of its `COUNT`.
+/// Number of bytes of names after which a call of `SCAN` ends, regardless of its `COUNT`.
 const SCAN_BYTES: usize = 1 << 20;
 
 /// `EXISTS name…`: how many of the names exist.

@@ -101,7 +101,7 @@ pub(crate) fn hvals(
     Ok(())
 }
 
-/// Writes something for every field of a hash, and returns the number of fields.
+/// Calls `write` for every field of a hash, and returns the number of fields.
 fn write_fields(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -121,7 +121,7 @@ fn write_fields(
     Ok(fields)
 }
 
-/// The value of a field.
+/// Returns the value of a field.
 fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     let key = field_key(name, field);
     if !is_short(&key) {
@@ -134,7 +134,7 @@ fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, F
     Ok(value)
 }
 
-/// Rejects a name that belongs to a string.
+/// Returns an error if the name belongs to a string.
 fn refuse_string(view: &dyn View, name: &[u8]) -> Result<(), Failure> {
     match view.get(&string_key(name))?.is_some() {
         true => Err(Failure::WRONG_TYPE),
@@ -265,7 +265,7 @@ fn put_fields(
     Ok(added)
 }
 
-/// Rejects fields that are too long, before anything is written.
+/// Returns an error for a field that is too long, before anything is written.
 fn check_fields<'a>(name: &[u8], mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
     match fields.any(|field| name.len() + field.len() > MAX_FIELD_BYTES) {
         true => Err(field_too_long()),

@@ -9,17 +9,17 @@ use crate::names::string_key;
 use crate::stripes::Access;
 use crate::view::{View, kind_of};
 
-/// The access of a command that only sets names.
+/// Returns the access of a command that only sets names.
 pub(crate) fn blind(_: Request<'_>) -> Access {
     Access::Blind
 }
 
-/// The access of a command whose written value depends on an existing value.
+/// Returns the access of a command that writes a value that depends on an existing value.
 pub(crate) fn exclusive(_: Request<'_>) -> Access {
     Access::Exclusive
 }
 
-/// The access of `SET`. Without options, it only sets the name.
+/// Returns the access of `SET`. Without options, `SET` only sets the name.
 pub(crate) fn access_of_set(request: Request<'_>) -> Access {
     if request.len() == 3 { Access::Blind } else { Access::Exclusive }
 }
@@ -248,7 +248,7 @@ fn add(
     Ok(())
 }
 
-/// Reads a whole number as Redis does: no blanks, no plus sign, no zeros in front.
+/// Parses a whole number as Redis does: without blanks, without a plus sign, and without leading zeros.
 pub(crate) fn integer(text: &[u8]) -> Result<i64, Failure> {
     let number: Option<i64> = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     number.filter(|number| number.to_string().as_bytes() == text).ok_or(Failure::NO_INTEGER)

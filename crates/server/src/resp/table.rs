@@ -95,7 +95,7 @@ pub(crate) static COMMANDS: [Command; 50] = [
     speak("RESET", 1, reset),
 ];
 
-/// The command of a name.
+/// Returns the command with this name.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
 }

@@ -1,4 +1,4 @@
-//! Compares two sides of results: two folders, or two builds that run alternately.
+//! Compares two sides of results. The sides are two folders, or two builds that run alternately.
 
 mod render;
 mod report;

@@ -30,8 +30,8 @@ pub struct Effect {
 pub struct LevelEffect {
     /// The number of the level of each factor in the effect.
     pub levels: Vec<usize>,
-    /// The ratio of the metric at this level to the mean of the metric. For an interaction, the ratio that remains after
-    /// the main effects of both factors.
+    /// The ratio of the metric at this level to the mean of the metric. For an interaction, the ratio that remains
+    /// after the main effects of both factors.
     pub ratio: f64,
     /// The confidence interval over rounds; `None` for a single round.
     pub interval: Option<Interval>,

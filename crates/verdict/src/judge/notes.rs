@@ -116,7 +116,8 @@ impl Judged<'_> {
         })
     }
 
-    /// Names the configurations whose median ratio over paired trials and whose ratio of medians show opposite directions.
+    /// Names the configurations whose median ratio over paired trials and whose ratio of medians show opposite
+    /// directions.
     fn turned(&self) -> Option<String> {
         let base = self.entries.first()?.sample.median()?;
         let is_turned = |ranked: &Ranked| {

@@ -74,8 +74,8 @@ impl Place {
         Self::find(&groups, &mounts).ok_or_else(|| "this process is not in a cgroup".to_owned())
     }
 
-    /// Finds the folder in which a process may create cgroups. `groups` and `mounts` are the process's files
-    /// `cgroup` and `mountinfo` in `/proc`.
+    /// Finds the folder in which a process may create cgroups. `groups` and `mounts` are the process's files `cgroup`
+    /// and `mountinfo` in `/proc`.
     ///
     /// With cgroup version 1, the folder is the cgroup of the process. With version 2, a cgroup that contains
     /// processes cannot have children with limits. The folder is then the parent of the process's cgroup.

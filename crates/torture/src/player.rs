@@ -34,8 +34,8 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Returns the smallest and the largest number of commits that a store may contain after a stop at time
-    /// `moment`. `kept` means that all completed system calls survive.
+    /// Returns the smallest and the largest number of commits that a store may contain after a stop at time `moment`.
+    /// `kept` means that all completed system calls survive.
     pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
         let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
         let acknowledged = before(&self.acknowledged, moment + 1);

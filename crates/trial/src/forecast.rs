@@ -57,9 +57,8 @@ impl Forecast {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
 
-    /// Computes the expected values of a phase.
-    /// `from` describes the keys and versions that earlier phases used. Call this function for each phase in order. `live`
-    /// is the number of live bytes after the phase, if known.
+    /// Computes the expected values of a phase. `from` describes the keys and versions that earlier phases used. Call
+    /// this function for each phase in order. `live` is the number of live bytes after the phase, if known.
     pub(super) fn of_phase(
         &mut self,
         phase: &Phase,

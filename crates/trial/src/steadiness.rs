@@ -40,8 +40,8 @@ impl Round {
     }
 }
 
-/// Returns the names of the values that differed in the last
-/// `window` rounds. The result is empty for a steady store, and `None` with too few rounds.
+/// Returns the names of the values that differed in the last `window` rounds. The result is empty for a steady store,
+/// and `None` with too few rounds.
 ///
 /// Write amplification is compared only if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {

@@ -71,9 +71,9 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the configurations whose verdicts are decided.
-    /// `outlooks` contains the prospect of each configuration by its number. Returns the configurations that stop now, and the reason why the run ends. Returns `None`
-    /// as the reason if the run continues.
+    /// Stops the configurations whose verdicts are decided. `outlooks` contains the prospect of each configuration by
+    /// its number. Returns the configurations that stop now, and the reason why the run ends. Returns `None` as the
+    /// reason if the run continues.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,

@@ -15,7 +15,7 @@ pub struct LabelOrder {
     cells: BTreeMap<String, Vec<String>>,
 }
 
-/// A label of a catalog.
+/// A label of a catalog, and whether the label is an ideal bound.
 #[derive(Clone, Debug)]
 struct Known {
     kind: String,

@@ -35,8 +35,8 @@ impl Cut {
     /// Checks that the experiment can be divided into this many parts.
     ///
     /// # Errors
-    /// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more groups than
-    /// configurations, or the experiment only runs as a whole.
+    /// The number of parts exceeds the number of rounds and is not a multiple of this number, or there are more
+    /// groups than configurations, or the experiment only runs as a whole.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(

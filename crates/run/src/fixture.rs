@@ -1,10 +1,10 @@
 //! Fixtures: the stores after the first phases of a workload, built once and cloned for every trial.
 //!
-//! A fixture is named by a hash of everything that decides its bytes. The bytes depend on the sources that write
-//! stores, the stored part of the design, the phases, the seed, and the mode in which the fixture is built. A fixture
-//! is in `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the
-//! SSTables by hard links, because no process writes to them. A clone copies the files that the tree writes in place
-//! (manifest, WAL, lock).
+//! The name of a fixture is a hash of everything that determines the bytes of the fixture. The bytes depend on the
+//! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture
+//! is built. A fixture is in `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use the
+//! fixture. A clone shares the SSTables by hard links, because no process writes to them. A clone copies the files
+//! that the tree writes in place (manifest, WAL, lock).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -109,7 +109,7 @@ pub(super) struct Fixtures {
     root: PathBuf,
     /// The fixtures by hash. `None` if the store of the fixture returned a wrong answer.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// The [identity](program_identity) of this program. The identity is computed when it is first needed.
+    /// The [identity](program_identity) of this program; `None` until a fixture needs the identity.
     program: Option<String>,
     /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
     held: Option<File>,

@@ -177,7 +177,7 @@ fn lock(folder: &Path) -> Outcome<File> {
     }
 }
 
-/// The data folder of one trial. The folder is removed with its contents after the trial.
+/// The data folder of one trial. The folder and its contents are removed after the trial.
 pub(super) struct DataFolder(PathBuf);
 
 impl DataFolder {
@@ -199,7 +199,7 @@ impl Drop for DataFolder {
     }
 }
 
-/// Removes a folder if it exists.
+/// Removes a folder, if the folder exists.
 pub(super) fn remove_folder(folder: &Path) -> Outcome<()> {
     for again in (0..REMOVALS).rev() {
         match std::fs::remove_dir_all(folder) {

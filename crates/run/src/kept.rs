@@ -71,7 +71,7 @@ impl Kept {
     /// Removes the fixture.
     ///
     /// # Errors
-    /// The file system does not allow it.
+    /// The file system does not permit the removal.
     pub fn remove(&self) -> Outcome<()> {
         remove_folder(&self.folder)?;
         // A run that waits for the lock finds no fixture then, and builds it.

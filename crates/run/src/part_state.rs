@@ -18,7 +18,8 @@ pub struct PartState {
     pub finished: u64,
     /// The number of trials of the part, without second trials of baselines.
     pub trials: u64,
-    /// The machine that runs the part or ran it last. `None` if no machine has started the part.
+    /// The machine that runs the part, or the machine that last ran the part. `None` if no machine has started the
+    /// part.
     pub node: Option<String>,
     /// Whether the part is complete.
     pub is_done: bool,
@@ -34,8 +35,8 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be cut into this many parts.
 ///
 /// # Errors
-/// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
-/// configurations.
+/// The number of parts exceeds the number of rounds and is not a multiple of this number, or there are more groups of
+/// configurations than configurations.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))

@@ -37,7 +37,7 @@ impl Runner for Programs {
 /// Runs one experiment into an empty folder. Returns the folder of its results.
 ///
 /// # Errors
-/// The program cannot be started, or it fails. The message has the last line of its output.
+/// The program cannot be started, or the program fails. The message contains the last line of the program's output.
 fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;

@@ -67,8 +67,8 @@ impl Side {
         self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
     }
 
-    /// Lets the process run until it waits for its next turn. If the process is in a call, it runs for at most `slice`.
-    /// Then stops it. Returns `false` if the user has interrupted the run.
+    /// Lets the process run until the process waits for its next turn, and then stops the process. If the process is
+    /// in a call, the process runs for at most `slice`. Returns `false` if the user interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,

@@ -47,7 +47,7 @@ pub struct Simulation<'a> {
     pub seed: u64,
     /// The folder to which relative paths in the workload refer.
     pub base: &'a Path,
-    /// The model of the tree.
+    /// Which model of the tree the simulation uses.
     pub picture: Picture,
     /// The device class of storage `simulated`, which determines the device times.
     pub device: &'a str,

@@ -11,9 +11,9 @@ const MOST_OF_ONE_CHECK: usize = 3;
 pub struct LocatedViolation<P> {
     /// Coordinates that reproduce the violation.
     pub place: P,
-    /// What happened before the violation: the last step before the power failure, or the injected fault.
+    /// The event before the violation: the last step before the power failure, or the injected fault.
     pub moment: String,
-    /// The violation.
+    /// The failed check, with the evidence.
     pub violation: Violation,
 }
 
@@ -33,7 +33,8 @@ impl<P> Default for Findings<P> {
 }
 
 impl<P> Findings<P> {
-    /// Records a violation. `place` are its coordinates, and `moment` is what happened before.
+    /// Records a violation. `place` contains the coordinates of the violation, and `moment` describes the event
+    /// before the violation.
     pub fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
         self.violations += 1;
         let of_check = |found: &&LocatedViolation<P>| found.violation.check == violation.check;

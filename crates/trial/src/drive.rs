@@ -478,7 +478,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Waits until one operation is due, and executes it. Times the operation if it is sampled.
+    /// Waits until the intended start of one operation, and executes the operation. Times the operation if it is
+    /// sampled.
     #[inline]
     fn operate(
         &mut self,

@@ -373,7 +373,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Fills in the derived columns of a row. Removes all columns that are not in its file.
+/// Fills in the derived columns of a row. Removes all columns that the file of the row does not have.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

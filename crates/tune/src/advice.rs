@@ -23,7 +23,7 @@ const MOST_DRIFT: f64 = 4.0;
 /// The maximum number of designs that the answer lists in addition to the winner.
 const LISTED: usize = 5;
 
-/// The answer of a search.
+/// The answer of a search: the best design, and the scores of all designs.
 pub struct Advice {
     /// The last layer that finished. The scores of this layer decide the answer.
     pub layer: Layer,

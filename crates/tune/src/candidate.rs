@@ -53,7 +53,7 @@ pub struct DesignScore {
 pub struct Candidate {
     /// The label of the configuration with this design.
     pub label: String,
-    /// The design.
+    /// The design of the configuration.
     pub design: Design,
     /// The score of the candidate in each layer that it reached.
     pub scores: [Option<DesignScore>; 4],

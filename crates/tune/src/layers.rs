@@ -29,7 +29,7 @@ const RACE_TRIALS: u64 = 2;
 /// The axes that do not change the bytes or the costs of a single SSTable.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
-/// The settings of a search.
+/// The settings of a search for the best design.
 pub struct Settings<'a> {
     /// The experiment. The configurations of its sweep are the candidates of the search.
     pub experiment: &'a Experiment,

@@ -10,7 +10,7 @@ use super::transaction::Transaction;
 use crate::connection::Next;
 use crate::stripes::Access;
 
-/// `MULTI`
+/// `MULTI`: begins a transaction. The following requests are queued until `EXEC` or `DISCARD`.
 pub(crate) fn multi(
     context: &mut Context<'_>,
     _: Request<'_>,
@@ -24,7 +24,7 @@ pub(crate) fn multi(
     Ok(Next::Read)
 }
 
-/// `DISCARD`
+/// `DISCARD`: ends a transaction without executing the queued requests.
 pub(crate) fn discard(
     context: &mut Context<'_>,
     _: Request<'_>,

@@ -100,7 +100,7 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// `COMMAND [COUNT | LIST | DOCS … | INFO name…]`
+/// `COMMAND [COUNT | LIST | DOCS … | INFO name…]`: describes the commands of the server.
 fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     match request.arguments(1).next().map(<[u8]>::to_ascii_uppercase).as_deref() {
         None => {

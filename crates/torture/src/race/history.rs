@@ -17,7 +17,7 @@ pub(crate) struct Cell {
     pub(crate) version: Version,
 }
 
-/// Kind of an operation.
+/// The kind of an operation of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationKind {
     /// An atomic batch of writes.
@@ -54,7 +54,7 @@ pub(crate) struct Operation {
 /// The operations of one thread in a round, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// The operations.
+    /// The operations, in the order in which the thread executed them.
     pub(crate) operations: Vec<Operation>,
     /// Cells of all operations.
     pub(crate) cells: Vec<Cell>,

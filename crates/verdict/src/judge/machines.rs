@@ -20,7 +20,7 @@ const MOST_SENTENCES: usize = 8;
 /// The largest number of machines whose ratios one sentence contains.
 const MOST_MACHINES: usize = 8;
 
-/// The machines of a run.
+/// The machines on which the rounds of a run ran.
 #[derive(Clone, Debug, Default)]
 pub struct Machines {
     /// The machine of each round.
@@ -89,7 +89,8 @@ impl Judged<'_> {
     }
 
     /// Formats a pooled comparison:
-    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …); spread between machines 1.0% (95% CI 0.0% to 4.0%).`
+    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The
+    /// variation between the machines and its 95 % CI follow.
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;

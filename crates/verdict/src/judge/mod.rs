@@ -90,7 +90,7 @@ fn brief(judged: &Judged<'_>, is_quick: bool) -> String {
     text
 }
 
-/// The verdicts of an experiment.
+/// The verdicts on the results of an experiment.
 pub struct Verdicts<'a> {
     experiment: &'a ExperimentFacts<'a>,
     /// The judged values of each group of configurations and each metric.

@@ -14,7 +14,8 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The probability that the true proportion is outside of the interval, on each side.
+/// The probability that the true proportion is below the interval. The probability that it is above the interval is
+/// equal.
 const TAIL: f64 = 0.025;
 
 impl Proportion {

@@ -1,6 +1,6 @@
 //! Runs the trials of one round side by side. All trial processes are alive at the same time and run in turns. A turn
-//! runs one slice: a number of operations of a phase, or a time of 20 ms in a call without operations. One side is
-//! the trial process of one configuration.
+//! runs one slice: a number of operations of a phase, or a time of 20 ms in a call without operations. In
+//! identifiers, the trial process of one configuration is a side.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use super::side::{Side, State};
 /// caches, and short compared with the time in which the speed of a machine drifts.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The number of operations of the first slices. Their duration determines the length of later slices.
+/// The number of operations of the first slices. The duration of the first slices determines the length of later
+/// slices.
 const FIRST_OPERATIONS: u64 = 64;
 
 /// Largest factor by which the length of a slice grows from one slice to the next.
@@ -31,7 +32,7 @@ pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The progress of the sides through the slices of one phase. All sides are in the same phase.
+/// The progress of the trial processes through the slices of one phase. All trial processes are in the same phase.
 struct Pace {
     phase: String,
     /// The number of the next slice.
@@ -43,13 +44,13 @@ struct Pace {
     is_found: bool,
 }
 
-/// A slice that the process of one side has run.
+/// A slice that one trial process has run.
 pub(super) struct SliceOf {
-    /// Index of the side in the group.
+    /// Index of the trial process in the group.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position of the side in the order in which the sides ran this slice, from 0.
+    /// The position of the trial process in the order in which the processes ran this slice, from 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
@@ -61,8 +62,8 @@ pub(super) struct GroupReport {
     pub(super) slices: Vec<SliceOf>,
 }
 
-/// Runs trials side by side. `None` if the user interrupted the run. `line` prints the output of libraries, and `progress`
-/// receives the steps of the first trial.
+/// Runs trials side by side. Returns `None` if the user interrupted the run. `line` prints the output of libraries,
+/// and `progress` receives the progress of the first trial.
 pub(super) fn run_group(
     specs: &[TrialSpec],
     interleaving: Interleaving,
@@ -96,7 +97,7 @@ pub(super) fn run_group(
     Ok(Some(GroupReport { reports: sides.into_iter().map(Side::into_outcome).collect(), slices }))
 }
 
-/// Returns the receiver for the progress of a side. Only the first side reports its progress.
+/// Returns the receiver for the progress of a trial process. Only the first trial process reports progress.
 fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Step) {
     move |step| {
         if number == 0 {
@@ -110,14 +111,14 @@ struct Group {
     slices: Vec<SliceOf>,
     /// The progress through the slices of the current phase; `None` before the first phase.
     pace: Option<Pace>,
-    /// Whether the next pass begins with the last side. In one pass, each side has one turn. Passes alternate their
-    /// order (ABBA), so drift affects all configurations equally.
+    /// Whether the next pass begins with the last trial process. In one pass, each trial process has one turn. Passes
+    /// alternate their order (ABBA), so drift affects all configurations equally.
     is_reversed: bool,
 }
 
 impl Group {
-    /// Returns the indexes of the sides that run in the next pass. A side that is ready for a phase waits until all
-    /// other sides are ready for this phase. Returns `None` after the end of all processes.
+    /// Returns the indexes of the trial processes that run in the next pass. A process that is ready for a phase
+    /// waits until all other processes are ready for this phase. Returns `None` after the end of all processes.
     fn movers(&self) -> Option<Vec<usize>> {
         let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
         let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);
@@ -134,7 +135,7 @@ impl Group {
         self.pace.as_ref().map_or(0, |pace| pace.operations)
     }
 
-    /// Runs one turn of each side in `movers`, one after the other.
+    /// Runs one turn of each trial process in `movers`, one after the other.
     fn in_turn(
         &mut self,
         movers: &[usize],
@@ -153,7 +154,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Runs one turn of each side in `movers`. All turns run at the same time.
+    /// Runs one turn of each trial process in `movers`. All turns run at the same time.
     fn at_once(
         &mut self,
         movers: &[usize],
@@ -170,7 +171,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Records the slice that a side has run, if the side has run a slice.
+    /// Records the slice that a trial process has run, if the process has run a slice.
     fn keep(&mut self, side: usize, position: usize) {
         if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
             let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
@@ -178,7 +179,7 @@ impl Group {
         }
     }
 
-    /// Counts the slice that all these sides have run, and computes the length of the next slice.
+    /// Counts the slice that all these trial processes have run, and computes the length of the next slice.
     fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
         let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
             State::Ran(slice) => Some(slice.ns as f64 / slice.operations.max(1) as f64),
@@ -204,7 +205,8 @@ impl SliceLengths {
 }
 
 impl Pace {
-    /// Adapts the length of the next slice to the mean time of an operation, until a slice has the right length.
+    /// Adapts the number of operations of the next slice to the mean time of an operation, until a slice takes about
+    /// 20 ms.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

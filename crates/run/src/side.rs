@@ -1,4 +1,5 @@
-//! One side of a round: the trial process of one configuration. All sides of a round are alive at the same time and
+//! The trial process of one configuration in a round whose trials run side by side (a side). All trial processes of
+//! such a round are alive at the same time and run in turns.
 //! run in turns.
 
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use crate::interrupt;
 /// The time between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// What the trial process of a side does, as the process last reported.
+/// The current work of a trial process, as the process last reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
     /// The process does untimed work: it opens its store, prepares a phase, or checks answers.

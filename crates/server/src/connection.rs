@@ -24,7 +24,7 @@ const KEPT_BYTES: usize = 64 << 10;
 /// The time limit for a client to receive its replies when the server ends or the client is disconnected.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// A client's side of a connection: parses and executes the requests of one protocol.
+/// Parses and executes the requests of a client in one protocol.
 pub(crate) trait Session: Send {
     /// Parses the complete requests of `input`. `input` begins with the bytes that were not consumed, followed by new
     /// bytes.

@@ -42,7 +42,8 @@ const OPENING: Duration = Duration::from_millis(20);
 const MOST_EVENTS: f64 = 1500.0;
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
-/// The moment at which a process is killed: a number of reports, and a delay after the last of these reports.
+/// The time at which a process is killed: after a number of reports, and after a delay since the last of these
+/// reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Number of reports before the kill.

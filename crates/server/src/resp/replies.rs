@@ -123,7 +123,7 @@ impl<'a> Replies<'a> {
         self.output.extend_from_slice(b"\r\n");
     }
 
-    /// Writes the head of a reply: its kind and its length.
+    /// Writes the first line of a reply: its kind and its length.
     fn head(&mut self, kind: u8, length: usize) {
         self.number(kind, i64::try_from(length).unwrap_or(i64::MAX));
     }
@@ -143,12 +143,13 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// Writes the head of an array. The elements follow.
+    /// Writes the first line of an array. The elements follow.
     pub(crate) fn array(&mut self, elements: usize) {
         self.head(b'*', elements);
     }
 
-    /// Writes the head of a map. A key and a value follow for each pair. RESP2 has an array of keys and values instead.
+    /// Writes the first line of a map. A key and a value follow for each pair. RESP2 has an array of keys and values
+    /// instead.
     pub(crate) fn map(&mut self, pairs: usize) {
         match self.version {
             Version::Resp2 => self.array(2 * pairs),
@@ -156,18 +157,18 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Reserves space for the head of an array whose number of elements is not known yet. Returns the position of the
-    /// head.
+    /// Reserves space for the first line of an array whose number of elements is not known yet. Returns the position
+    /// of this line.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }
 
-    /// Writes the head of an array in front of the elements that were written since [`open`](Self::open).
+    /// Writes the first line of an array in front of the elements that were written since [`open`](Self::open).
     pub(crate) fn close_array(&mut self, place: usize, elements: usize) {
         self.insert_head(place, |replies| replies.array(elements));
     }
 
-    /// Writes the head of a map in front of the pairs that were written since [`open`](Self::open).
+    /// Writes the first line of a map in front of the pairs that were written since [`open`](Self::open).
     pub(crate) fn close_map(&mut self, place: usize, pairs: usize) {
         self.insert_head(place, |replies| replies.map(pairs));
     }

@@ -189,8 +189,8 @@ impl ComparisonReport {
         })
     }
 
-    /// Renders the new side in the JSON format of github-action-benchmark. The old side is not included, because this
-    /// action stores the history itself.
+    /// Renders the new results in the JSON format of github-action-benchmark. The base results are not included,
+    /// because this action stores the history itself.
     fn github_action_benchmark(&self) -> Value {
         let entry = |difference: &Difference| {
             let (name, unit) = (difference.name(), difference.metric.unit.symbol());

@@ -1,5 +1,6 @@
-//! The differences between two sides. Each value that both sides have gets a verdict. The report also lists the
-//! values that only one side has.
+//! The report of a comparison of base results with new results. In identifiers, the base results and the new results
+//! are the two sides. Each value that both sides have gets a verdict. The report also lists the values that only one
+//! side has.
 
 use measure::{
     Comparison, Criteria, Doubt, FEWEST_SESSIONS, Sample, Verdict, adjust, compare, compare_exact,
@@ -16,27 +17,27 @@ use crate::words::and_more;
 /// Maximum number of settings or values that a sentence names.
 const MOST_NAMED: usize = 5;
 
-/// How the trials of the two sides are paired.
+/// How the trials of the base results and of the new results are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// Trials with equal numbers ran next to each other.
     Paired,
-    /// The sides are separate sessions, so their trials are not paired.
+    /// The base results and the new results are separate sessions, so their trials are not paired.
     Unpaired,
     /// The baseline is a golden file. A change in either direction fails.
     Exact,
 }
 
-/// The difference of one value that both sides measured.
+/// The difference of one value that the base results and the new results both contain.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) key: Key,
     pub(crate) metric: &'static Metric,
-    /// The medians of the base and of the new side.
+    /// The medians of the base results and of the new results.
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
-    /// Whether both sides are single values without noise.
+    /// Whether the base results and the new results contain single values without noise.
     pub(super) is_exact: bool,
     /// Whether trials of different sessions differ more than trials of one session.
     differs_within: bool,
@@ -52,7 +53,8 @@ impl Difference {
         self.comparison.verdict
     }
 
-    /// Returns the difference without a verdict, because a row of one side is implausible.
+    /// Returns the difference without a verdict, because a row of the base results or of the new results is
+    /// implausible.
     fn without_verdict(mut self) -> Self {
         self.comparison.verdict = Verdict::Inconclusive;
         self.comparison.doubt = Some(Doubt::Implausible);
@@ -66,16 +68,16 @@ pub struct ComparisonReport {
     pub(crate) differences: Vec<Difference>,
     /// The limits of the comparison, one sentence each.
     pub(crate) notes: Vec<String>,
-    /// Configurations of the new side that gave wrong answers.
+    /// Configurations of the new results that gave wrong answers.
     pub(crate) wrong: Vec<String>,
-    /// The number of values of the base that the new side does not have.
+    /// The number of values of the base results that the new results do not contain.
     pub(crate) gone: usize,
     pairing: Pairing,
     rule: GateRule,
 }
 
 impl ComparisonReport {
-    /// Compares two sides.
+    /// Compares base results with new results.
     ///
     /// # Errors
     /// Sides without a common experiment; a side that measured time and a side that did not; two sessions of an
@@ -189,7 +191,7 @@ impl ComparisonReport {
     }
 }
 
-/// Returns a sentence about the implausible values of one side, for each phase of a configuration.
+/// Returns a sentence about the implausible values of the results called `name`, for each phase of a configuration.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
         format!("no verdict, because values on {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
@@ -298,7 +300,7 @@ fn listed(settings: &[DifferentSetting]) -> String {
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
-/// Returns notes about differences between the two sides other than their values.
+/// Returns notes about differences between the base results and the new results other than their values.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));

@@ -48,12 +48,12 @@ impl Key {
     }
 }
 
-/// The measured values of one side of a comparison. A side is a results folder, or the results of one build.
+/// The measured values of the base results or of the new results of a comparison.
 #[derive(Debug, Default)]
 pub struct Samples {
     /// For each key, its values by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
-    /// For each key, its median in each session. Empty if the side was not read from results folders.
+    /// For each key, its median in each session. Empty if the values were not read from results folders.
     pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
     /// Configurations that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,

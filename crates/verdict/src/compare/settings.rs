@@ -16,14 +16,14 @@ const OF_TASK: [&str; 4] = ["key", "phase", "subject", "component"];
 /// The top-level tables whose settings a comparison may change.
 const COMPARED: [&str; 3] = ["design", "engine", "sweep"];
 
-/// A setting that differs between two sides, with its path and both values.
+/// A setting that differs between the base results and the new results, with its path and both values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DifferentSetting {
     pub(super) path: String,
     values: [String; 2],
 }
 
-/// The settings that differ between the experiments of two sides.
+/// The settings that differ between the experiments of the base results and of the new results.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DifferentSettings {
     /// Different settings of the workload, the component, and the conditions of a trial. These settings change the
@@ -72,7 +72,7 @@ impl DifferentSetting {
     }
 }
 
-/// The text for the value of a key that one side does not have.
+/// The text for the value of a key that one of the two experiments does not have.
 const ABSENT: &str = "not set";
 
 /// Adds the paths below `path` at which two values differ. The path of a table in a list contains the name of the

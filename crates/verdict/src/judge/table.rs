@@ -9,13 +9,13 @@ use super::judged::{Entry, Judged, factors};
 use super::sentence::p_value;
 use crate::words::counted;
 
-/// The maximum length of a baseline name in the head of a column.
+/// The maximum length of a baseline name in the title of a table column.
 const LONGEST_NAME: usize = 16;
 
-/// The maximum length of a metric title in the head of a column.
+/// The maximum length of a metric title in the title of a table column.
 const LONGEST_TITLE: usize = 18;
 
-/// The head of a column, and whether the column is right-aligned.
+/// The title of a table column, and whether the column is right-aligned.
 type Head = (String, bool);
 
 impl Judged<'_> {

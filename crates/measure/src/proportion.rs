@@ -14,8 +14,8 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The probability that the true proportion is below the interval. The probability that it is above the interval is
-/// equal.
+/// The probability that the true proportion is below the interval. The probability that the true proportion is above
+/// the interval is equal.
 const TAIL: f64 = 0.025;
 
 impl Proportion {

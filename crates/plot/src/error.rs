@@ -17,7 +17,7 @@ pub enum PlotError {
     Spec {
         /// The key in the table `[[chart]]` of the experiment file.
         key: &'static str,
-        /// What is wrong, and how to correct the key.
+        /// The error in the value of the key, and how to correct it.
         message: String,
     },
     /// An empty chart.

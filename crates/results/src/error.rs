@@ -49,7 +49,7 @@ pub enum ResultsError {
         path: PathBuf,
         /// The number of the column, from 1.
         column: usize,
-        /// What is wrong with the column.
+        /// The error in the name of the column.
         message: String,
     },
     /// A row that is not valid.
@@ -104,7 +104,7 @@ pub enum ResultsError {
     Manifest {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong, with line and column if known.
+        /// The error in the manifest, with line and column if known.
         message: String,
     },
     /// A latency log that cannot be read.
@@ -114,7 +114,7 @@ pub enum ResultsError {
         path: PathBuf,
         /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with the log.
+        /// The error in the log.
         message: String,
     },
 }

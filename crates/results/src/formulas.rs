@@ -22,7 +22,7 @@ pub struct Formula {
     numerator: &'static [&'static Metric],
     /// The denominator of the quotient.
     denominator: Denominator,
-    /// What a numerator of 0 means.
+    /// The meaning of a numerator of 0.
     zero: Zero,
 }
 
@@ -39,7 +39,7 @@ enum Denominator {
     OneWhere(&'static Metric),
 }
 
-/// What a numerator of 0 means.
+/// The meaning of a numerator of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zero {
     /// The column is 0.

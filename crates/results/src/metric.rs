@@ -101,7 +101,7 @@ impl ValueType {
 /// Whether values of a column are equal if a run in `counted` mode is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// Values are equal to the last digit on every machine. Another seed hardly changes the values.
+    /// Values are equal to the last digit on every machine. Another seed has almost no effect on the values.
     Exact,
     /// Values are equal to the last digit for one seed, on every machine. The values depend on random draws of keys,
     /// or on the hashes of keys, so another seed gives other values.

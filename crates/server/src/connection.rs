@@ -44,7 +44,7 @@ pub(crate) trait Session: Send {
     fn rest(&mut self);
 }
 
-/// What the received bytes of a client contain.
+/// The contents of the received bytes of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     /// The bytes contain no complete request.
@@ -63,7 +63,7 @@ pub(crate) struct Progress {
     pub(crate) next: Next,
 }
 
-/// What the connection does after the replies are sent.
+/// The next action of the connection after the replies are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Reads further requests.

@@ -99,7 +99,7 @@ pub struct Slice {
     pub is_last: bool,
 }
 
-/// What a trial process does with a fixture: the process builds the fixture, or starts from it.
+/// The use of a fixture by a trial process: the process builds the fixture, or starts from the fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {

@@ -97,13 +97,13 @@ impl Turns {
         Begun { operations: turn.operations, waited_ns, used }
     }
 
-    /// Tells the parent that a call without operations begins. The parent may stop the process at any time during
-    /// this call.
+    /// Reports to the parent that a call without operations begins. The parent may stop the process at any time
+    /// during this call.
     pub(super) fn begin_call(&self) {
         (self.tell)(&Message::Yields(Yielded::Calls));
     }
 
-    /// Tells the parent that the call has ended, and waits for the next turn.
+    /// Reports to the parent that the call has ended, and waits for the next turn.
     pub(super) fn end_call(&self, clock: &Clock) {
         let at_ns = probe::monotonic_ns();
         self.next(clock, |_| Yielded::Returned { at_ns });

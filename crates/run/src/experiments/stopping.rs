@@ -23,7 +23,7 @@ pub(super) struct Stopping {
     stopped: BTreeSet<u64>,
 }
 
-/// What a run with a budget does after a round.
+/// The next action of a run with a budget after a round.
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
@@ -52,7 +52,7 @@ impl Stopping {
         self.stopped.contains(&cell)
     }
 
-    /// Decides what the run does after `rounds` rounds.
+    /// Decides the next action of the run after `rounds` rounds.
     pub(super) fn next(&mut self, rounds: u64) -> Next {
         let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();

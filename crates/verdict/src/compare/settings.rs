@@ -1,5 +1,6 @@
-//! The settings in which the experiments of two sides differ. Settings of the workload and the conditions change the
-//! question of the experiment. The comparison measures the effect of settings of the design and the engine.
+//! The settings in which the experiments of the base results and of the new results differ. Settings of the workload
+//! and the conditions change the question of the experiment. The comparison measures the effect of settings of the
+//! design and the engine.
 
 use std::path::Path;
 

@@ -196,8 +196,8 @@ impl Weighed {
         }
         match (self.compare, self.standing) {
             (Compare::Rank, _) => "the same rank".to_owned(),
-            (_, Statement::AtLeast) => format!("at least the claimed value minus {percent} %"),
-            (_, Statement::AtMost) => format!("at most the claimed value plus {percent} %"),
+            (_, Statement::AtLeast) => format!("at least the claimed value, within {percent} %"),
+            (_, Statement::AtMost) => format!("at most the claimed value, within {percent} %"),
             (_, Statement::UpTo) => format!("the largest value is within {percent} % of the claim"),
             (_, Statement::From | Statement::To) => {
                 let (low, high) = self.ends();

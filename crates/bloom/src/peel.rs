@@ -88,8 +88,8 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns the keys in the order of removal. Each key comes with an index that no key after it selects. Returns
-/// `None` if peeling fails.
+/// Returns the keys in the order in which peeling removes the keys. Each key comes with an index of the array. At the
+/// removal, no other remaining key selects this index. Returns `None` if peeling fails.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
     // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];

@@ -338,7 +338,7 @@ impl OpenLayer {
         }
         if buckets != 0 && buckets != rows.div_ceil(BUCKET as u64) || buckets.div_ceil(8) > words.len() as u64
         {
-            return Err(corrupt("thresholds do not match its buckets"));
+            return Err(corrupt("number of thresholds does not match the number of rows"));
         }
         let buckets = buckets as usize;
         let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();

@@ -10,15 +10,15 @@ use types::{Outcome, Problem};
 use super::file::SourceFile;
 use super::reading;
 
-/// The keys of a file that only the report reads.
+/// The keys of an experiment file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 
-/// A file that reproduces figures of a document, with the claims of that document.
+/// An experiment file that reproduces figures of a document, with the claims of this document.
 #[derive(Clone, Debug)]
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The figures and claims of the file, with the rule for each claim.
+    /// The figures and claims of the file, with the rule by which each claim is judged.
     pub sheet: Sheet,
     /// All claims of the document.
     pub claims: Claims,
@@ -41,7 +41,7 @@ impl AnswerFile {
         Ok(Some(Self { path: path.to_owned(), sheet, claims, runs: !is_computed(&file) }))
     }
 
-    /// The name of the file with its folder, such as `cs265/e01-hash-speed.toml`.
+    /// Returns the name of the file with its folder, such as `cs265/e01-hash-speed.toml`.
     pub fn name(&self) -> String {
         let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
         parts[parts.len().saturating_sub(2)..].join("/")
@@ -58,13 +58,13 @@ pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     Ok(sheet)
 }
 
-/// Whether a file has only computed claims and no experiment.
+/// Returns whether a file has only computed claims and no experiment.
 pub(super) fn is_computed(file: &SourceFile) -> bool {
     KEYS.iter().any(|key| file.table.contains_key(*key))
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads all tables with this name, written as one table or as an array of tables.
+/// Reads all tables with this name. The file contains one table or an array of tables.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,
@@ -84,7 +84,7 @@ fn tables<T: DeserializeOwned>(
     all.into_iter().enumerate().map(read).collect()
 }
 
-/// An error in a key of one of the tables with a name.
+/// Creates an error in a key of one of the tables with a name. `number` is the index of the table.
 fn at(file: &SourceFile, name: &str, number: usize, key: &str, message: impl Into<String>) -> Problem {
     match file.table.get(name) {
         Some(Value::Array(_)) => file.problem(&[name, &number.to_string(), key], message),

@@ -7,26 +7,26 @@ use tree::Design;
 
 use super::engine::{Absence, engine};
 
-/// One combination of swept values.
+/// A configuration of a sweep: one combination of swept values.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The number of the configuration, in the order of the sweep.
     pub number: u64,
-    /// The label: the swept values that distinguish the configuration.
+    /// The label of the configuration: the swept values that distinguish it from other configurations.
     pub label: String,
-    /// The value of every swept path, as written in the sweep; empty where a path does not apply.
+    /// The value of every swept path, as written in the sweep. Empty if the path does not apply to the configuration.
     pub swept: Vec<String>,
-    /// The engine.
+    /// The engine that runs the configuration.
     pub engine: Choice,
-    /// The design.
+    /// The design of the store or of the component.
     pub design: Design,
     /// The workload, or the parameters of the component under test.
     pub task: Task,
 }
 
 impl Cell {
-    /// A text that identifies the store: the engine, and the part of the design that the engine reads. Different stores
-    /// have different texts.
+    /// Returns a text that identifies the store: the engine, and the part of the design that the engine reads.
+    /// Different stores have different texts.
     pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),
@@ -36,24 +36,24 @@ impl Cell {
     }
 }
 
-/// Whether the phase of some configuration reads a key.
+/// Returns whether some configuration reads this key of a phase.
 pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
     let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
     phases.filter(|found| found.name == phase).any(|found| found.reads(key))
 }
 
-/// A combination that does not run.
+/// A combination of swept values that does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedCell {
-    /// The swept values.
+    /// The swept values of the combination, as text.
     pub label: String,
-    /// The reason.
+    /// The reason why the combination does not run.
     pub reason: String,
-    /// The engine and the reason, if the engine is not available.
+    /// The missing engine and the steps to install it, if the engine is not available.
     pub absence: Option<Absence>,
 }
 
-/// The engines that are not available, each once.
+/// Returns the engines that are not available. Each engine occurs once.
 pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {

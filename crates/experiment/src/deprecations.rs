@@ -13,8 +13,8 @@ use super::file::SourceFile;
 use super::overrides::Sets;
 use super::paths;
 
-/// One sentence per deprecated name in an experiment, with the name to use instead. The search covers the `[design]`
-/// table, the sweep, the design file that is extended or that replaces it, and `--set`.
+/// Returns one sentence per deprecated name in an experiment, with the name to use instead. The search covers the
+/// `[design]` table, the sweep, the design file that is extended or that replaces another design file, and `--set`.
 pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &Sets) -> Outcome<Vec<String>> {
     let mut tables = vec![file.table.clone()];
     match replacing {
@@ -43,13 +43,13 @@ pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &S
     Ok(sentences)
 }
 
-/// A `[design]` table with the values of a swept path. `None` for a path outside of the design.
+/// Returns a `[design]` table with the values of a swept path. Returns `None` for a path outside of the design.
 fn swept_design(path: &str, value: &Value) -> Option<Table> {
     let path = ConfigPath::new(path);
     path.axis().map(|_| paths::nested(path.below(), value.clone()))
 }
 
-/// The current name of a swept path.
+/// Returns the current name of a swept path.
 pub(super) fn new_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     let (Root::Design, &[table, key]) = (parsed.root(), parsed.below()) else { return path.into() };

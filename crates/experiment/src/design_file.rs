@@ -17,7 +17,7 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
-/// Reads the design of a file. `above` contains the identities of the files that extend the file directly or
+/// Reads the design of a file. `above` contains the identities of the files that extend this file directly or
 /// indirectly, so that cycles are detected.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     let keys = names(&DESIGN_FILE);
@@ -46,8 +46,8 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     }
 }
 
-/// The tables of the design files that an experiment or design file extends, the nearest first, without their key
-/// `about`.
+/// Returns the tables of the design files that an experiment or design file extends, without their key `about`. The
+/// directly extended file comes first.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
     let mut seen = Vec::new();
@@ -65,7 +65,7 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     Ok(tables)
 }
 
-/// The file that `extends` names.
+/// Returns the file that `extends` names.
 pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFile> {
     let Value::String(name) = name else {
         let message = "expected the name of a design file, such as extends = \"designs/default.toml\"";
@@ -95,13 +95,13 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     std::iter::once(beside).chain(above).chain([Path::new("configs").join(name)]).find(|path| path.is_file())
 }
 
-/// An error in a key of the `[design]` table.
+/// Creates an error in a key of the `[design]` table.
 pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem {
     let key = std::iter::once("design").chain(error.path.iter().map(String::as_str));
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())
 }
 
-/// A design with one value changed, given as `bloom.bits_per_key=12`.
+/// Returns a design with one changed value. The text has the form `bloom.bits_per_key=12`.
 pub fn set_design(design: &Design, text: &str) -> Outcome<Design> {
     let (path, value) = split_set(text, "wal=sync")?;
     let path = ConfigPath::new(&path);

@@ -15,8 +15,8 @@ const ENGINE_LABEL: &str = "engine.label";
 /// The path of the shared library of an engine.
 const ENGINE_LIBRARY: &str = "engine.library";
 
-/// Paths of all settings in which two configurations differ. Two different variants on one axis count as one
-/// difference. Parameters that only one variant has, or that have their default, do not count separately.
+/// Returns the paths of all settings in which two configurations differ. Two different variants on one axis count as
+/// one difference. Parameters that only one variant has do not count separately if they have their default.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
@@ -81,7 +81,7 @@ fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     found.append(&mut set);
 }
 
-/// Whether two values are equal, independent of the notation of numbers. For example, 10 equals 10.0.
+/// Returns whether two values are equal, independent of the notation of numbers. For example, 10 equals 10.0.
 fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
     match (number(a), number(b)) {
@@ -90,8 +90,8 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Adds the paths below `path` at which two values differ. The path of a table in an array uses the name of the table,
-/// such as `phase.load`, or else its index.
+/// Adds the paths below `path` at which two values differ. The path of a table in an array uses the name of the
+/// table, such as `phase.load`. Without a name, the path uses the index.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {

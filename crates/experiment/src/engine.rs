@@ -11,7 +11,7 @@ pub use results::columns::ENGINE;
 /// Reads an engine from TOML.
 ///
 /// # Errors
-/// An invalid parameter, which the error names.
+/// An invalid parameter. The error names the parameter.
 pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
     CATALOG.choose(value)
 }
@@ -29,7 +29,7 @@ pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Resul
     read_engine(&table)
 }
 
-/// The engine of an experiment without the key `engine`.
+/// Returns the engine of an experiment that has no key `engine`.
 pub(crate) fn default_engine() -> Choice {
     CATALOG.baseline()
 }
@@ -37,17 +37,17 @@ pub(crate) fn default_engine() -> Choice {
 /// Constructs the engine of a choice.
 ///
 /// # Panics
-/// A choice of another catalog. Choices from [`read_engine`] can always be constructed.
+/// The choice comes from another catalog. Choices from [`read_engine`] can always be constructed.
 pub fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).expect("a choice that exists can be built")
 }
 
-/// Whether the engine of a choice has this limit.
+/// Returns whether the engine of a choice has this limit.
 pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
     CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
 }
 
-/// The name of an engine in results: its `label`, or else its choice.
+/// Returns the name of an engine in results: its `label` if set, otherwise its choice.
 pub fn engine_label(engine: &Choice) -> String {
     let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
     given.map_or_else(|| engine.label(), str::to_owned)
@@ -63,7 +63,7 @@ pub struct Absence {
 }
 
 impl Absence {
-    /// The reason why an engine is not available; `None` if it is available.
+    /// Returns the reason why an engine is not available. Returns `None` for an available engine.
     pub(crate) fn of(choice: &Choice) -> Option<Self> {
         let missing = engine(choice).identify().err()?;
         Some(Self { engine: engine_label(choice), missing })

@@ -1,8 +1,8 @@
 //! Gives all configurations of a sweep one memory budget: `memory = "equal"`.
 //!
 //! The budget is `design.memory`. Two memtables are set aside, filters and fence pointers take the memory that they
-//! need, and the cache gets the rest. A larger filter therefore means a smaller cache. The memory of each configuration
-//! is measured, and comparisons of configurations with different memory are flagged.
+//! need, and the cache gets the rest. A configuration with a larger filter therefore has a smaller cache. The memory
+//! of each configuration is measured, and comparisons of configurations with different memory are marked.
 
 use toml::Value;
 
@@ -10,14 +10,15 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Whether all configurations have the same memory budget.
+    /// Returns whether all configurations have the same memory budget.
     pub(crate) fn has_equal_memory(&self) -> bool {
         self.sweep.equal_memory
     }
 }
 
-/// Rejects a capacity of the cache together with a budget, because the budget determines the capacity. The error is a
-/// sentence. `named` are the values of the design that the experiment itself sets, by their paths in the design.
+/// Returns an error if an experiment sets the capacity of the cache and also a memory budget, because the budget
+/// determines the capacity. The error is a sentence. `named` are the values of the design that the experiment itself
+/// sets, by their paths in the design.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -40,7 +41,7 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Rejects configurations with different budgets. The error is a sentence.
+/// Returns an error if configurations have different budgets. The error is a sentence.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {

@@ -10,8 +10,8 @@ use workload::{Kind, Mixed, PhasePlan, Rate, Role, StoreStep, Work, WorkloadPlan
 
 use super::cell::Cell;
 
-/// The largest storage of a tree, as a multiple of its SSTable bytes. A compaction of the whole tree has its input and
-/// its output on storage at once, in addition to the WAL.
+/// The largest storage of a tree, as a multiple of its SSTable bytes. During a compaction of the whole tree, the
+/// input and the output are both on storage, in addition to the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
 /// Assumed maximum number of versions per key on storage, for a policy without a size ratio.
@@ -23,16 +23,16 @@ const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 /// The largest number of memtables in memory: the active memtable and two that are being flushed.
 const MEMTABLES: f64 = 3.0;
 
-/// The bits per key of filters that have no parameter of that name.
+/// The assumed bits per key of a filter that has no parameter for the bits per key.
 const MOST_FILTER_BITS: f64 = 32.0;
 
-/// The bytes per key of the model that checks answers.
+/// The assumed bytes per key of the model that checks answers.
 const MODEL_BYTES: f64 = 8.0;
 
-/// The additional bytes per key of the model while keys of an unordered format are sorted.
+/// The assumed additional bytes per key of the model, while keys of an unordered format are sorted.
 const SORTING_BYTES: f64 = 50.0;
 
-/// The operations per second that an estimate of time assumes.
+/// The operations per second of each kind that an estimate of time assumes.
 const ASSUMED_RATES: [(Kind, f64); 14] = [
     (Kind::Get, 500e3),
     (Kind::Put, 400e3),
@@ -53,9 +53,9 @@ const ASSUMED_RATES: [(Kind, f64); 14] = [
 /// The estimated cost of one trial of one configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Bytes of storage at the peak.
+    /// The largest number of bytes on storage during the trial.
     pub storage_bytes: f64,
-    /// Memory in bytes of memtables, cache, and the reference model that checks answers.
+    /// Bytes of memory of memtables, cache, and the reference model that checks answers.
     pub memory_bytes: f64,
     /// Estimated seconds of each phase.
     pub phase_seconds: Vec<f64>,
@@ -63,7 +63,7 @@ pub struct Estimate {
     pub phase_keys: Vec<f64>,
 }
 
-/// The work of a phase on the store.
+/// The keys and entries that a phase adds to the store.
 #[derive(Clone, Copy, Debug, Default)]
 struct PhaseWork {
     /// The number of added keys.
@@ -74,13 +74,13 @@ struct PhaseWork {
 }
 
 impl Estimate {
-    /// The estimate for a configuration with a component under test.
+    /// Returns the estimate for a configuration with a component under test.
     pub(crate) fn of_component(cell: &Cell, cost: Cost) -> Self {
         let Cost { memory_bytes, storage_bytes, phase_seconds } = cost;
         Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }.stored_by(&cell.design)
     }
 
-    /// The estimate for a configuration with a planned workload.
+    /// Returns the estimate for a configuration with a planned workload.
     pub fn of(cell: &Cell, plan: &WorkloadPlan) -> Self {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
@@ -115,18 +115,18 @@ impl Estimate {
         self
     }
 
-    /// The estimate of a trial that starts after `phases` phases.
+    /// Returns the estimate of a trial that starts after the first `phases` phases.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
     }
 
-    /// The seconds of all phases.
+    /// Returns the seconds of all phases together.
     pub fn seconds(&self) -> f64 {
         self.phase_seconds.iter().sum()
     }
 
-    /// Rejects a trial that does not fit on the file system of `folder` or in memory. The error is a sentence.
+    /// Returns an error if a trial does not fit on the file system of `folder` or in memory. The error is a sentence.
     pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
@@ -165,12 +165,13 @@ impl PhaseWork {
         }
     }
 
-    /// The estimate multiplied by `often`.
+    /// Returns the estimate multiplied by `often`.
     fn times(self, often: f64) -> Self {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Estimate for roles that run at the same time. Roles in the background run as long as the other roles.
+    /// Returns the estimate for roles that run at the same time. Roles in the background run as long as the other
+    /// roles.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);
@@ -209,8 +210,8 @@ fn seconds_of(kind: Kind) -> f64 {
     ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
 }
 
-/// Maximum number of versions of a key on storage at the same time. Without compaction, all versions stay. Otherwise
-/// each run or level that the policy compacts together can have one version.
+/// Returns the largest number of versions of a key that are on storage at the same time. Without compaction, all
+/// versions remain. Otherwise each run or level that the policy compacts separately can contain one version.
 fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
@@ -221,15 +222,15 @@ fn versions(design: &Design) -> f64 {
     }
 }
 
-/// The largest size of all memtables in bytes. Included are the memtables that may accumulate before writers stall. The
-/// additional memtables contain at most the written bytes.
+/// Returns the largest size of all memtables in bytes. This size includes the memtables that may accumulate before
+/// writers stall. The additional memtables contain at most the written bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// Estimated bytes of all filters: bits per entry, plus the fixed size of each filter.
+/// Returns the estimated bytes of all filters: bits per entry, plus the fixed size of each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {
@@ -244,7 +245,7 @@ fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     (entries + begun) * number("bits_per_key").unwrap_or(MOST_FILTER_BITS) / 8.0
 }
 
-/// The capacity of a choice in bytes; `None` if the choice has no capacity.
+/// Returns the capacity of a choice in bytes. Returns `None` if the choice has no capacity.
 fn capacity(design: &Design, axis: &str) -> Option<f64> {
     let capacity = design.choice(axis).params().get("capacity")?.as_str()?;
     parse_bytes(capacity).ok().map(|bytes| bytes as f64)
@@ -255,7 +256,7 @@ fn in_memory(design: &Design) -> bool {
     design.limits().iter().any(is_gone)
 }
 
-/// A size with two or three digits.
+/// Formats a size with two or three digits.
 fn rounded(bytes: f64) -> String {
     let unit = [1u64 << 40, 1 << 30, 1 << 20, 1 << 10]
         .into_iter()

@@ -1,5 +1,5 @@
-//! Expands a sweep into configurations. Each combination of values is assembled and named. Combinations that cannot run
-//! are left out.
+//! Expands a sweep into configurations. Each combination of values becomes a named configuration. Combinations that
+//! cannot run are skipped.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
-/// The base of a sweep.
+/// The experiment without its sweep: the base design, engine and task.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -24,13 +24,13 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether the expansion leaves out unavailable engines instead of rejecting the experiment. The report uses this,
-    /// because claims about available engines can still be judged.
+    /// Whether the expansion skips unavailable engines instead of rejecting the experiment. The report skips
+    /// unavailable engines, because claims about available engines can still be judged.
     pub(super) goes_as_far: bool,
 }
 
 impl Sweep {
-    /// The configurations, and the combinations that are left out, each with its reason.
+    /// Returns the configurations, and the combinations that are skipped, each with its reason.
     pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<SkippedCell>), SweepError> {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);
@@ -72,12 +72,12 @@ impl Sweep {
         }
     }
 
-    /// Whether the sweep contains all engines by `"all"`.
+    /// Returns whether the sweep selects all engines by `"all"`.
     fn asks_for_all_engines(&self) -> bool {
         self.factors.iter().any(|factor| factor.path == ENGINE && factor.all)
     }
 
-    /// The text of a combination: `design.bloom=none, design.bloom.bits_per_key=8`.
+    /// Formats a combination: `design.bloom=none, design.bloom.bits_per_key=8`.
     fn describe(&self, combination: &[Option<&Value>]) -> String {
         let parts = self.factors.iter().zip(combination).filter_map(|(factor, value)| {
             value.map(|value| format!("{}={}", factor.path, display(&factor.path, value)))
@@ -117,7 +117,8 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// The label of a configuration: the choice on each swept axis, and the other swept values with their names.
+    /// Returns the label of a configuration: the choice on each swept axis, and the other swept values with their
+    /// names.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -149,7 +150,7 @@ impl Sweep {
 }
 
 impl Base<'_> {
-    /// The value of the base at a path.
+    /// Returns the value of the base at a path.
     fn value(&self, path: &str) -> Option<Value> {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -163,7 +164,7 @@ impl Base<'_> {
         }
     }
 
-    /// Rejects a path that does not exist.
+    /// Returns an error if a path does not exist.
     fn check_root(&self, path: &str) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -186,7 +187,7 @@ impl Base<'_> {
         }
     }
 
-    /// The error of a swept path that changes no configuration.
+    /// Creates the error for a swept path that changes no configuration.
     fn applies_nowhere(&self, path: &str) -> SweepError {
         let parsed = ConfigPath::new(path);
         let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
@@ -216,7 +217,7 @@ impl Base<'_> {
     }
 }
 
-/// Rejects a comparison of engines if none of them is installed.
+/// Returns an error if none of the compared engines is installed.
 fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
     if absent.is_empty() {
@@ -226,7 +227,7 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Advice for a parameter that no swept kind has: lists the valid parameters of the table.
+/// Returns advice for a parameter that no swept kind has: a list of the valid parameters of the table.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
@@ -240,8 +241,8 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     }
 }
 
-/// The shortest unique suffix of each path, such as `theta`. If the sweep has threads of two phases, the suffix is
-/// longer, such as `load.threads`.
+/// Returns the shortest unique suffix of each path, such as `theta`. If the sweep has the threads of two phases, the
+/// suffix is longer, such as `load.threads`.
 fn short_names(factors: &[Factor]) -> Vec<String> {
     let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
@@ -258,12 +259,12 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
     paths.iter().map(name).collect()
 }
 
-/// Whether an engine reads every choice of a design.
+/// Returns whether an engine reads every choice of a design.
 fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
 
-/// The reason why a configuration cannot run in this mode; `None` if it can run.
+/// Returns the reason why a configuration cannot run in this mode. Returns `None` if the configuration can run.
 fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
@@ -319,7 +320,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// A configuration under construction, to which the expansion applies one swept value after the other.
+/// A configuration that is being built. The expansion applies one swept value after the other.
 struct Parts {
     engine: Choice,
     design: Design,
@@ -327,8 +328,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Whether this configuration has the parameter at a path. For example, `none` has no `bits_per_key`, `uniform` has
-    /// no `theta`, and other engines read only some options of a design.
+    /// Returns whether this configuration has the parameter at a path. For example, `none` has no `bits_per_key`,
+    /// `uniform` has no `theta`, and other engines read only some options of a design.
     fn has(&self, path: &str) -> bool {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -371,7 +372,7 @@ impl Parts {
     }
 }
 
-/// Whether a key belongs to the axis itself, so every variant of the axis has this key.
+/// Returns whether a key belongs to the axis itself, so every variant of the axis has this key.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }
@@ -380,7 +381,8 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// The text of a value in results: kinds and sizes as written, tables as labels.
+/// Returns the text of a value in results. Kinds and sizes are formatted as the user wrote them. Tables are formatted
+/// as labels.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));

@@ -17,7 +17,7 @@ use super::fits::mismatches;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// The facts of the experiment that verdicts depend on.
+    /// Returns the facts of the experiment that verdicts depend on.
     pub fn facts(&self) -> ExperimentFacts<'_> {
         let by_number: BTreeMap<u64, &Cell> = self.cells.iter().map(|cell| (cell.number, cell)).collect();
         let verdict = self.verdict.clone();
@@ -71,7 +71,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Whether a configuration uses an ideal bound on an axis on which the baseline uses another variant.
+/// Returns whether a configuration has an ideal bound on an axis on which the baseline has another variant.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
@@ -80,7 +80,7 @@ fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     })
 }
 
-/// The order of the catalogs, for every column with values of an axis.
+/// Returns the order of the variants in the catalogs, for every column with values of an axis.
 pub fn catalog_order() -> LabelOrder {
     let engines = CATALOG.kinds().map(|kind| (kind, false));
     let order = LabelOrder::default().with(ENGINE, engines);

@@ -41,7 +41,8 @@ impl SourceFile {
         Problem::at(&self.path, self.line(key), wording::keyed(&name, &message.into()))
     }
 
-    /// The line of a key, or of the innermost existing table on its path.
+    /// Returns the line of a key. If the key does not exist, returns the line of the innermost existing table on its
+    /// path.
     fn line(&self, key: &[&str]) -> Option<usize> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut offset = None;
@@ -49,12 +50,12 @@ impl SourceFile {
         offset.map(|offset| line_of(&self.text, offset))
     }
 
-    /// The canonical path, which identifies the file.
+    /// Returns the canonical path, which identifies the file.
     pub(crate) fn identity(&self) -> PathBuf {
         std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
-    /// The folder of relative paths in the file.
+    /// Returns the folder to which relative paths in the file refer.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
@@ -89,7 +90,8 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
     }
 }
 
-/// A message of the TOML parser in plain words. An integer out of range is reported without Rust types.
+/// Translates a message of the TOML parser into plain words. The message about an integer out of range names no Rust
+/// types.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
     match number {

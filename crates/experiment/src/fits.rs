@@ -11,11 +11,11 @@ use workload::{Kind, Phase, Rate, StoreStep, Work};
 use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 
-/// The reason why an engine with its own background threads has no counted mode.
+/// The reason why an engine with background threads has no counted mode.
 const COUNTED: &str = "because its background threads depend on timing";
 
-/// Number of design settings that the engine of only one of the two configurations can match. A setting that neither
-/// engine can match does not count. Two builds of one engine have no mismatches.
+/// Returns the number of design settings that only one of the two engines can match. A setting that neither engine
+/// can match does not count. Two builds of one engine have no mismatches.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;
@@ -27,8 +27,9 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     one.symmetric_difference(&other).count()
 }
 
-/// The reason why an experiment cannot use the engine of this configuration; `None` if it can. Counted mode needs an
-/// engine whose counters are equal in every run. A step needs an engine that has the call.
+/// Returns the reason why an experiment cannot use the engine of this configuration. Returns `None` if the experiment
+/// can use the engine. Counted mode needs an engine whose counters are equal in every run. A step needs an engine
+/// that supports the step.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
@@ -43,7 +44,8 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     Some(format!("{missing}; remove the phase, or the engine"))
 }
 
-/// The reason why the design of a configuration cannot run its merges and conditional puts; `None` if it can.
+/// Returns the reason why the design of a configuration cannot run its merges and conditional puts. Returns `None` if
+/// the design can run all operations.
 fn unfit_design(cell: &Cell) -> Option<String> {
     let phases = &cell.task.workload()?.phases;
     let merging = phases.iter().find(|phase| mixes(phase, Kind::Merge));
@@ -65,7 +67,7 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     ))
 }
 
-/// Whether a mix of a phase has a kind of operation.
+/// Returns whether the mix of a phase contains a kind of operation.
 fn mixes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => mixed.mix.has(kind),
@@ -74,7 +76,7 @@ fn mixes(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// The first step or operation of a configuration's phases that its engine has no call for, as text.
+/// Returns the first step or operation that the engine of a configuration does not support, as text.
 fn missing_call(cell: &Cell) -> Option<String> {
     let engine = engine(&cell.engine);
     let lacks = |step: StoreStep| match step {
@@ -98,7 +100,8 @@ fn missing_call(cell: &Cell) -> Option<String> {
     Some(format!("engine \"{}\" cannot execute {missing} of phase \"{phase}\"", engine_label(&cell.engine)))
 }
 
-/// The reason why the engine of a configuration cannot run it. `None` if the engine can.
+/// Returns the reason why the engine of a configuration cannot run the configuration. Returns `None` if the engine
+/// can.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

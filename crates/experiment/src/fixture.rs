@@ -1,4 +1,5 @@
-//! The phases of an experiment's fixture, and their restrictions.
+//! The phases that belong to the fixture of an experiment, and the restrictions of these phases. A fixture is a store
+//! after the first phases, from which every trial starts.
 
 use catalog::Limit;
 use subject::Task;
@@ -10,7 +11,7 @@ use super::resolved::Experiment;
 use super::wording;
 
 impl Experiment {
-    /// The number of phases of a task in the fixture, counted from the first phase.
+    /// Returns the number of phases of a task that belong to the fixture, counted from the first phase.
     pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)
@@ -18,7 +19,7 @@ impl Experiment {
     }
 }
 
-/// Rejects phases that cannot be in a fixture. The error is a sentence.
+/// Returns an error for phases that cannot belong to a fixture. The error is a sentence.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(
@@ -76,7 +77,7 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Rejects a phase of the fixture as a measured one. The error is a sentence.
+/// Returns an error if a measured phase belongs to the fixture. The error is a sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);

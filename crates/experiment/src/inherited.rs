@@ -1,6 +1,6 @@
-//! The settings that kinds of a sweep inherit from the base design. A setting is inherited if the base changes it and
-//! the kind has it, too, so that all kinds are compared with equal settings. A run prints these settings, because a
-//! reader may expect the defaults of a kind.
+//! The settings that the kinds of a sweep inherit from the base design. A kind inherits a setting if the base design
+//! changes the setting and the kind also has the setting. All kinds are then compared with equal settings. A run
+//! prints the inherited settings, because a reader may expect the defaults of a kind.
 
 use catalog::Axis;
 use results::ConfigPath;
@@ -10,7 +10,8 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// A sentence for each swept axis with a configuration that inherits a setting of another kind in the base.
+    /// Returns a sentence for each swept axis on which a configuration inherits a setting from another kind in the
+    /// base design.
     pub fn inherited(&self) -> Vec<String> {
         let swept = self.sweep.factors.iter().filter_map(|factor| {
             let path = ConfigPath::new(&factor.path);

@@ -40,17 +40,17 @@ impl Experiment {
     /// Reads an experiment and checks everything that can be checked before it runs.
     ///
     /// # Errors
-    /// The first error in the file, in a file that it refers to, or in an override, with file, line and key.
+    /// The first error in the file, in a file to which the file refers, or in an override, with file, line and key.
     pub fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
         Loader::new(path, overrides)?.load()
     }
 }
 
-/// The state of reading one experiment.
+/// The files and overrides of an experiment while the experiment is read.
 struct Loader<'a> {
     file: SourceFile,
     overrides: &'a Overrides,
-    /// The file of the workload, if it is separate from the experiment file.
+    /// The file of the workload. `None` if the experiment file itself contains the workload.
     workload_file: Option<SourceFile>,
     sets: Sets,
 }
@@ -152,8 +152,8 @@ impl<'a> Loader<'a> {
         Ok(experiment)
     }
 
-    /// The name of the experiment: the name of its file. A component experiment gets a prefix that no tree experiment
-    /// has.
+    /// Returns the name of the experiment, which is the name of its file. The name of a component experiment also
+    /// gets a prefix, so that no tree experiment has this name.
     fn name(&self, task: &Task) -> String {
         let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
         match task {
@@ -173,7 +173,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The base design, and the axes that the `[design]` table sweeps by a list or `"all"`.
+    /// Returns the base design, and the axes that the `[design]` table sweeps by a list or `"all"`.
     fn design(&self, task: &Task) -> Outcome<(Design, Vec<Factor>)> {
         let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
             (Some(path), _) => read_design(path)?,
@@ -201,7 +201,7 @@ impl<'a> Loader<'a> {
         Ok((design, factors))
     }
 
-    /// The engine that the sweep starts from.
+    /// Returns the base engine of the sweep.
     fn engine(&self, task: &Task) -> Outcome<Choice> {
         let mut engine = default_engine();
         if let Some(value) = self.file.table.get(ENGINE).filter(|value| !is_swept(value)) {
@@ -222,7 +222,7 @@ impl<'a> Loader<'a> {
         Ok(engine)
     }
 
-    /// The engines that the key `engine` sweeps by a list or `"all"`.
+    /// Returns the engines that the key `engine` sweeps by a list or `"all"`.
     fn engine_factor(&self) -> Outcome<Option<Factor>> {
         let Some(value) = self.file.table.get(ENGINE).filter(|value| is_swept(value)) else {
             return Ok(None);
@@ -230,13 +230,13 @@ impl<'a> Loader<'a> {
         read_factor(ENGINE, value).map(Some).map_err(|error| self.file.problem(&[ENGINE], error.message))
     }
 
-    /// Reads the table `[gate]` with its overrides; `None` if neither exists.
+    /// Reads the table `[gate]` with its overrides. Returns `None` if neither the table nor an override exists.
     fn gate(&self) -> Outcome<Option<GateRule>> {
         let is_given = self.file.table.contains_key("gate") || self.sets.under("gate").next().is_some();
         is_given.then(|| self.table("gate", &GateRule::KEYS)).transpose()
     }
 
-    /// Rejects unused keys of a `[design]` table.
+    /// Returns an error for keys of a `[design]` table that the experiment does not use.
     fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
         let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
         let paths = table.keys().flat_map(|key| {
@@ -266,7 +266,7 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Rejects a mode in which nothing is measured.
+    /// Returns an error for a mode in which the experiment measures nothing.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();
@@ -322,7 +322,7 @@ impl<'a> Loader<'a> {
         Ok(trials)
     }
 
-    /// A plain table of the experiment with its overrides.
+    /// Reads a plain table of the experiment with its overrides.
     fn table<T: DeserializeOwned>(&self, name: &str, keys: &[&str]) -> Outcome<T> {
         let mut table = match self.file.table.get(name) {
             None => Table::new(),
@@ -336,7 +336,7 @@ impl<'a> Loader<'a> {
             .map_err(|error| self.table_problem(name, &error.key.unwrap_or_default(), error.message))
     }
 
-    /// An error in a key of a plain table, at the source of its value.
+    /// Creates an error in a key of a plain table. The error names the place where the value was set.
     fn table_problem(&self, name: &str, key: &str, message: impl Into<String>) -> Problem {
         match self.sets.setter(&format!("{name}.{key}")) {
             Some(set) => set.problem(&self.file, message),
@@ -396,7 +396,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Rejects impossible memory budgets.
+    /// Returns an error for impossible memory budgets.
     fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
         if sweep.equal_memory {
             equal_memory::check(cells).map_err(|message| {
@@ -414,7 +414,7 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Rejects an impossible fixture.
+    /// Returns an error for an impossible fixture.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)
@@ -444,8 +444,8 @@ impl<'a> Loader<'a> {
         experiment.style.check().map_err(problem)
     }
 
-    /// Rejects a metric of the verdict that no configuration can have in the judged phase. If an override asks for counted
-    /// mode, metrics of the file that need time are left out with a warning.
+    /// Returns an error for a metric of the verdict that no configuration can have in the judged phase. If an
+    /// override selects counted mode, omits the metrics of the file that need time, and adds a warning.
     fn check_metrics(&self, experiment: &mut Experiment) -> Outcome<()> {
         let (phase, mode) = (judged_phase(&experiment.facts()), experiment.trials.mode);
         let of_verdict = experiment.verdict.metric.iter().map(|name| ("metric", name));
@@ -476,8 +476,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported. Returns
-    /// the assumptions about replayed traces, one sentence each.
+    /// Plans the workload of every configuration once, so that missing traces and impossible phases are reported.
+    /// Returns the assumptions about replayed traces, one sentence each.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<Vec<String>> {
         let mut checked = HashSet::new();
         let mut assumptions = Vec::new();
@@ -497,7 +497,7 @@ impl<'a> Loader<'a> {
         Ok(assumptions)
     }
 
-    /// Checks that the files of components exist, once each.
+    /// Checks once for each file of a component that the file exists.
     fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked = HashSet::new();
         for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {
@@ -512,7 +512,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// An error in a workload that is valid TOML but cannot be planned.
+    /// Creates the error for a workload that is valid TOML but cannot be planned.
     fn plan_problem(&self, error: &PlanError, workload: &Workload) -> Problem {
         let source = self.workload_file.as_ref().unwrap_or(&self.file);
         match error {
@@ -526,12 +526,12 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Whether the value of an axis or of the engine is a sweep over values.
+/// Returns whether the value of an axis or of the engine is a sweep over several values.
 fn is_swept(value: &Value) -> bool {
     value.is_array() || value.as_str() == Some("all")
 }
 
-/// Whether a trace error belongs to this phase.
+/// Returns whether a trace error belongs to this phase.
 fn replays(phase: &Phase, error: &TraceError) -> bool {
     let file = phase.trace().map(|trace| &trace.file);
     error.path().zip(file).is_some_and(|(path, file)| path.ends_with(file))

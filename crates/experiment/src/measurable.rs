@@ -1,5 +1,6 @@
-//! The metrics that a verdict uses and that its phase cannot have, each with the reason and the setting that would
-//! provide the metric. Only certain cases are errors: a metric that may merely be missing is no error.
+//! The metrics that a verdict uses but that its phase cannot measure. Each metric has a reason, and the setting that
+//! would make the metric available. Only certain cases are errors. A metric that is missing only in some cases is not
+//! an error.
 
 use results::{Metric, RunMode, Unit, columns as c};
 use tree::{Design, Mapped};
@@ -8,7 +9,7 @@ use workload::{Kind, Mixed, Phase, Rate, Work};
 use super::cell::Cell;
 use super::engine::engine;
 
-/// The columns of bytes per byte of the user, which phases without writes do not have.
+/// The columns of written bytes per byte of the user. Phases without writes have no values in these columns.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP,
     c::WRITE_AMP_WAL,
@@ -20,21 +21,21 @@ const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP_RESIDUAL,
 ];
 
-/// The columns of lookups of single keys.
+/// The columns that describe lookups of single keys.
 const PER_LOOKUP: [Metric; 4] =
     [c::BLOCKS_PER_GET, c::EXPECTED_BLOCKS_PER_GET, c::BLOCKS_PER_GET_RESIDUAL, c::FPR];
 
-/// The columns of scans.
+/// The columns that describe scans.
 const PER_SCAN: [Metric; 2] = [c::RANGE_FPR, c::SOURCES_PER_RANGE];
 
-/// The columns of blocks in the block cache.
+/// The columns that describe the block cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
 
-/// The columns of response times, which only an open loop has.
+/// The columns of response times. Only an open loop has response times.
 const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
-/// The columns without a unit of time that `counted` mode does not have.
+/// The columns without a time that `counted` mode does not measure.
 const OF_PROCESS: [Metric; 7] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,
@@ -45,7 +46,7 @@ const OF_PROCESS: [Metric; 7] = [
     c::DISK_BYTES,
 ];
 
-/// Whether a column exists only where time is measured.
+/// Returns whether a column has values only if time is measured.
 pub(super) fn takes_time(metric: &Metric) -> bool {
     let is_time = matches!(
         metric.unit,
@@ -55,8 +56,8 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
     !metric.is_exact() && (is_time || of_process.into_iter().any(|other| other == metric))
 }
 
-/// The reason why no row of this phase can have a value in a column, and the setting that would provide one. `None` if
-/// a row may have a value.
+/// Returns the reason why no row of this phase can have a value in a column, and the setting that would provide a
+/// value. Returns `None` if a row may have a value.
 pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode) -> Option<String> {
     if mode == RunMode::Counted && takes_time(metric) {
         return Some("counted mode measures no time; use trials.mode = \"timed\"".to_owned());
@@ -98,8 +99,8 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
     })
 }
 
-/// Whether reads of a configuration bypass the cache, because blocks of mapped files are used in place. Fence pointers
-/// with their own pages read these pages through the cache.
+/// Returns whether reads of a configuration bypass the block cache, because blocks of mapped files are read in place.
+/// Fence pointers with their own pages read these pages through the cache.
 fn bypasses_cache(cell: &Cell) -> bool {
     let (design, default) = (&cell.design, Design::default());
     let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();
@@ -121,7 +122,7 @@ fn has_any(mixed: &Mixed, kinds: &[Kind]) -> bool {
     kinds.iter().any(|kind| mixed.mix.has(*kind))
 }
 
-/// Whether operations of the phase have response times.
+/// Returns whether operations of the phase have response times.
 fn is_open(phase: &Phase) -> bool {
     match phase.roles() {
         [] => phase.rate != Rate::Closed,

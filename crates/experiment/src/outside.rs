@@ -9,8 +9,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The parameters that name a shared library, or a program with its arguments.
 const NAMING: [&str; 2] = ["library", "command"];
 
-/// A line for each external file that implements a component of the design, with a hash of its content. Empty for
-/// designs of built-in components. A changed file is a different component.
+/// Returns a line for each external file that implements a component of the design, with a hash of the content of
+/// this file. Returns an empty text for designs of built-in components. A changed file counts as a different
+/// component.
 pub fn files_outside(design: &Design) -> String {
     let mut text = String::new();
     for (axis, choice) in design.choices() {

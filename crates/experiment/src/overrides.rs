@@ -14,7 +14,7 @@ use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 use super::wording;
 
-/// The valid first parts of overridden paths.
+/// The valid first parts of the paths that overrides name.
 const ROOTS: [&str; 9] =
     [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict", "gate"];
 
@@ -23,12 +23,12 @@ const ROOTS: [&str; 9] =
 pub struct Overrides {
     /// Paths and values, such as `design.bloom.bits_per_key=12`.
     pub set: Vec<String>,
-    /// The number of trials.
+    /// The number of trials that replaces the number in the file.
     pub trials: Option<u64>,
-    /// The seed.
+    /// The seed that replaces the seed in the file.
     pub seed: Option<u64>,
-    /// Whether to reduce all sizes, either as the `[quick]` table of the experiment sets, or to a tenth of counts and
-    /// times.
+    /// Whether to reduce all sizes. The `[quick]` table of the experiment sets the sizes. Without this table, counts
+    /// and times are divided by ten.
     pub quick: bool,
     /// A design file that replaces the design file of the experiment.
     pub design: Option<PathBuf>,
@@ -39,13 +39,13 @@ pub struct Overrides {
 pub(super) struct Set {
     /// The path as the user wrote it.
     pub(super) path: String,
-    /// The value.
+    /// The value that replaces the value in the file.
     pub(super) value: Value,
-    /// The source of the override.
+    /// Where the override was set.
     pub(super) by: SetBy,
 }
 
-/// The source of an override, in the order of application.
+/// Where an override was set, in the order in which overrides are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
     /// The table `[set]`.
@@ -106,7 +106,8 @@ impl Sets {
         }
     }
 
-    /// The overrides whose path begins with `root`, in order, each with the part of its path after `root`.
+    /// Returns the overrides whose path begins with `root`, in order. Each override comes with the part of its path
+    /// after `root`.
     pub(super) fn under<'a>(&'a self, root: &'a str) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> {
         self.0.iter().filter_map(move |set| match paths::split(&set.path).split_first() {
             Some((first, rest)) if *first == root => Some((rest.to_vec(), set)),
@@ -114,19 +115,19 @@ impl Sets {
         })
     }
 
-    /// The last override of the value at `path`, or of a value that contains it.
+    /// Returns the last override of the value at `path`, or of a value that contains this value.
     pub(super) fn setter(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| {
             path.strip_prefix(&set.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
-    /// The last override of exactly the value at `path`.
+    /// Returns the last override of exactly the value at `path`.
     pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Applies the overrides under the roots with source `by` to a table.
+    /// Applies the overrides with the source `by` whose paths begin with the roots to a table.
     pub(super) fn apply(
         &self,
         file: &SourceFile,
@@ -145,7 +146,7 @@ impl Sets {
 }
 
 impl Set {
-    /// Creates an error about this value, at its source.
+    /// Creates an error about the value of this override. The error names the place where the override was set.
     pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
         let table = match self.by {
             SetBy::File => "set",
@@ -158,7 +159,7 @@ impl Set {
     }
 }
 
-/// An example of an override in a table of experiments, for error messages.
+/// Returns an example of an override in a table of experiments, for error messages.
 fn example(root: &str) -> &'static str {
     match root {
         "design" => "design.bloom=blocked",
@@ -172,8 +173,8 @@ fn example(root: &str) -> &'static str {
     }
 }
 
-/// The full path that the user may have meant by a path without its first part: `trials.mode` for `mode`,
-/// `design.cache.capacity` for `cache.capacity`.
+/// Returns the full path that the user may have meant by a path without its first part, such as `trials.mode` for
+/// `mode`, or `design.cache.capacity` for `cache.capacity`.
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
     let design = Design::default().to_toml();
@@ -184,7 +185,7 @@ fn inner_path(path: &str) -> Option<String> {
     Some(format!("did you mean \"{root}.{path}\"? "))
 }
 
-/// Splits `path=value`; the path may be quoted as in TOML.
+/// Splits a text `path=value`. The path may be quoted as in TOML.
 pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {

@@ -25,7 +25,7 @@ pub(super) fn unquoted(path: &str) -> String {
     parts.join(".")
 }
 
-/// A table with only `value`, at `path`.
+/// Returns a table that contains only `value`, at `path`.
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
     let (last, above) = path.split_last().expect("a path has at least one part");
     let innermost = Table::from_iter([((*last).to_owned(), value)]);
@@ -35,7 +35,7 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
-/// The value at `path`; phases are found by name.
+/// Returns the value at `path`. Phases are found by name.
 pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(table.get(*first)?, |value, key| match value {
@@ -44,7 +44,7 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     })
 }
 
-/// Sets the value at `path`, and creates missing tables; phases are found by name.
+/// Sets the value at `path`, and creates missing tables. Phases are found by name.
 ///
 /// # Errors
 /// The part of the path that does not exist.
@@ -72,7 +72,8 @@ fn name_of(item: &Value) -> Option<&str> {
     item.get("name")?.as_str()
 }
 
-/// Parses the value after `=` on the command line as a TOML value, or else as a string.
+/// Parses the value after `=` on the command line as a TOML value. If the text is not a TOML value, the value is a
+/// string.
 ///
 /// # Errors
 /// The text begins like a TOML value but is not one, or a number is too large.
@@ -91,7 +92,7 @@ pub(super) fn read_value(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Whether the text is an integer that is out of range in TOML.
+/// Returns whether the text is an integer that is too large for TOML.
 fn is_too_large(text: &str) -> bool {
     let digits = text.replace('_', "");
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<i64>().is_err()

@@ -16,12 +16,13 @@ use super::resolved::Experiment;
 use super::verdict_spec::VerdictSpec;
 use super::wording;
 
-/// The keys of a `[[chart]]`.
+/// The valid keys of a table `[[chart]]`.
 pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {
-    /// Rejects unknown names in the verdict of an experiment. The error is the key at fault and a sentence.
+    /// Returns an error for unknown names in the verdict of an experiment. The error consists of the wrong key and a
+    /// sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -96,7 +97,7 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
 
-/// Rejects unknown columns, phases and operations. The error is the key at fault and a sentence.
+/// Returns an error for unknown columns, phases and operations. The error consists of the wrong key and a sentence.
 fn check_chart(
     chart: &ChartSpec,
     schema: &Schema,
@@ -147,12 +148,12 @@ fn check_chart(
     Ok(())
 }
 
-/// Whether a kind of chart reads its own files instead of `runs.csv`.
+/// Returns whether a kind of chart reads its own files instead of `runs.csv`.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
-/// Names of the operations in the rows of a task: kinds of operation, steps, and operations of roles.
+/// Returns the names of the operations in the rows of a task: kinds of operation, steps, and operations of roles.
 pub(super) fn operations(task: &Task) -> Vec<String> {
     let Task::Workload(workload) = task else { return vec![ALL.to_owned()] };
     let kinds = || [ALL].into_iter().chain(Kind::ALL.map(Kind::name));
@@ -162,7 +163,7 @@ pub(super) fn operations(task: &Task) -> Vec<String> {
     kinds().chain(steps).map(str::to_owned).chain(of_roles).collect()
 }
 
-/// Rejects an unknown name.
+/// Returns an error for a name that is not in `names`.
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

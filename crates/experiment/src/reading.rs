@@ -1,4 +1,4 @@
-//! Reads plain tables of an experiment file key by key, so that an error can name the key at fault.
+//! Reads plain tables of an experiment file key by key, so that an error can name the wrong key.
 
 use catalog::read_value;
 use serde::de::DeserializeOwned;
@@ -12,7 +12,7 @@ pub(super) struct ReadingError {
     pub(super) message: String,
 }
 
-/// Reads `table` as a `T` with the keys `keys`. `needed` are the keys that every other key depends on.
+/// Reads `table` as a `T` with the keys `keys`. `needed` are the keys without which no other key is valid.
 pub(super) fn read<T: DeserializeOwned>(
     name: &str,
     table: &Table,

@@ -131,7 +131,7 @@ const SWEEP: [KeyEntry; 3] = [
     ),
 ];
 
-/// The tables of experiment and design files with keys that are read by hand.
+/// The tables of experiment and design files whose keys have no serde schema.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
     KeyTable {

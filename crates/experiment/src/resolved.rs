@@ -29,11 +29,11 @@ use super::verdict_spec::VerdictSpec;
 pub struct Experiment {
     /// The name of the experiment: the name of its file, with the prefix `component-` for a component experiment.
     pub name: String,
-    /// The path of the file.
+    /// The path of the experiment file.
     pub file: PathBuf,
-    /// The question of the experiment.
+    /// The question that the experiment answers, as a sentence.
     pub question: String,
-    /// The folder of relative paths in the task.
+    /// The folder to which relative paths in the task refer.
     pub base: PathBuf,
     /// The base engine of the sweep.
     pub(super) engine: Choice,
@@ -41,11 +41,11 @@ pub struct Experiment {
     pub(super) design: Design,
     /// The base task of the sweep.
     pub task: Task,
-    /// The sweep.
+    /// The factors of the sweep, and how their values are combined.
     pub(super) sweep: Sweep,
     /// The configurations that run.
     pub cells: Vec<Cell>,
-    /// The combinations that do not run, with the reason of each.
+    /// The combinations that do not run, each with its reason.
     pub left_out: Vec<SkippedCell>,
     /// The warnings of a run, one sentence each. The warnings are about deprecated names in the design, and about
     /// metrics that the mode does not measure.
@@ -55,39 +55,39 @@ pub struct Experiment {
     pub assumptions: Vec<String>,
     /// The number of trials, and their seed.
     pub trials: Trials,
-    /// The deciding metric.
+    /// The metric that decides the verdict, and the baseline.
     pub(crate) verdict: VerdictSpec,
-    /// The gate, if the experiment is one.
+    /// The rule of the gate; `None` for an experiment without a gate.
     pub gate: Option<GateRule>,
-    /// The objective of a search for the best design, if the file has one.
+    /// The objective of a search for the best design; `None` if the file has no table `[tune]`.
     pub tune: Option<TuneSpec>,
-    /// The charts.
+    /// The descriptions of the charts.
     pub charts: Vec<ChartSpec>,
-    /// The look of the charts.
+    /// The style of the charts.
     pub style: FigureStyle,
     /// The figures of documents that the experiment reproduces, with their claims.
     pub sheet: Sheet,
 }
 
 impl Experiment {
-    /// The swept paths, in the order of their columns.
+    /// Returns the swept paths, in the order of their columns.
     pub fn swept(&self) -> Vec<String> {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
     }
 
-    /// The design without the changes of the sweep.
+    /// Returns the base design, without the changes of the sweep.
     pub fn base_design(&self) -> &Design {
         &self.design
     }
 
-    /// The plan of a configuration's workload; `None` for a component under test.
+    /// Returns the plan of a configuration's workload. Returns `None` for a component under test.
     pub fn plan(&self, cell: &Cell) -> Outcome<Option<WorkloadPlan>> {
         let Some(workload) = cell.task.workload() else { return Ok(None) };
         let plan = WorkloadPlan::new(workload, self.trials.seed, &self.base);
         plan.map(Some).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// The estimated cost of a trial of a configuration.
+    /// Returns the estimated cost of a trial of a configuration.
     pub fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
             (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
@@ -96,7 +96,7 @@ impl Experiment {
         })
     }
 
-    /// The experiment as one self-contained TOML file, which is valid in any folder.
+    /// Returns the experiment as one self-contained TOML file, which is valid in any folder.
     pub fn resolved(&self) -> String {
         let mut table = Table::new();
         table.insert("question".to_owned(), Value::String(self.question.clone()));
@@ -124,7 +124,8 @@ impl Experiment {
         table.to_string()
     }
 
-    /// A hash of all settings that affect the measurement. The folder of the experiment does not affect the hash.
+    /// Returns a hash of all settings that affect the measurement. The folder of the experiment does not affect the
+    /// hash.
     pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
@@ -153,8 +154,8 @@ impl Experiment {
     }
 }
 
-/// Removes settings that kept results do not have yet, where they have their defaults. Results of before then keep their
-/// hash.
+/// Removes settings that earlier versions did not have, if these settings have their defaults. The hash of the
+/// results of earlier versions therefore stays unchanged.
 fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
@@ -171,7 +172,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
     settings
 }
 
-/// The task with absolute paths for its replay files and for the files of its components.
+/// Returns the task with absolute paths for its replay files and for the files of its components.
 fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     let mut places: Vec<&mut Value> = Vec::new();
     for (key, value) in &mut task {

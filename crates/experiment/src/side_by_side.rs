@@ -1,5 +1,5 @@
-//! Checks whether the trials of an experiment can run side by side. All configurations must have the same operations in
-//! a slice.
+//! Checks whether the trials of an experiment can run side by side in slices. A slice is a number of operations. All
+//! configurations must have the same operations in a slice.
 
 use results::{Interleaving, RunMode};
 use subject::Task;
@@ -7,7 +7,7 @@ use workload::{Phase, Rate, WarmUp, Work};
 
 use super::trials::Trials;
 
-/// Rejects a plan that the experiment cannot follow. The error is a sentence.
+/// Returns an error if the experiment cannot follow its `trials.plan`. The error is a sentence.
 pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), String> {
     let Some(plan) = trials.plan.filter(|plan| *plan != Interleaving::Rounds) else { return Ok(()) };
     let name = plan.name();
@@ -28,8 +28,8 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     Ok(())
 }
 
-/// Reason why a phase cannot run in slices with the same operations in each configuration. `None` if the phase can run
-/// in slices.
+/// Returns the reason why a phase cannot run in slices with the same operations in each configuration. Returns `None`
+/// if the phase can run in slices.
 fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);

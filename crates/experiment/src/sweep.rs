@@ -20,24 +20,24 @@ pub(super) enum Combine {
     /// Combines each value of a factor with each value of the other factors.
     #[default]
     Cartesian,
-    /// The first values of all factors, then the second values, and so on.
+    /// Combines the first values of all factors, then the second values of all factors, and so on.
     Zip,
-    /// The base design, and each single change to the base design.
+    /// Runs the base design, and the base design with each single change.
     Ablate,
 }
 
-/// A swept path with its values.
+/// A factor: a swept path with its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Factor {
     /// The swept path, such as `design.bloom.bits_per_key`.
     pub(super) path: String,
-    /// The values, at least one.
+    /// The swept values. A factor has at least one value.
     pub(super) values: Vec<Value>,
-    /// Whether the values come from `"all"`, which names no value explicitly.
+    /// Whether the file has `"all"` instead of a list of values.
     pub(super) all: bool,
 }
 
-/// All factors and the way in which they are combined.
+/// The sweep of an experiment: all factors, and how their values are combined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sweep {
     pub(super) combine: Combine,
@@ -46,7 +46,7 @@ pub(super) struct Sweep {
     pub(super) factors: Vec<Factor>,
 }
 
-/// An error in a sweep: the path or key of `[sweep]` at fault, and the reason.
+/// An error in a sweep: the wrong path or key of `[sweep]`, and the reason.
 #[derive(Debug)]
 pub(super) struct SweepError {
     pub(super) key: String,
@@ -100,7 +100,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// The table that parses to this sweep.
+    /// Returns the TOML table that parses to this sweep.
     pub(super) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("combine".to_owned(), Value::String(self.combine.name().to_owned()));
@@ -116,8 +116,8 @@ impl Sweep {
         table
     }
 
-    /// Rejects paths that are swept twice, lists of different lengths in a zip, and sweeps with too many
-    /// configurations.
+    /// Returns an error if a path is swept twice, if the lists of a zip have different lengths, or if the sweep has
+    /// too many configurations.
     pub(super) fn check(&self) -> Result<(), SweepError> {
         let Some(first) = self.factors.first() else { return Ok(()) };
         for (at, factor) in self.factors.iter().enumerate() {
@@ -148,7 +148,7 @@ impl Sweep {
         }
     }
 
-    /// The number of combinations. `None` if the number overflows.
+    /// Returns the number of combinations. Returns `None` if the number overflows.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {
@@ -158,8 +158,8 @@ impl Sweep {
         }
     }
 
-    /// The combinations of values. For each factor, a combination has a value, or `None` for the value of the base
-    /// design.
+    /// Returns the combinations of values. For each factor, a combination has a value. `None` stands for the value of
+    /// the base design.
     pub(super) fn combinations(&self) -> Vec<Vec<Option<&Value>>> {
         let base = vec![None; self.factors.len()];
         match self.combine {
@@ -194,7 +194,7 @@ impl Sweep {
     }
 }
 
-/// The path of an axis with the first of the names of the axis. Any other path is returned unchanged.
+/// Returns the path of an axis with the current name of the axis. Returns any other path unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     match (parsed.root(), parsed.below()) {

@@ -79,7 +79,7 @@ impl Default for Trials {
     }
 }
 
-/// Whether a count has its default.
+/// Returns whether a count has its default of 1.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(count: &u64) -> bool {
     *count == 1
@@ -120,7 +120,7 @@ impl Trials {
         "timeline",
     ];
 
-    /// Rejects impossible values. The error is the key at fault and a sentence.
+    /// Returns an error for impossible values. The error consists of the wrong key and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Self { count, seed, sampling, precision, .. } = *self;
         if count == 0 {
@@ -188,24 +188,25 @@ impl Trials {
         self.plan.unwrap_or_default()
     }
 
-    /// The seed of a trial.
+    /// Returns the seed of a trial.
     pub fn seed_of(&self, trial: u64) -> u64 {
         self.seed + trial % self.seeds
     }
 
-    /// The length of an interval of the timeline, in nanoseconds.
+    /// Returns the length of an interval of the timeline, in nanoseconds.
     pub fn interval_ns(&self) -> u64 {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Whether baselines run twice in every round. Counters have no noise, too few rounds do not show it, and a duet has no core
-    /// for it.
+    /// Returns whether baselines run twice in every round. Counters have no noise. With too few rounds, the noise is
+    /// unknown. In a duet, no core is free for a second trial of the baseline.
     pub fn measures_noise(&self) -> bool {
         let is_enough = self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64;
         self.noise && is_enough && self.plan != Some(Interleaving::Duet)
     }
 
-    /// The sampling interval of checked answers: one in `n` answers is kept. Without timing, all answers are kept.
+    /// Returns the sampling interval of checked answers: one in `n` answers is kept. In counted mode, all answers are
+    /// kept.
     pub fn check_stride(&self) -> u64 {
         match self.mode {
             RunMode::Timed => self.check,

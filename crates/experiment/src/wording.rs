@@ -12,8 +12,8 @@ pub(crate) fn keyed(key: &str, message: &str) -> String {
     if key.is_empty() { rest.to_owned() } else { format!("{key}: {rest}") }
 }
 
-/// Removes the parts of the key with which a message begins, such as `bloom: ` for the key `design.bloom`, or
-/// `phase "load": ` for the key `phase.load.insert`.
+/// Removes the parts of the key with which a message begins. For example, removes `bloom: ` for the key
+/// `design.bloom`, or `phase "load": ` for the key `phase.load.insert`.
 pub(crate) fn without_key<'a>(key: &str, message: &'a str) -> &'a str {
     let Some((start, rest)) = message.split_once(": ") else { return message };
     let part = start.replace(" \"", ".").replace('"', "");
@@ -23,7 +23,8 @@ pub(crate) fn without_key<'a>(key: &str, message: &'a str) -> &'a str {
     }
 }
 
-/// The message for an unknown name, such as `unknown key "optoin"; did you mean "option"? Valid: "option", "other"`.
+/// Returns the message for an unknown name, such as
+/// `unknown key "optoin"; did you mean "option"? Valid: "option", "other"`.
 pub(crate) fn unknown<'a, I>(noun: &str, name: &str, names: I) -> String
 where
     I: IntoIterator<Item = &'a str, IntoIter: Clone>,
@@ -34,7 +35,7 @@ where
     format!("unknown {noun} \"{name}\"{end}{suggestion}{}", valid(names))
 }
 
-/// The list of valid names, such as `Valid: "a", "b"`.
+/// Returns the list of valid names, such as `Valid: "a", "b"`.
 pub(crate) fn valid<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let shown =

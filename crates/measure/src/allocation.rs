@@ -1,10 +1,10 @@
 //! The allocator of the program `lsmbench`: the system allocator, with the calls and the bytes of each thread
 //! counted.
 //!
-//! A count per thread gives the allocations of an operation itself, regardless of concurrent flushes and compactions. A
-//! count per thread costs additions to memory that no other thread touches. Engines in C++ bypass this allocator. The
-//! program declares this allocator as its global allocator. Other programs that use this library may have another
-//! global allocator, and then nothing is counted.
+//! Each thread has its own counts. The counts of a thread therefore contain only the allocations of its operations,
+//! even if flushes and compactions run at the same time. Counting costs additions to memory that no other thread
+//! writes. Engines in C++ bypass this allocator. The program declares this allocator as its global allocator. Other
+//! programs that use this library may have another global allocator, and then nothing is counted.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,7 +14,7 @@ use std::cell::Cell;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The system allocator with counters.
+/// The system allocator, which also counts the allocations of each thread.
 pub struct Counting;
 
 thread_local! {
@@ -29,20 +29,20 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Whether allocations are counted: true if this is the global allocator of the program.
+/// Returns whether allocations are counted. Allocations are counted if this is the global allocator of the program.
 pub fn are_counted() -> bool {
     let before = allocations();
     drop(std::hint::black_box(Box::new(0_u8)));
     allocations() > before
 }
 
-/// Number of allocations of this thread so far.
+/// Returns the number of allocations of this thread so far.
 #[inline]
 pub fn allocations() -> u64 {
     COUNT.get()
 }
 
-/// Runs `work` and returns the peak of the thread's allocated bytes during it, relative to the start.
+/// Runs `work` and returns the peak of the thread's allocated bytes during `work`, relative to the start.
 pub fn most_held(work: impl FnOnce()) -> usize {
     let before = HELD.get();
     MOST.set(before);

@@ -1,5 +1,5 @@
-//! The percentile bootstrap. The bootstrap estimates how far a median would move if other rounds of trials had been run
-//! (Efron & Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
+//! The percentile bootstrap. The bootstrap estimates how much a median would differ in other rounds of trials (Efron
+//! & Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Criteria;
 
-/// The confidence interval on the median of values in ascending order. At least one value is needed.
+/// Returns the confidence interval of the median of values in ascending order. At least one value is needed.
 pub(crate) fn of_median(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let mut drawn = vec![0; ascending.len()];
     interval(criteria, || median_of_drawn(ascending, &mut drawn, &mut random))
 }
 
-/// The confidence interval on the difference of two medians. Both samples are in ascending order, were drawn
+/// Returns the confidence interval of the difference of two medians. Both samples are in ascending order, were drawn
 /// independently, and have at least one value.
 pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
@@ -26,8 +26,8 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// A resampled median, given by the ascending positions of the two values around it, and the number of resamples with
-/// this median.
+/// A median of a resample. The fields are the positions of the two middle values in ascending order, and the number
+/// of resamples with this median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
     /// The position of the lower value.
@@ -38,9 +38,9 @@ pub struct DrawnMedian {
     pub times: usize,
 }
 
-/// The resampled medians that the bootstrap draws from `count` values. The seed determines the positions, so the
-/// positions are equal for all samples of this size. A program that has these medians computes the same confidence
-/// interval without the random number generator.
+/// Returns the resampled medians that the bootstrap draws from `count` values. The seed determines the positions, so
+/// the positions are equal for all samples of this size. A program that has these positions computes the same
+/// confidence interval without the random number generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
         return Vec::new();
@@ -54,13 +54,13 @@ pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     times.into_iter().map(|((low, high), times)| DrawnMedian { low, high, times }).collect()
 }
 
-/// The median of a resample of equal size, drawn with replacement. `drawn` is a buffer for the drawn indices.
+/// Returns the median of a resample of equal size, drawn with replacement. `drawn` is a buffer for the drawn indexes.
 fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> f64 {
     let (low, high) = middle_of_drawn(drawn, random);
     f64::midpoint(ascending[low], ascending[high])
 }
 
-/// The two positions in the middle of a resample.
+/// Returns the positions of the two middle values of a resample.
 fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usize, usize) {
     let count = drawn.len();
     drawn.fill_with(|| random.random_range(0..count));
@@ -68,7 +68,7 @@ fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usi
     (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
-/// The confidence interval: the central part of many draws, as large as the confidence.
+/// Returns the confidence interval: the central part of many drawn medians. The size of this part is the confidence.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);

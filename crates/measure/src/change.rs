@@ -4,21 +4,23 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The minimum number of values on either side of a change. Fewer values count as outliers.
+/// The smallest number of values before and after a change. A shorter series of different values counts as outliers.
 const LEAST_SIDE: usize = 3;
 
-/// The false-positive rate: the probability of a detected change in a series without a change.
+/// The false-positive rate: the probability that a change is detected in a series without a change.
 const SIGNIFICANCE: f64 = 0.01;
 
-/// Random orders that are tried to estimate the effect of chance.
+/// The number of random orders that are tried to estimate the effect of chance.
 const PERMUTATIONS: usize = 999;
 
-/// The change points of `values`, in ascending order. Each is the index of the first value of a new level.
+/// Returns the change points of `values`, in ascending order. A change point is the index of the first value of a new
+/// level.
 ///
-/// E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014). The series is
-/// cut where the two sides differ most in their energy distance. Cutting stops when more than one in a hundred random
-/// orders of the values between the cuts differ as much. The only assumption about the noise is that its order is
-/// random. The seed makes the result deterministic. About nine values are needed to distinguish a change from chance.
+/// The method is E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109,
+/// 2014). The series is cut where the values before and after the cut differ most in their energy distance. The
+/// search for cuts ends when more than one in a hundred random orders of the values between the cuts differ as much.
+/// The only assumption about the noise is that its order is random. The seed makes the result deterministic. About
+/// nine values are needed to distinguish a change from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cuts = Vec::new();
@@ -32,14 +34,14 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// The parts of a series between its cuts, each with the index of its start.
+/// Returns the parts of a series between its cuts. Each part comes with the index of its start.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// The index at which an additional cut separates the parts most, and the divergence at this index.
+/// Returns the index at which an additional cut separates the parts most, and the divergence at this index.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;
@@ -48,8 +50,8 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Whether the last cut is significant. At most a fraction [`SIGNIFICANCE`] of random orders within the parts may
-/// separate the series as much.
+/// Returns whether the last cut is significant. For a significant cut, at most a fraction [`SIGNIFICANCE`] of random
+/// orders within the parts separates the series as much.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -69,7 +71,7 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
     true
 }
 
-/// The index at which the two sides of a part differ most, and their divergence.
+/// Returns the index at which a cut of a part has the largest divergence, and this divergence.
 fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let distance_to =
         |value: f64, others: &[f64]| -> f64 { others.iter().map(|other| (value - other).abs()).sum() };

@@ -1,15 +1,15 @@
-//! A clock that is cheap enough to time every operation. The clock is the CPU's time stamp counter if that is reliable,
-//! and the kernel's monotonic clock otherwise.
+//! A clock that is cheap enough to time every operation. The clock is the time stamp counter of the CPU if this
+//! counter is reliable. Otherwise the clock is the monotonic clock of the kernel.
 //!
-//! Reading the counter costs about 10 ns, and reading the kernel's clock about 22 ns. A stamp is a raw reading. Only
-//! differences are converted, by a factor that is calibrated once per process against the kernel's clock (up to 200 ms,
-//! at the first [`Clock::new`]).
+//! Reading the counter takes about 10 ns, and reading the clock of the kernel takes about 22 ns. A stamp is a raw
+//! reading. Only differences of stamps are converted to nanoseconds. The first [`Clock::new`] of a process calibrates
+//! the conversion factor against the clock of the kernel, which takes up to 200 ms.
 
 /// A raw reading of the clock. Stamps of one process can be compared and subtracted. No other use is meaningful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
-/// The clock. Copies share the calibration.
+/// The calibrated clock. Copies share the calibration.
 #[derive(Clone, Debug)]
 pub struct Clock {
     inner: quanta::Clock,
@@ -17,7 +17,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The best clock of this machine, calibrated.
+    /// Returns the best clock of this machine, calibrated.
     pub fn new() -> Self {
         let inner = quanta::Clock::new();
         // Long enough that rounding to whole nanoseconds is below one part in a billion.
@@ -26,40 +26,42 @@ impl Clock {
         Self { inner, ticks_per_ns }
     }
 
-    /// The current stamp.
+    /// Returns the current stamp.
     #[inline]
     pub fn now(&self) -> Stamp {
         Stamp(self.inner.raw())
     }
 
-    /// Nanoseconds from `start` to `end`. Returns 0 if `end` is earlier, which may happen by a few ticks if the two
-    /// were read on different cores.
+    /// Returns the nanoseconds from `start` to `end`. Returns 0 if `end` is earlier than `start`. If two cores read
+    /// the two stamps, `end` may be earlier by a few ticks.
     #[inline]
     pub fn ns_between(&self, start: Stamp, end: Stamp) -> u64 {
         self.inner.delta_as_nanos(start.0, end.0.max(start.0))
     }
 
-    /// The stamp that is `ns` nanoseconds after `start`: when an operation of an open loop is due.
+    /// Returns the stamp that is `ns` nanoseconds after `start`, such as the intended start of an operation in an
+    /// open loop.
     #[inline]
     pub fn after(&self, start: Stamp, ns: u64) -> Stamp {
         Stamp(start.0.saturating_add((ns as f64 * self.ticks_per_ns) as u64))
     }
 
-    /// The stamp that is `ns` nanoseconds before `end`.
+    /// Returns the stamp that is `ns` nanoseconds before `end`.
     #[inline]
     pub fn before(&self, end: Stamp, ns: u64) -> Stamp {
         Stamp(end.0.saturating_sub((ns as f64 * self.ticks_per_ns) as u64))
     }
 
-    /// The source of the readings: `time stamp counter`, or `operating system` where the counter is not reliable.
+    /// Returns the source of the readings: `time stamp counter`, or `operating system` if the counter is not
+    /// reliable.
     pub fn source(&self) -> &'static str {
         // The kernel's clock counts nanoseconds, and no counter runs at exactly 1 GHz.
         let one_to_one = (self.ticks_per_ns - 1.0).abs() < 1e-9;
         if one_to_one { "operating system" } else { "time stamp counter" }
     }
 
-    /// Nanoseconds that one reading costs. The cost is the lowest mean of several batches, because every disturbance
-    /// makes a batch longer.
+    /// Measures the nanoseconds that one reading takes. The result is the lowest mean of several batches, because
+    /// every disturbance makes a batch longer.
     pub fn cost_ns(&self) -> f64 {
         const READINGS: u32 = 10_000;
         let batch = || {

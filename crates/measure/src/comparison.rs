@@ -1,11 +1,11 @@
 //! The comparison of the trials of two variants: the median ratio, its confidence interval, and one of four verdicts.
 //!
-//! A round of trials (a block in identifiers) is the unit of repetition. An operation is not, because all operations of
-//! one run share the conditions of the run. For each round, the logarithm of candidate / baseline is taken. An effect
-//! that slows a whole round then cancels, and twice and half are equally far from 1. A difference counts if three
-//! conditions hold. The confidence interval excludes "no difference". Chance would rarely cause the difference, also
-//! among all comparisons of one sweep ([`adjust`]). The median exceeds δ. Two variants are equivalent if the whole
-//! interval lies within ±δ (the two one-sided tests of Schuirmann, 1987, at a stricter level).
+//! The unit of repetition is a round of trials (a block in identifiers). An operation is not a unit of repetition,
+//! because all operations of one run share the conditions of the run. For each round, the logarithm of candidate /
+//! baseline is computed. A slowdown of a whole round then cancels, and the ratios 2 and 1/2 are equally far from 1. A
+//! difference counts if three conditions hold. The confidence interval excludes "no difference". Chance would rarely
+//! cause the difference, also among all comparisons of one sweep ([`adjust`]). The median exceeds δ. Two variants are
+//! equivalent if the whole interval is within ±δ (the two one-sided tests of Schuirmann, 1987, at a stricter level).
 
 use results::Better;
 
@@ -15,7 +15,7 @@ use crate::significance::{self, FEWEST_BLOCKS, FEWEST_SESSIONS};
 use crate::verdict::judge;
 use crate::{Doubt, Sample, Verdict, bootstrap};
 
-/// A range of ratios of candidate to baseline.
+/// A range of ratios of candidate to baseline, such as a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end of the range.
@@ -29,23 +29,24 @@ pub struct Interval {
 pub struct Comparison {
     /// The verdict on the difference.
     pub verdict: Verdict,
-    /// Median ratio of candidate to baseline; infinite where the baseline is 0 and the candidate is not.
+    /// The median ratio of candidate to baseline. The ratio is infinite if the baseline is 0 and the candidate is not
+    /// 0.
     pub ratio: Option<f64>,
-    /// The confidence interval on the ratio; `None` if there are too few rounds.
+    /// The confidence interval of the ratio. `None` if there are too few rounds.
     pub interval: Option<Interval>,
-    /// Probability that chance causes a difference of this size, corrected for all comparisons of the sweep if there
-    /// are several. `None` if there are too few rounds.
+    /// The probability that chance causes a difference of this size. If the sweep has several comparisons, the
+    /// probability is corrected for their number. `None` if there are too few rounds.
     pub p_value: Option<f64>,
     /// The mean logarithm of the ratio in units of its standard deviation over rounds (Cohen's d of paired
-    /// differences). The effect size measures how far the difference exceeds the noise. It is infinite if every round
-    /// has the same ratio.
+    /// differences). The effect size shows how far the difference exceeds the noise. The effect size is infinite if
+    /// every round has the same ratio.
     pub effect_size: Option<f64>,
-    /// The number of rounds in which both were measured. For unpaired runs and for sessions, the smaller number of runs
-    /// or sessions.
+    /// The number of rounds in which both variants were measured. For unpaired runs and for sessions, the smaller
+    /// number of runs or sessions.
     pub blocks: usize,
     /// The smallest relative difference that counts in this comparison.
     pub delta: f64,
-    /// The share of intervals that should contain the true ratio.
+    /// The probability with which the confidence interval should contain the true ratio.
     pub confidence: f64,
     /// The reason why the comparison is inconclusive; `None` for other verdicts.
     pub doubt: Option<Doubt>,
@@ -76,8 +77,8 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
     found.judged(median, interval, p_value, better)
 }
 
-/// Compares the runs of two sessions, which share no rounds. Any difference between the sessions is part of the ratio
-/// of their medians. The p-value comes from a rank test.
+/// Compares the runs of two sessions, which share no rounds. The ratio of their medians includes any difference
+/// between the sessions. The p-value comes from a rank test.
 pub fn compare_unpaired(
     baseline: &Sample,
     candidate: &Sample,
@@ -147,7 +148,7 @@ pub fn compare_sessions(
     Comparison { ratio, ..doubtful(Doubt::TooNoisy) }.judged(difference, (low, high), p_value, better)
 }
 
-/// Compares two exact values, such as counters. Any difference above δ counts.
+/// Compares two exact values, such as counters. Any difference above `delta` counts.
 pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) -> Comparison {
     let criteria = Criteria { delta, exact: true, ..Criteria::default() };
     let twice = |value| Sample::new("", [(0, value), (1, value)]);
@@ -157,8 +158,8 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
 /// Compares two values of one seed that depend on random draws. `values` are the values, and `counts` are the numbers
 /// of their events. With other draws, a count would vary by about the square root of the count. A fraction near 1
 /// varies less. The confidence interval is for two independent Poisson or binomial counts, on the logarithm of their
-/// ratio. Both sides share operations, so the interval is wider than necessary. Without counts there is no interval,
-/// and a difference above δ is inconclusive.
+/// ratio. Baseline and candidate share operations, so the interval is wider than necessary. Without counts there is
+/// no interval, and a difference above δ is inconclusive.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,
@@ -206,8 +207,8 @@ pub fn compare_counts(
     }
 }
 
-/// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979). Withdraws verdicts that chance
-/// would explain, given the number of comparisons.
+/// Corrects the p-values of all comparisons of one sweep for the number of comparisons (Holm, 1979). Makes a verdict
+/// inconclusive if chance explains its difference, given the number of comparisons.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();
@@ -223,7 +224,7 @@ pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     }
 }
 
-/// The mean of logarithms in units of their standard deviation.
+/// Returns the mean of logarithms in units of their standard deviation.
 fn effect_size(logs: &[f64]) -> Option<f64> {
     let (mean, error) = significance::mean_and_error(logs)?;
     let size = mean / (error * (logs.len() as f64).sqrt());
@@ -231,7 +232,7 @@ fn effect_size(logs: &[f64]) -> Option<f64> {
 }
 
 impl Comparison {
-    /// An inconclusive comparison without numbers, and the reason.
+    /// Creates an inconclusive comparison without values. `doubt` is the reason.
     fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
         Self {
             verdict: Verdict::Inconclusive,
@@ -246,7 +247,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison with a verdict on a median and its interval, both of which are logarithms.
+    /// Returns the comparison with the verdict on a median and its interval, both of which are logarithms.
     fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
         let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);

@@ -1,15 +1,16 @@
 //! Event counters of the CPU and the kernel for this process, as in `perf stat`.
 //!
-//! Each event has a separate counter, which every later thread inherits. A group of counters could be read at once, but
-//! older kernels reject reads of an inherited group. If the CPU has fewer counters than events, the events take turns.
-//! The count of an event during its turns is then scaled up to the whole time for which it was enabled.
+//! Each event has a separate counter, which every later thread inherits. The values of a group of counters could be
+//! read at once, but older kernels reject reads of an inherited group. If the CPU has fewer counters than events,
+//! each event is counted only part of the time. The count of such an event is then scaled up to the whole time for
+//! which its counter was enabled.
 
 use std::io;
 
 use perf_event::events::{Event, Hardware};
 use perf_event::{Builder, Counter};
 
-/// Number of CPU events that are counted.
+/// The number of CPU events that are counted.
 pub const PROCESSOR_EVENTS: usize = 5;
 
 /// The counted events, by the generic names that every kernel translates for its CPU.
@@ -27,7 +28,7 @@ pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// A counter, or the reason why the counter is not available.
+/// A counter of one event, or the reason why the counter is not available.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
@@ -51,14 +52,15 @@ pub struct Reading<const EVENTS: usize>([Option<Count>; EVENTS]);
 #[derive(Clone, Copy, Debug)]
 struct Count {
     events: u64,
-    /// How long the counter was enabled, over all threads, in nanoseconds.
+    /// The time for which the counter was enabled, over all threads, in nanoseconds.
     enabled_ns: u64,
     /// Time in nanoseconds for which the kernel counted this event.
     running_ns: u64,
 }
 
 impl Counters<PROCESSOR_EVENTS> {
-    /// The counters of the CPU, in this order: cycles, instructions, cache references, cache misses, branch misses.
+    /// Opens the counters of the CPU, in this order: cycles, instructions, cache references, cache misses, branch
+    /// misses.
     pub fn of_processor() -> Self {
         Self::open(PROCESSOR)
     }
@@ -69,12 +71,12 @@ impl<const EVENTS: usize> Counters<EVENTS> {
         Self { counters: events.map(|(name, event)| Named { name, opened: open(event) }) }
     }
 
-    /// The events, each with the scope in which it is counted, or the reason why it is not counted.
+    /// Returns the events, each with the scope in which it is counted, or the reason why it is not counted.
     pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<CounterScope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }
 
-    /// The current values, including threads that have ended and threads that still run.
+    /// Reads the current values, including threads that have ended and threads that still run.
     pub fn read(&mut self) -> Reading<EVENTS> {
         Reading(self.counters.each_mut().map(|named| {
             let (counter, _) = named.opened.as_mut().ok()?;
@@ -84,7 +86,7 @@ impl<const EVENTS: usize> Counters<EVENTS> {
     }
 }
 
-/// Opens a counter that counts from now on, in the widest scope that this process may use.
+/// Opens a counter that counts from now on, in the widest scope that the kernel permits this process.
 fn open(event: impl Event) -> io::Result<(Counter, CounterScope)> {
     let mut builder = Builder::new(event);
     builder.inherit(true).enabled(true).include_kernel().include_hv();
@@ -97,8 +99,8 @@ fn open(event: impl Event) -> io::Result<(Counter, CounterScope)> {
 }
 
 impl<const EVENTS: usize> Reading<EVENTS> {
-    /// The number of times that each event happened since an earlier reading. `None` for an event that is not counted,
-    /// or had no turn.
+    /// Returns how often each event happened since an earlier reading. Returns `None` for an event that was not
+    /// counted during this time.
     pub fn since(&self, before: &Self) -> [Option<u64>; EVENTS] {
         std::array::from_fn(|at| self.0[at]?.since(before.0[at]?))
     }

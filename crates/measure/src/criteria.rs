@@ -1,17 +1,18 @@
 //! The criteria by which two variants are compared.
 
-/// The conditions under which a difference counts.
+/// The criteria for a difference between two variants that counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criteria {
     /// The smallest relative difference that matters: 0.02 for 2 %.
     pub delta: f64,
-    /// The share of intervals that should contain the true ratio, between 0 and 1.
+    /// The probability with which a confidence interval should contain the true ratio, between 0 and 1.
     pub confidence: f64,
-    /// Number of bootstrap resamples; at least 1.
+    /// The number of bootstrap resamples, at least 1.
     pub resamples: usize,
-    /// The seed of the resampling.
+    /// The seed of the random resampling.
     pub seed: u64,
-    /// Whether the values are counters, which repeat exactly. Two values are then as conclusive as twenty values.
+    /// Whether the values are counters, which are equal in every trial. Two such values are then as conclusive as
+    /// twenty values.
     pub exact: bool,
 }
 

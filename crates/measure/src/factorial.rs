@@ -1,16 +1,17 @@
-//! Main effects and interactions in a sweep of every combination of its factors (Fisher, *The Design of Experiments*, 1935).
+//! Computes main effects and interactions in a sweep of every combination of its factors (Fisher, *The Design of
+//! Experiments*, 1935).
 //!
 //! The response is the logarithm of a metric. Effects are therefore ratios, and two factors that both multiply the
-//! metric have no interaction. Each round of trials has all combinations, and an effect is computed in each round, so
-//! an effect that slows a whole round cancels. Intervals and p-values are over rounds.
+//! metric have no interaction. Each round of trials has all combinations. An effect is computed in each round, so a
+//! slowdown of a whole round cancels. Confidence intervals and p-values are computed over rounds.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::comparison::Interval;
 use crate::significance::{holm, mean_and_error};
 
-/// The effect of a factor, or the interaction of two factors, with the ratio at each level and the explained fraction
-/// of the variance.
+/// The effect of a factor, or the interaction of two factors. The fields are the ratio at each level and the fraction
+/// of the variance that the effect explains. A level is a value of a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// Indexes of the factors: one index for a main effect, two for an interaction.
@@ -19,7 +20,8 @@ pub struct Effect {
     pub levels: Vec<LevelEffect>,
     /// The fraction of the variation between combinations that the effect explains, 0 to 1.
     pub share: f64,
-    /// Probability that chance causes an effect of this size, corrected for all effects. `None` for a single round.
+    /// The probability that chance causes an effect of this size, corrected for the number of effects. `None` for a
+    /// single round.
     pub p_value: Option<f64>,
 }
 
@@ -28,21 +30,22 @@ pub struct Effect {
 pub struct LevelEffect {
     /// The number of the level of each factor in the effect.
     pub levels: Vec<usize>,
-    /// The ratio.
+    /// The ratio of the metric at this level to the mean of the metric. For an interaction, the ratio that remains
+    /// after the main effects of both factors.
     pub ratio: f64,
     /// The confidence interval over rounds; `None` for a single round.
     pub interval: Option<Interval>,
 }
 
-/// The main effects of all factors, followed by the interactions of all pairs.
+/// Returns the main effects of all factors, followed by the interactions of all pairs of factors.
 ///
-/// `counts` are the numbers of levels of the factors. Each round has the logarithm of the metric for every combination,
-/// and the last factor changes fastest. The p-values come from the analysis of variance with rounds as blocks. The
-/// p-values use the fewest degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of
-/// Mathematical Statistics* 29, 1958).
+/// `counts` are the numbers of levels of the factors. Each round contains the logarithm of the metric for every
+/// combination, and the last factor changes fastest. The p-values come from the analysis of variance with rounds as
+/// blocks. The p-values use the smallest number of degrees of freedom that correlated rounds may leave (Geisser &
+/// Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
 ///
 /// # Panics
-/// If a round has another number of combinations, or there is no round.
+/// A round has another number of combinations, or there is no round.
 pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Effect> {
     let cells: usize = counts.iter().product();
     assert!(
@@ -67,19 +70,19 @@ fn mean_of_rounds(rounds: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// The sum of squared distances from the mean.
+/// Returns the sum of squared distances from the mean.
 fn variation(cells: &[f64]) -> f64 {
     let mean = cells.iter().sum::<f64>() / cells.len() as f64;
     cells.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// The number of the level of a factor in a combination.
+/// Returns the number of the level of a factor in a combination.
 fn level_of(counts: &[usize], factor: usize, cell: usize) -> usize {
     let below: usize = counts[factor + 1..].iter().product();
     cell / below % counts[factor]
 }
 
-/// The logarithms of an effect for each combination of levels of its factors, in one round.
+/// Returns the logarithms of an effect for each combination of levels of its factors, in one round.
 fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     let grand = round.iter().sum::<f64>() / round.len() as f64;
     let mean_at = |chosen: &[(usize, usize)]| {
@@ -98,7 +101,7 @@ fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     all.collect()
 }
 
-/// All combinations of the levels of some factors. The last factor changes fastest.
+/// Returns all combinations of the levels of some factors. The last factor changes fastest.
 fn levels(counts: &[usize], factors: &[usize]) -> Vec<Vec<usize>> {
     factors.iter().fold(vec![Vec::new()], |all, factor| {
         let extended = |levels: Vec<usize>| {
@@ -132,7 +135,7 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     }
 }
 
-/// The p-value of an effect: its variation, compared with the variation of the same effect between rounds.
+/// Returns the p-value of an effect: its variation, compared with the variation of this effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
     // are equal.
@@ -147,7 +150,7 @@ fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     FisherSnedecor::new(1.0, rounds - 1.0).map_or(1.0, |distribution| distribution.sf(ratio))
 }
 
-/// Student's interval on the mean of logarithms, as ratios.
+/// Returns Student's confidence interval of the mean of logarithms, as ratios.
 fn interval(logs: &[f64], confidence: f64) -> Option<Interval> {
     let (mean, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

@@ -1,4 +1,5 @@
-//! Latencies of one kind of operation: an HDR histogram with 3 significant digits from 1 ns to 1000 s.
+//! A histogram of the latencies of one kind of operation: an HDR histogram with 3 significant digits from 1 ns to
+//! 1000 s.
 //!
 //! Each thread records into its own histogram. The histograms are merged at the end, so that a percentile covers all
 //! operations and is never a mean of percentiles. Recording costs about 2.5 ns and cannot fail. A latency beyond the
@@ -9,7 +10,7 @@ use crate::Clock;
 /// The largest latency that is recorded exactly: 1000 s.
 pub const MAX_NS: u64 = 1_000_000_000_000;
 
-/// Significant decimal digits of a latency.
+/// The number of significant decimal digits of a latency.
 const DIGITS: u8 = 3;
 
 /// A histogram of latencies in nanoseconds.
@@ -19,14 +20,14 @@ pub struct Histogram {
     beyond_range: u64,
 }
 
-/// The latencies of a histogram in a few numbers, all in nanoseconds.
+/// A summary of the latencies in a histogram. All times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Number of recorded latencies.
     pub count: u64,
-    /// The mean.
+    /// The mean latency in nanoseconds.
     pub mean_ns: f64,
-    /// The median.
+    /// The median latency in nanoseconds.
     pub p50_ns: u64,
     /// 90th percentile in nanoseconds.
     pub p90_ns: u64,
@@ -34,9 +35,9 @@ pub struct Summary {
     pub p99_ns: u64,
     /// 99.9th percentile in nanoseconds.
     pub p999_ns: u64,
-    /// 99.99 % are at most this.
+    /// 99.99th percentile in nanoseconds.
     pub p9999_ns: u64,
-    /// The largest.
+    /// The largest latency in nanoseconds.
     pub max_ns: u64,
 }
 
@@ -45,7 +46,7 @@ impl Histogram {
     /// latencies.
     ///
     /// # Panics
-    /// Never: the bounds are constants that the histogram accepts.
+    /// Never panics, because the histogram accepts these constant bounds.
     pub fn new() -> Self {
         let counts = hdrhistogram::Histogram::new_with_bounds(1, MAX_NS, DIGITS);
         Self { counts: counts.expect("the bounds are constants"), beyond_range: 0 }
@@ -85,13 +86,13 @@ impl Histogram {
         self.beyond_range = 0;
     }
 
-    /// The latency that the fraction `quantile` (0 to 1) of all latencies does not exceed, to 3 digits. `None` if the
-    /// histogram is empty.
+    /// Returns the latency that the fraction `quantile` (0 to 1) of all latencies does not exceed, with 3 digits.
+    /// Returns `None` if the histogram is empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         (self.count() > 0).then(|| self.counts.value_at_quantile(quantile).min(self.counts.max()))
     }
 
-    /// The summary of the latencies; `None` if the histogram is empty.
+    /// Returns the summary of the latencies. Returns `None` if the histogram is empty.
     pub fn summary(&self) -> Option<Summary> {
         Some(Summary {
             count: self.count(),
@@ -105,12 +106,13 @@ impl Histogram {
         })
     }
 
-    /// The histogram as a latency log stores it.
+    /// Returns the histogram in the form that a latency log stores.
     pub fn as_hdr(&self) -> &hdrhistogram::Histogram<u64> {
         &self.counts
     }
 
-    /// The histogram that a latency log stored. The log does not record which latencies were beyond the range.
+    /// Creates the histogram that a latency log stored. The log does not contain the number of latencies beyond the
+    /// range.
     pub fn from_hdr(stored: &hdrhistogram::Histogram<u64>) -> Self {
         let mut histogram = Self::new();
         for step in stored.iter_recorded() {
@@ -120,8 +122,8 @@ impl Histogram {
         histogram
     }
 
-    /// Nanoseconds that one record costs, measured by `clock`. The cost is the lowest mean of several batches over
-    /// realistically spread latencies.
+    /// Measures the nanoseconds that one call of [`record`](Self::record) takes. The cost is the lowest mean of
+    /// several batches over realistically spread latencies.
     pub fn record_cost_ns(clock: &Clock) -> f64 {
         const RECORDS: u32 = 20_000;
         let mut histogram = Self::new();

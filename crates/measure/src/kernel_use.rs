@@ -4,25 +4,25 @@ use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::probe;
 
-/// The events of the kernel until a point in time. `None` for a number that this system does not report.
+/// The numbers of kernel events until a point in time. `None` for a number that the operating system does not report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelUse {
     /// Context switches of threads that had to wait.
     pub context_switches: Option<u64>,
-    /// Context switches of threads that could have run on.
+    /// Context switches of threads that could have continued to run.
     pub preemptions: Option<u64>,
     /// Page faults without I/O.
     pub page_faults: Option<u64>,
     /// Page faults that read from storage.
     pub major_page_faults: Option<u64>,
-    /// Time in which living threads were ready to run and had no CPU, in nanoseconds.
+    /// The time for which living threads were ready to run but had no CPU, in nanoseconds.
     pub run_queue_ns: Option<u64>,
     /// Time that the hypervisor took from all CPUs of the machine, in nanoseconds.
     pub stolen_ns: Option<u64>,
 }
 
 impl KernelUse {
-    /// The events until now.
+    /// Reads the numbers of events until now.
     pub fn read() -> Self {
         let usage = getrusage(UsageWho::RUSAGE_SELF).ok();
         let count = |of: fn(&nix::sys::resource::Usage) -> i64| {
@@ -38,7 +38,7 @@ impl KernelUse {
         }
     }
 
-    /// The difference between these counts and the earlier counts `before`.
+    /// Returns the numbers of events since the earlier reading `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         // The waits of threads that have ended are missing now, so a difference may be negative.

@@ -1,9 +1,9 @@
-//! The instruments: a cheap clock, CPU counters, latency histograms, the order of trials, and the comparison of two
+//! Measuring tools: a cheap clock, CPU counters, latency histograms, the order of trials, and the comparison of two
 //! sets of trials.
 //!
 //! [`allocation`] counts the allocations of threads, and [`probe`] reads the kernel's statistics about the process.
 //!
-//! No module here prints, or depends on trees. Only the harness owns the clock.
+//! No module of this crate prints, or depends on trees. Only the harness owns the clock.
 
 pub mod allocation;
 mod bootstrap;

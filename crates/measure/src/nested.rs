@@ -1,17 +1,18 @@
-//! The two sources of noise of trials that run side by side: the slices of one restart of both processes, and the restarts.
+//! The two sources of noise of trials that run side by side. One source is the slices of one start of the processes.
+//! The other source is the start itself. A slice is a number of operations that a process runs in one turn.
 //!
-//! Each restart is one value of the sample (a cluster), because the memory layout differs between restarts. The ratio
-//! of a restart is the ratio of the times of all its slices. The confidence interval is over restarts, as in
-//! [`compare`](crate::compare). Slices of one restart share its memory layout, and neighbouring slices share the state
-//! of the machine. Slices therefore never count as separate values. Slices show how much of the variance between
-//! restarts comes from within restarts.
+//! Each start of the processes (a restart) is one value of the sample, because the memory layout differs between
+//! restarts. The ratio of a restart is the ratio of the times of all its slices. The confidence interval is computed
+//! over restarts, as in [`compare`](crate::compare). Slices of one restart share its memory layout, and neighbouring
+//! slices share the state of the machine. Slices therefore never count as separate values. Slices show how much of
+//! the variance between restarts comes from within restarts.
 
 use crate::significance::mean_and_error;
 
-/// The fewest pairs of slices of a restart whose spread is meaningful.
+/// The smallest number of pairs of slices of a restart whose standard deviation is meaningful.
 const FEWEST_PAIRS: usize = 8;
 
-/// The spread of the logarithm of a ratio, as standard deviations of one restart.
+/// How much the logarithm of a ratio varies, as standard deviations of one restart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
     /// Total standard deviation between restarts, from all causes.
@@ -21,15 +22,15 @@ pub struct RestartSpread {
     pub within: f64,
     /// The part that only more restarts reduce.
     pub between: f64,
-    /// Restarts with slices enough.
+    /// The number of restarts with enough slices.
     pub restarts: usize,
-    /// Pairs of slices, over all restarts.
+    /// The number of pairs of slices, over all restarts.
     pub pairs: usize,
 }
 
 impl RestartSpread {
-    /// The spread of restarts, each with the times of its pairs of slices in their order: the baseline's and the candidate's.
-    /// `None` for fewer than two restarts of eight pairs.
+    /// Computes the spread from restarts. Each restart has the times of its pairs of slices in their order: the time
+    /// of the baseline and the time of the candidate. Returns `None` for fewer than two restarts of eight pairs.
     pub fn of(restarts: &[Vec<(f64, f64)>]) -> Option<Self> {
         let fit = restarts.iter().filter(|pairs| pairs.len() >= FEWEST_PAIRS);
         let logs: Vec<(f64, f64)> = fit.filter_map(|pairs| of_restart(pairs)).collect();
@@ -44,9 +45,9 @@ impl RestartSpread {
     }
 }
 
-/// The logarithm of the ratio of a restart, and its standard error by batch means. A batch contains √n neighbouring
-/// pairs, which are correlated. Different batches are nearly independent (Glynn & Whitt, *Operations Research Letters*
-/// 10, 1991).
+/// Returns the logarithm of the ratio of a restart, and its standard error by batch means. A batch contains √n
+/// neighbouring pairs, which are correlated. Different batches are nearly independent (Glynn & Whitt, *Operations
+/// Research Letters* 10, 1991).
 fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = pairs.len() as f64;
     let (base, candidate) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));

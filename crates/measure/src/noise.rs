@@ -6,8 +6,8 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Criteria, Sample, bootstrap};
 
-/// The statistical power if the spread were known. The spread is estimated from the same few rounds, which leaves four
-/// of five true effects found.
+/// The statistical power that the formula would have if the standard deviation were known. The standard deviation is
+/// estimated from the same few rounds. The real power is therefore about 80 %.
 const POWER: f64 = 0.9;
 
 /// The ratio of the standard error of a median to the standard error of a mean, for normally distributed values:
@@ -17,19 +17,19 @@ const MEDIAN_PENALTY: f64 = 1.253_314_137;
 /// The noise of the machine, estimated from repeated runs of one variant in the same rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The largest relative difference inside the confidence interval of the baseline against itself: 0.03 for 3 %. No
-    /// smaller difference counts.
+    /// The largest relative difference inside the confidence interval of the baseline against itself: 0.03 for 3 %.
+    /// Smaller differences do not count.
     pub floor: f64,
-    /// The smallest true relative difference that the same number of rounds finds in four of five experiments.
+    /// The smallest true relative difference that the same number of rounds detects in four of five experiments.
     pub detectable: f64,
-    /// Rounds in which the variant ran twice.
+    /// The number of rounds in which the variant ran twice.
     pub blocks: usize,
 }
 
 impl Noise {
-    /// The noise between two samples of the same variant, at the confidence of the criteria. The detectable difference
-    /// is corrected for the number of `comparisons`. `None` where there are too few rounds, or a value without a
-    /// logarithm.
+    /// Returns the noise between two samples of the same variant, at the confidence of the criteria. The detectable
+    /// difference is corrected for the number of `comparisons`. Returns `None` if there are too few rounds, or if a
+    /// value has no logarithm.
     pub fn of(first: &Sample, again: &Sample, criteria: &Criteria, comparisons: usize) -> Option<Self> {
         let mut logs = first.pairs(again).map(log_ratio).collect::<Option<Vec<f64>>>()?;
         let finite = logs.iter().all(|log| log.is_finite());
@@ -45,7 +45,7 @@ impl Noise {
     }
 }
 
-/// The smallest true difference that a comparison detects with probability [`POWER`]. The difference must be
+/// Returns the smallest true difference that a comparison detects with probability [`POWER`]. The difference must be
 /// significant at this level, and its median must exceed the smallest difference that counts.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;

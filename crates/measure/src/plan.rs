@@ -1,5 +1,5 @@
-//! The order in which trials run: in rounds, so that drift (heat, other tenants, a filling disk) affects all
-//! configurations equally.
+//! The order in which trials run. Trials run in rounds, so that drift (heat, other tenants, a filling disk) affects
+//! all configurations equally.
 //!
 //! In identifiers, a round is a block, and a configuration is a cell. Every round runs every configuration once. The
 //! number of the round is the number of the trial, and the runs of two configurations in one round are a pair.
@@ -18,7 +18,7 @@ pub enum Arrangement {
     Mirrored,
 }
 
-/// One run: a configuration in a round.
+/// One run in the order: a configuration in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The number of the round, which is the number of the trial.
@@ -27,7 +27,7 @@ pub struct Slot {
     pub cell: usize,
 }
 
-/// The order of all runs.
+/// The order of all runs of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The runs, in order.
@@ -35,8 +35,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan that runs each of `cells` configurations once in each of `blocks` rounds. Equal arguments give equal
-    /// plans, and more rounds extend a plan without changing its start.
+    /// Creates an order that runs each of `cells` configurations once in each of `blocks` rounds. Equal arguments
+    /// give equal orders. More rounds extend an order without changing its start.
     pub fn new(cells: usize, blocks: usize, seed: u64, arrangement: Arrangement) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut order: Vec<usize> = (0..cells).collect();

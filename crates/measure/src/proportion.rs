@@ -1,4 +1,4 @@
-//! A share of tries with a confidence interval.
+//! A proportion: the share of tries in which an event happened, with a confidence interval.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
@@ -8,25 +8,26 @@ use crate::Interval;
 /// Pearson (*Biometrika* 26, 1934) covers the true fraction in at least 95 % of cases, even for few tries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proportion {
-    /// How often the event happened.
+    /// The number of tries in which the event happened.
     pub count: u64,
-    /// Number of tries; not 0.
+    /// The number of tries, at least 1.
     pub tries: u64,
 }
 
-/// The probability outside the interval on each side.
+/// The probability that the true proportion is below the interval. The probability that the true proportion is above
+/// the interval is equal.
 const TAIL: f64 = 0.025;
 
 impl Proportion {
-    /// The measured fraction.
+    /// Returns the measured fraction.
     pub fn share(self) -> f64 {
         self.count as f64 / self.tries as f64
     }
 
-    /// The 95 % confidence interval on the share.
+    /// Returns the 95 % confidence interval of the fraction.
     ///
     /// # Panics
-    /// If the event happened more often than it was tried.
+    /// The count exceeds the number of tries.
     pub fn interval(self) -> Interval {
         let (count, others) = (self.count as f64, (self.tries - self.count) as f64);
         let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).expect("both are above 0").inverse_cdf(p);

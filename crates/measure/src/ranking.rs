@@ -1,10 +1,10 @@
-//! Many variants against one baseline, best first.
+//! Compares many variants with one baseline, and sorts the variants, best variant first.
 
 use results::Better;
 
 use crate::{Comparison, Criteria, Sample, compare};
 
-/// One variant and its comparison with the baseline.
+/// A variant, and its comparison with the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// The name of the variant.

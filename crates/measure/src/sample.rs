@@ -1,6 +1,6 @@
 //! One metric of one variant over all rounds of trials.
 
-/// How many median absolute deviations make an outlier.
+/// The number of median absolute deviations from which a value counts as an outlier.
 const OUTLIER_SPREADS: f64 = 10.0;
 
 /// The values of one variant, round by round.
@@ -8,24 +8,24 @@ const OUTLIER_SPREADS: f64 = 10.0;
 pub struct Sample {
     /// The name of the variant, as verdicts print it.
     pub name: String,
-    /// The number of each round with its measured value. Rounds without a value are absent.
+    /// The number of each round and the value that was measured in this round. Rounds without a value are absent.
     pub blocks: Vec<(u64, f64)>,
 }
 
 impl Sample {
-    /// A sample with the name of its variant.
+    /// Creates a sample with the name of its variant.
     pub fn new(name: impl Into<String>, blocks: impl IntoIterator<Item = (u64, f64)>) -> Self {
         Self { name: name.into(), blocks: blocks.into_iter().collect() }
     }
 
-    /// The median over rounds; `None` if there are none.
+    /// Returns the median over rounds. Returns `None` if the sample has no rounds.
     pub fn median(&self) -> Option<f64> {
         let values = self.ascending();
         (!values.is_empty()).then(|| median_of_sorted(&values))
     }
 
-    /// The rounds whose value is further from the median than ten median absolute deviations, as after a disturbance.
-    /// Outliers are reported and kept, because leaving them out would select results.
+    /// Returns the rounds whose value is further from the median than ten median absolute deviations, for example
+    /// because of a disturbance. Outliers are reported and kept, because omitting outliers would select results.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
@@ -36,14 +36,14 @@ impl Sample {
         blocks.copied().collect()
     }
 
-    /// The values in ascending order.
+    /// Returns the values in ascending order.
     pub(crate) fn ascending(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.blocks.iter().map(|(_, value)| *value).collect();
         values.sort_unstable_by(f64::total_cmp);
         values
     }
 
-    /// Pairs of a value of this sample and a value of the other sample, for rounds that have both values.
+    /// Returns pairs of a value of this sample and a value of the other sample, for rounds that have both values.
     pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
         self.blocks.iter().filter_map(|(block, ours)| {
             other.blocks.iter().find(|(theirs, _)| theirs == block).map(|(_, theirs)| (*ours, *theirs))
@@ -51,18 +51,18 @@ impl Sample {
     }
 }
 
-/// The median of values; `None` if there are none.
+/// Returns the median of values. Returns `None` if there are no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Sample::new("", (0..).zip(values)).median()
 }
 
-/// The median of sorted values. There must be at least one value.
+/// Returns the median of sorted values. At least one value is needed.
 pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     let middle = values.len() / 2;
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// The logarithm of candidate / baseline; `None` if one of them has no logarithm.
+/// Returns the logarithm of candidate / baseline. Returns `None` if the candidate or the baseline has no logarithm.
 pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     let fits = |value: f64| value.is_finite() && value >= 0.0;
     if !fits(baseline) || !fits(candidate) {

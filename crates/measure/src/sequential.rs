@@ -1,10 +1,13 @@
-//! Looks at the verdicts before a run is over, so that it can stop early without more false alarms.
+//! Evaluates verdicts during a run, so that the run can stop early without more false alarms. Such an evaluation is
+//! called a look.
 //!
-//! A run that looks often and stops at the first significant difference finds one in far more than 5 % of equal pairs. Here
-//! all looks share one error rate α: at a share t of the budget, α·t² may be spent in total (an α-spending function of Kim &
-//! `DeMets`, *Biometrika* 74, 1987, after Lan & `DeMets`, *Biometrika* 70, 1983), and each look is judged at the level that it
-//! adds. By Bonferroni's inequality the chance of any false alarm over all looks is at most α, however they depend on each
-//! other. For the same reason the intervals of all looks together cover the truth with a confidence of 1 - α.
+//! A run could look often and stop at the first significant difference. Such a run would find a difference in far
+//! more than 5 % of equal pairs. All looks of a run therefore share one error rate α. When the share t of the budget
+//! is used, the looks so far may have used α·t² (an α-spending function of Kim & `DeMets`, *Biometrika* 74, 1987,
+//! after Lan & `DeMets`, *Biometrika* 70, 1983). The significance level of a look is the part of α that this look
+//! adds. By Bonferroni's inequality, the probability of any false alarm over all looks is at most α, even if the
+//! looks depend on each other. The intervals of all looks together therefore contain the true values with a
+//! confidence of 1 - α.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -12,10 +15,10 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Sample, Verdict};
 
-/// Factor between the numbers of rounds of two successive looks.
+/// The factor between the numbers of rounds of two successive looks.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
-/// Minimum probability of a decision within the budget. A comparison with a lower probability is given up.
+/// The smallest probability of a decision within the budget. A comparison with a smaller probability is hopeless.
 const LEAST_CHANCE: f64 = 0.05;
 
 /// The part of the error rate that earlier looks have used.
@@ -23,7 +26,7 @@ const LEAST_CHANCE: f64 = 0.05;
 pub struct Spending {
     /// The error rate of all looks together.
     alpha: f64,
-    /// The share of the budget at the last look.
+    /// The share of the budget that was used at the last look.
     share: f64,
 }
 
@@ -33,7 +36,7 @@ impl Spending {
         Self { alpha, share: 0.0 }
     }
 
-    /// The significance level of a look when `share` of the budget is used.
+    /// Returns the significance level of a look when `share` of the budget is used.
     pub fn look(&mut self, share: f64) -> f64 {
         let share = share.clamp(self.share, 1.0);
         let level = self.alpha * (share.powi(2) - self.share.powi(2));
@@ -42,7 +45,8 @@ impl Spending {
     }
 }
 
-/// Whether a run evaluates its verdicts after this number of rounds. The numbers are 6, 8, 11, 15, 20 and so on.
+/// Returns whether a run evaluates its verdicts after this number of rounds. The numbers are 6, 8, 11, 15, 20 and so
+/// on.
 pub fn is_look(rounds: usize) -> bool {
     let mut look = FEWEST_BLOCKS as f64;
     while (look.round() as usize) < rounds {
@@ -51,7 +55,7 @@ pub fn is_look(rounds: usize) -> bool {
     look.round() as usize == rounds
 }
 
-/// The prospect of a comparison in a run that is not over.
+/// The prospect of a comparison during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
     /// The verdict is decided.
@@ -62,9 +66,9 @@ pub enum Outlook {
     Hopeless,
 }
 
-/// The prospect of a comparison with this verdict at this level, if `more` rounds still fit into the budget. The
-/// comparison is hopeless if it has a chance of less than 5 % of a decision at the end. A decision is a confidence
-/// interval that excludes "no change" with a difference above `delta`, or an interval within ±`delta`.
+/// Returns the prospect of a comparison with this verdict at this level, if `more` rounds still fit into the budget.
+/// The comparison is hopeless if the probability of a decision at the end is less than 5 %. A decision is a
+/// confidence interval that excludes "no change" with a difference above `delta`, or an interval within ±`delta`.
 pub fn outlook(
     baseline: &Sample,
     candidate: &Sample,

@@ -1,8 +1,9 @@
-//! The test of steady state: whether the last rounds of a store have similar values.
+//! The test of steady state. A store is steady if its values in the last rounds are similar.
 //!
-//! The rule comes from the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady state").
-//! In a window of rounds, the largest and the smallest value must differ by at most 20 % of the mean. The best-fitting
-//! line (least squares) must rise or fall by at most 10 % of the mean from the first round of the window to the last.
+//! The rule comes from the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady
+//! state"). In a window of rounds, the largest and the smallest value must differ by at most 20 % of the mean. The
+//! best-fitting line (least squares) must rise or fall by at most 10 % of the mean, from the first to the last round
+//! of the window.
 
 /// The default number of rounds in a window.
 const ROUNDS: usize = 5;
@@ -30,7 +31,8 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// Whether the last rounds have similar values; `None` if there are too few rounds, or a value is not a number.
+    /// Returns whether the values of the last rounds are similar. Returns `None` if there are too few rounds, or if a
+    /// value is not a number.
     pub fn holds(&self, values: &[f64]) -> Option<bool> {
         let window = &values[values.len().checked_sub(self.rounds)?..];
         if window.len() < 2 || window.iter().any(|value| !value.is_finite()) {
@@ -47,7 +49,7 @@ impl SteadyRule {
     }
 }
 
-/// Rise of the least-squares line from the first to the last of equidistant values.
+/// Returns the rise of the least-squares line from the first to the last of equidistant values.
 fn rise(values: &[f64]) -> f64 {
     let last = (values.len() - 1) as f64;
     let mean = values.iter().sum::<f64>() / values.len() as f64;

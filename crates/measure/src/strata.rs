@@ -1,4 +1,4 @@
-//! One comparison on several machines: the pooled ratio, and the spread of the ratio between machines.
+//! One comparison on several machines: the pooled ratio, and how much the ratio varies between machines.
 //!
 //! Each machine is a stratum with its own paired rounds. A random-effects model pools the mean logarithms of the ratio
 //! of all machines. The variance between machines is computed by the method of Paule and Mandel (*Journal of Research
@@ -11,24 +11,26 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use crate::significance::mean_and_error;
 use crate::{Criteria, Interval};
 
-/// Minimum number of other machines for a decision whether a machine is outlying.
+/// The smallest number of other machines with which an outlying machine can be detected.
 const FEWEST_OTHERS: usize = 3;
 
-/// Minimum variance of the mean of a machine. Without this minimum, a machine with equal rounds would have variance 0
-/// and outweigh all other machines.
+/// The smallest variance of the mean of a machine. Without this minimum, a machine with equal rounds would have the
+/// variance 0 and outweigh all other machines.
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// The largest variance between machines that is searched: a standard deviation of a factor of about 20,000.
+/// The largest variance between machines that the search tries. This variance is a standard deviation of a factor of
+/// about 20,000.
 const MOST_VARIANCE: f64 = 100.0;
 
-/// A comparison over machines.
+/// The result of a comparison over several machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pooled {
-    /// The ratio of candidate to baseline, pooled over machines.
+    /// The ratio of candidate to baseline, pooled over the machines.
     pub ratio: f64,
-    /// Confidence interval of the ratio.
+    /// The confidence interval of the pooled ratio.
     pub interval: Interval,
-    /// The spread between machines; `None` if no machine ran two rounds, because the noise of rounds is then unknown.
+    /// The variation of the ratio between machines. `None` if no machine ran two rounds, because the noise of rounds
+    /// is then unknown.
     pub spread: Option<MachineSpread>,
 }
 
@@ -37,13 +39,13 @@ pub struct Pooled {
 pub struct MachineSpread {
     /// The standard deviation as a relative difference: 0.03 means 3 %.
     pub relative: f64,
-    /// Confidence interval of the standard deviation.
+    /// The confidence interval of the standard deviation.
     pub interval: Interval,
 }
 
-/// Pools the logarithms of the ratios of all machines. `strata` has the logarithms of one machine per element. A
-/// machine with one round gets the variance of the rounds of the other machines. `None` for fewer than two machines, a
-/// machine without rounds, or a logarithm that is not finite.
+/// Pools the logarithms of the ratios of all machines. Each element of `strata` contains the logarithms of one
+/// machine. A machine with one round gets the variance of the rounds of the other machines. Returns `None` for fewer
+/// than two machines, a machine without rounds, or a logarithm that is not finite.
 pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     if strata.len() < 2 || strata.iter().flatten().any(|log| !log.is_finite()) {
         return None;
@@ -72,9 +74,9 @@ pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     Some(Pooled { ratio: mean.exp(), interval, spread })
 }
 
-/// Whether the logarithm of a machine is outside of the prediction interval of the other machines. The interval is
-/// corrected, because any machine could be the outlier (Grubbs, *Annals of Mathematical Statistics* 21, 1950). `false`
-/// for fewer than three other machines.
+/// Returns whether the logarithm of a machine is outside of the prediction interval of the other machines. The
+/// interval is corrected, because any machine could be the outlier (Grubbs, *Annals of Mathematical Statistics* 21,
+/// 1950). Returns `false` for fewer than three other machines.
 pub fn is_outlying(own: f64, others: &[f64], criteria: &Criteria) -> bool {
     let count = others.len() as f64;
     let Some((center, error)) = mean_and_error(others).filter(|_| others.len() >= FEWEST_OTHERS) else {
@@ -90,7 +92,7 @@ fn mean(logs: &[f64]) -> Option<f64> {
     (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
 }
 
-/// The variance of a round within a machine; `None` if no machine has two rounds.
+/// Returns the variance of a round within a machine. Returns `None` if no machine has two rounds.
 fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     let squares = strata.iter().filter_map(|logs| {
         let mean = mean(logs)?;
@@ -100,22 +102,22 @@ fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     (freedom > 0).then(|| squares.sum::<f64>() / freedom as f64)
 }
 
-/// Weighted mean over machines and sum of the weights, for a given variance between machines.
+/// Returns the weighted mean over machines and the sum of the weights, for a given variance between machines.
 fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     let weights = machines.iter().map(|(_, variance)| 1.0 / (variance + between));
     let total: f64 = weights.clone().sum();
     (weights.zip(machines).map(|(weight, (mean, _))| weight * mean).sum::<f64>() / total, total)
 }
 
-/// Weighted sum of squared deviations of the machines from their mean. The sum decreases with the assumed variance
-/// between machines.
+/// Returns the weighted sum of squared deviations of the machines from their mean. A larger assumed variance between
+/// machines gives a smaller sum.
 fn squares(machines: &[(f64, f64)], between: f64) -> f64 {
     let (center, _) = weighted(machines, between);
     machines.iter().map(|(mean, variance)| (mean - center).powi(2) / (variance + between)).sum()
 }
 
-/// The variance between machines for which the weighted sum of squares has this value. 0 if the sum is already smaller
-/// at variance 0.
+/// Returns the variance between machines for which the weighted sum of squares has this value. Returns 0 if the sum
+/// is already smaller at variance 0.
 fn variance_at(machines: &[(f64, f64)], value: f64) -> f64 {
     if squares(machines, 0.0) <= value {
         return 0.0;

@@ -1,4 +1,4 @@
-//! A ranking with ties. Two variants are tied if their difference is not significant.
+//! A ranking with ties. Two variants are tied if the difference between them is not significant.
 
 use results::Better;
 
@@ -9,20 +9,20 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 pub struct RankedVariant {
     /// Index of the variant in the given order.
     pub variant: usize,
-    /// Number of significantly better variants, plus 1. Tied variants may have equal ranks.
+    /// The number of significantly better variants, plus 1. Tied variants may have equal ranks.
     pub rank: usize,
-    /// Significantly better variants, best first.
+    /// The significantly better variants, best variant first.
     pub beaten_by: Vec<usize>,
-    /// Variants without a significant difference from this variant, best first.
+    /// The variants without a significant difference from this variant, best variant first.
     pub tied_with: Vec<usize>,
 }
 
-/// Compares all variants with each other, with one correction of all p-values, and orders them by their medians, best
-/// first. Ties are not transitive. Of three variants, the first and the last may differ significantly, although the
-/// middle variant is tied with both. Variants without a value are left out.
+/// Compares all variants with each other, with one correction of all p-values. Orders the variants by their medians,
+/// best variant first. Ties are not transitive. Of three variants, the first and the last may differ significantly,
+/// although the middle variant is tied with both. Omits variants without a value.
 ///
 /// # Panics
-/// If neither direction is better.
+/// Neither direction of the metric is better.
 pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
     assert!(better != Better::Neither, "a ranking needs a direction");
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
@@ -57,9 +57,9 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
     order.iter().map(standing).collect()
 }
 
-/// For each variant, a variant that dominates it, or `None` on the Pareto front. A variant dominates another variant if
-/// it is significantly better in at least one metric, and its median is worse in no metric. `standings` has the
-/// standings for each metric. `medians` has the medians of each metric by variant, with the better direction.
+/// Returns for each variant another variant that dominates it, or `None` on the Pareto front. A dominating variant is
+/// significantly better in at least one metric, and its median is worse in no metric. `standings` contains the
+/// ranking for each metric. `medians` contains the medians of each metric by variant, with the better direction.
 pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<RankedVariant>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());
     let beats = |one: usize, other: usize| {

@@ -1,4 +1,4 @@
-//! One of four verdicts, and the reasons why a comparison is inconclusive.
+//! The four verdicts, and the reasons why a comparison is inconclusive.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use results::Better;
 
 use crate::significance::{FEWEST_BLOCKS, FEWEST_SESSIONS};
 
-/// The largest difference that may count as equivalent: even on a noisy machine, 10 % matter.
+/// The largest difference that may count as equivalent. Even on a noisy machine, a difference of 10 % is important.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// The verdict of a comparison.
@@ -16,7 +16,7 @@ pub enum Verdict {
     Improved,
     /// The two variants differ by less than δ.
     Equivalent,
-    /// The trials do not decide; the comparison gives the reason.
+    /// The trials do not decide the comparison. The field `doubt` of the comparison is the reason.
     Inconclusive,
     /// The candidate is worse than the baseline by more than δ.
     Regressed,
@@ -26,7 +26,7 @@ impl Verdict {
     /// All verdicts.
     pub const ALL: [Self; 4] = [Self::Improved, Self::Equivalent, Self::Inconclusive, Self::Regressed];
 
-    /// The name of the verdict in results.
+    /// Returns the name of the verdict in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Improved => "improved",
@@ -43,37 +43,37 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Why a comparison is inconclusive.
+/// The reason why a comparison is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// Too few rounds of trials in which both were measured.
+    /// Both variants were measured in too few rounds of trials.
     TooFewBlocks {
-        /// Number of such rounds.
+        /// The number of rounds in which both variants were measured.
         blocks: usize,
     },
-    /// The interval contains both "no difference" and a difference that matters.
+    /// The confidence interval contains both "no difference" and a difference that is important.
     TooNoisy,
-    /// There are too few sessions: one per side, or two and one. The difference between sessions of one build is
-    /// therefore unknown.
+    /// There are too few sessions: one session per build, or two sessions of one build and one session of the other.
+    /// The difference between sessions of one build is therefore unknown.
     FewSessions,
     /// The counts have only one seed, and another seed may give another difference.
     OneSeed,
-    /// A value of one side exceeds a theoretical or physical bound.
+    /// A value of one variant exceeds a theoretical or physical bound.
     Implausible,
-    /// The metric regressed in one batch of trials, and not in the batch before.
+    /// The metric regressed in one batch of trials, but not in the previous batch.
     OnlyOnce,
     /// The confidence interval excludes "no difference", but chance causes as large a difference too often.
     Chance,
-    /// The two variants differ, but by no more than the smallest difference that counts: δ, or the noise of the
-    /// machine.
+    /// The two variants differ by less than the smallest difference that counts. This smallest difference is δ or the
+    /// noise floor of the machine.
     TooSmall,
-    /// The difference would count in a single comparison, but with this number of comparisons chance produces such a
-    /// difference.
+    /// The difference would count in a single comparison. With this number of comparisons, chance causes such a
+    /// difference too often.
     OneOfMany {
-        /// Number of comparisons.
+        /// The number of comparisons that are judged together.
         comparisons: usize,
     },
-    /// One side is 0 in some rounds, so the ratio is undefined.
+    /// The value of one variant is 0 in some rounds, so the ratio is undefined.
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,
@@ -120,8 +120,8 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// The verdict on a median and its interval, all logarithms of ratios, under the smallest relative difference
-/// that matters.
+/// Returns the verdict on a median and its confidence interval, both as logarithms of ratios. `delta` is the smallest
+/// relative difference that counts.
 pub(crate) fn judge(
     median: f64,
     (low, high): (f64, f64),

@@ -34,7 +34,8 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable with the range of its keys. In an empty memtable, the smallest head is above the largest head.
+/// A memtable with the range of its keys, stored as two heads. The head of a key is the integer of its first eight
+/// bytes. In an empty memtable, the smallest head is above the largest head.
 ///
 /// An insert first extends the range, and then inserts the entry. The range never shrinks. A reader that must find an
 /// entry therefore sees a range that includes the key of the entry.

@@ -19,7 +19,7 @@ pub(crate) struct Ring {
     bucket_bits: u32,
 }
 
-/// One virtual node of a shard.
+/// One point of a shard on the ring (a virtual node).
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at: u128,
@@ -56,8 +56,8 @@ impl Ring {
     }
 }
 
-/// Returns the position of a virtual node. The hash input begins with a constant word, so that no small integer key
-/// has the hash of a point.
+/// Returns the position of a point of a shard on the ring. The hash input begins with a constant word, so the hash of
+/// a small integer key is never the position of a point.
 fn place(shard: u32, node: u32) -> u128 {
     let mut name = *b"ring........";
     name[4..8].copy_from_slice(&shard.to_le_bytes());

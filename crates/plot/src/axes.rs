@@ -7,24 +7,24 @@ use crate::palette::{AXIS, GRID, TEXT};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Rect, Scene, Text, cut, wrap};
 
-/// The gap between an axis and its labels.
+/// The gap between an axis and its labels, in pixels.
 const GAP: f64 = 8.0;
-/// The smallest gap between two neighbouring labels.
+/// The smallest gap between two neighbouring labels, in pixels.
 const BETWEEN: f64 = 10.0;
-/// The line height of a label.
+/// The height of a line of a label, in pixels.
 pub(crate) const LINE: f64 = LABEL * 1.2;
-/// The greatest length of a vertical label.
+/// The largest length of a vertical label, in pixels.
 const UPRIGHT: f64 = 170.0;
 
 /// The labels of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels {
-    /// The position of each label, 0 to 1, and its lines.
+    /// The position of each label from 0 to 1, and the lines of its text.
     labels: Vec<(f64, Vec<String>)>,
     upright: bool,
 }
 
-/// The rectangle of a plot with its scales.
+/// The rectangle of a plot, with the scales of its axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub rect: Rect,
@@ -33,7 +33,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The position of a point in pixels. `None` if a logarithmic axis has no position for it.
+    /// Returns the position of a point in pixels. Returns `None` if a logarithmic axis has no position for the point.
     pub(crate) fn point(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.across(x)?, self.upwards(y)?))
     }
@@ -57,12 +57,12 @@ pub(crate) fn text_width(text: &str) -> f64 {
     font::width(text, LABEL, Weight::Regular)
 }
 
-/// The width of the labels of a vertical axis, including the gap between labels and axis.
+/// Returns the width of the labels of a vertical axis, including the gap between labels and axis.
 pub(crate) fn ticks_width(ticks: &[Tick]) -> f64 {
     ticks.iter().map(|tick| text_width(&tick.label)).fold(0.0, f64::max) + GAP
 }
 
-/// Grid lines and labels of the vertical axis.
+/// Draws the grid lines and the labels of the vertical axis.
 pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     for tick in ticks {
         let y = rect.bottom - tick.at * rect.height();
@@ -72,8 +72,8 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     }
 }
 
-/// Ticks of a horizontal axis without overlapping labels. The ticks are at the `wanted` values if their labels fit,
-/// otherwise at round values.
+/// Returns the ticks of a horizontal axis without overlapping labels. The ticks are at the `wanted` values if their
+/// labels fit. Otherwise the ticks are at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],
@@ -96,7 +96,7 @@ pub(crate) fn fitting_ticks(
     thinned(last, width)
 }
 
-/// Whether all labels fit without overlap.
+/// Returns whether all labels fit without overlap.
 fn fits(ticks: &[Tick], width: f64) -> bool {
     ticks.windows(2).all(|pair| {
         let room = (pair[1].at - pair[0].at) * width;
@@ -118,14 +118,14 @@ fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
 }
 
 impl Labels {
-    /// Labels of ticks, on one line each.
+    /// Returns the labels of ticks. Each label has one line.
     pub(crate) fn of_ticks(ticks: &[Tick]) -> Self {
         let label = |tick: &Tick| (tick.at, vec![tick.label.clone()]);
         Self { labels: ticks.iter().map(label).collect(), upright: false }
     }
 
-    /// Labels of categories over `width` pixels. Labels have several lines if this fits, and are vertical otherwise. If
-    /// even vertical labels are too dense, some labels are left out.
+    /// Returns the labels of categories over a width of `width` pixels. Labels have several lines if these lines fit,
+    /// and are vertical otherwise. If even vertical labels overlap, some labels are omitted.
     pub(crate) fn of_names(names: &[String], width: f64) -> Self {
         let slots = Scale::Slots { count: names.len() };
         let slot = width / names.len() as f64;
@@ -147,12 +147,12 @@ impl Labels {
         Self { labels, upright: true }
     }
 
-    /// Whether the labels are vertical for want of room.
+    /// Returns whether the labels are vertical because of a lack of space.
     pub(crate) fn is_upright(&self) -> bool {
         self.upright
     }
 
-    /// The height of the labels, including the gap to the axis.
+    /// Returns the height of the labels in pixels, including the gap to the axis.
     pub(crate) fn height(&self) -> f64 {
         let lines = |lines: &Vec<String>| {
             if self.upright {
@@ -164,7 +164,8 @@ impl Labels {
         self.labels.iter().map(|(_, label)| lines(label)).fold(0.0, f64::max) + GAP
     }
 
-    /// The distances by which the outermost labels extend beyond the left and right end of an axis of this width.
+    /// Returns how far the outermost labels extend beyond the left end and the right end of an axis of this width, in
+    /// pixels.
     pub(crate) fn overhang(&self, width: f64) -> (f64, f64) {
         if self.upright {
             return (0.0, 0.0);
@@ -197,7 +198,7 @@ impl Labels {
     }
 }
 
-/// The names in up to three lines each that fit a width. `None` if a name does not fit.
+/// Breaks the names into up to three lines each, so that they fit a width. Returns `None` if a name does not fit.
 fn wrapped(names: &[String], width: f64) -> Option<Vec<Vec<String>>> {
     let lines = |name: &String| {
         let lines = wrap(name, width, LABEL, Weight::Regular, 3);
@@ -220,7 +221,7 @@ pub(crate) fn draw_names_down(scene: &mut Scene, rect: Rect, names: &[Vec<String
     }
 }
 
-/// The names of a vertical axis, in lines of at most `most` pixels, and their width.
+/// Breaks the names of a vertical axis into lines of at most `most` pixels. Returns the lines and their width.
 pub(crate) fn names_down(names: &[String], most: f64, lines: usize) -> (Vec<Vec<String>>, f64) {
     let wrapped: Vec<Vec<String>> =
         names.iter().map(|name| wrap(name, most, LABEL, Weight::Regular, lines)).collect();

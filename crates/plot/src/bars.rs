@@ -13,18 +13,18 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, format};
 
-/// The largest number of categories of a chart.
+/// The largest number of categories that a bar chart can show.
 const MOST_CATEGORIES: usize = 100;
-/// The share of a slot that is empty between groups.
+/// The empty share of a slot. A slot is the part of the axis for one category.
 const GAP: f64 = 0.28;
-/// The thickness of a horizontal bar, and the white space between groups of bars.
+/// The thickness of a horizontal bar, and the white space between groups of horizontal bars, in pixels.
 const LYING: f64 = 17.0;
 const LYING_GAP: f64 = 9.0;
-/// The room for a number at the end of a bar.
+/// The space for a number at the end of a horizontal bar, in pixels.
 const NUMBER: f64 = 62.0;
-/// The white space between the numbers of two bars of equal height.
+/// The white space between the numbers of two bars of equal height, in pixels.
 const NUMBER_GAP: f64 = 3.0;
-/// The minimum size of numbers, relative to the size of labels.
+/// The smallest size of the numbers at bars, relative to the size of labels.
 const SMALLEST_NUMBER: f64 = 0.75;
 
 /// Draws a bar chart.
@@ -84,7 +84,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// The chart with horizontal bars. The chart has one row per bar, and the height that it needs.
+/// Draws the chart with horizontal bars. Each bar has one row, and the chart is as high as its rows need.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
     let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -114,7 +114,8 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// The value scale. The scale starts at 0, so that lengths are comparable. A logarithmic scale spans all values.
+/// Returns the scale of the values. A linear scale starts at 0, so that the lengths of bars are comparable. A
+/// logarithmic scale covers all values.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         points(data).flat_map(|point| {
@@ -129,7 +130,8 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// The data with a hatch for each series, so that bars can be distinguished without colour.
+/// Returns the data with a hatch (lines across the bars) for each series, so that readers can distinguish bars
+/// without colour.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {
@@ -140,7 +142,7 @@ fn hatched(data: &Data) -> Data {
     data
 }
 
-/// The plot area of bars and its value scale. Bars are vertical, or horizontal if `lying`.
+/// The plot area of a bar chart, with the scale of the values. Bars are vertical, or horizontal if `lying`.
 struct BarFrame {
     rect: Rect,
     scale: Scale,
@@ -148,7 +150,8 @@ struct BarFrame {
 }
 
 impl BarFrame {
-    /// The point at `along` pixels in the direction of the categories and at `value` on the scale.
+    /// Returns the pixel that is `along` pixels along the axis of categories, at the position of `value` on the
+    /// scale.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
         Some(if self.lying {
@@ -158,7 +161,7 @@ impl BarFrame {
         })
     }
 
-    /// The value at which bars start. On a logarithmic scale, it is the lower end of the scale.
+    /// Returns the value at which bars start. On a logarithmic scale, bars start at the lower end of the scale.
     fn base(&self) -> f64 {
         match self.scale {
             Scale::Log { low, .. } => low,
@@ -190,7 +193,7 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     }
 }
 
-/// The thickness of bars whose categories have slots of length `slot`.
+/// Returns the thickness of the bars, if each category has a slot of `slot` pixels.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
     // A single bar is not better for being as wide as the page.
     let most = if lying { 1.6 * LYING } else { 90.0 };
@@ -208,7 +211,7 @@ fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) 
     }
 }
 
-/// The number at the end of a bar, with the sign of its verdict.
+/// Returns the number at the end of a bar as text. With `signed`, adds the sign of the verdict.
 fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     let number = format::alike(point.y.median, data.y.unit());
     match point.sign.filter(|_| signed) {
@@ -217,7 +220,8 @@ fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     }
 }
 
-/// The size of the numbers at the ends of bars, equal for all bars. `None` if the numbers would be too small.
+/// Returns the size of the numbers at the ends of bars, which is equal for all bars. Returns `None` if the numbers
+/// would be too small.
 fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);

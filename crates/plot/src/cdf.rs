@@ -2,8 +2,9 @@
 //! run.
 //!
 //! Trials are merged into one histogram per series, because a percentile of several runs covers all their operations.
-//! The curve of each trial is drawn below the merged curve in a lighter shade. The latency axis is logarithmic. The
-//! vertical axis is by nines, so that the tail has room, or linear with `log_y = false`.
+//! The curve of each trial is drawn below the merged curve in a lighter shade. The latency axis is logarithmic. On
+//! the vertical axis, the steps to 90 %, 99 % and 99.9 % have equal heights, so the tail has room. With
+//! `log_y = false`, the vertical axis is linear.
 
 use std::collections::BTreeMap;
 
@@ -23,17 +24,17 @@ use crate::{ChartSpec, LabelOrder, PlotError, format};
 
 type Histogram = hdrhistogram::Histogram<u64>;
 
-/// The latencies of one series.
+/// The latencies of one series, merged and per trial.
 struct Curve {
     label: String,
     style: Style,
-    /// All trials merged.
+    /// The histogram of all trials together.
     merged: Histogram,
-    /// The individual trials. A single trial is not drawn twice.
+    /// The histograms of the individual trials. Empty for a single trial, because its curve is the merged curve.
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution. `captions` makes the texts from the conditions, the number of trials and the title.
+/// Draws the distribution. `captions` creates the texts from the conditions, the number of trials and the title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
@@ -134,7 +135,7 @@ fn curves(
     Ok((named.heading, curves.into_values().collect()))
 }
 
-/// The latencies of one row. `None` if its log has no histogram of this kind.
+/// Reads the latencies of one row. Returns `None` if the latency log of the row has no histogram of this kind.
 fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histogram>, ResultsError> {
     let (Some(group), Some(phase)) = (row.group(), row.get(&PHASE).text()) else { return Ok(None) };
     let operation = row.get(&OPERATION).text().unwrap_or("all");
@@ -194,7 +195,7 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scen
     Ok((page.below(rect), tracks))
 }
 
-/// The steps of a distribution from the axis upwards, and the numbers at the ends of the steps.
+/// Returns the steps of a distribution as a path, and the values at the ends of the steps.
 fn path(histogram: &Histogram, frame: &Frame) -> (Vec<(f64, f64)>, Vec<Spot>) {
     let total = histogram.len() as f64;
     let mut points: Vec<(f64, f64)> = Vec::new();

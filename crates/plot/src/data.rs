@@ -25,7 +25,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// The spread of at least one value.
+    /// Returns the spread of at least one value.
     pub(crate) fn of(mut values: Vec<f64>, whiskers: Whiskers) -> Self {
         values.sort_unstable_by(f64::total_cmp);
         let last = values.len() - 1;
@@ -52,18 +52,18 @@ impl Spread {
         Self { median, low, high, trials: values.len() }
     }
 
-    /// Whether the ends of the interval differ.
+    /// Returns whether the ends of the interval differ.
     pub(crate) fn is_wide(&self) -> bool {
         self.high > self.low
     }
 }
 
-/// The least number of trials that have a 95 % confidence interval of their median.
+/// The smallest number of trials for which the median has a 95 % confidence interval.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// The number of the lowest (and of the highest) of `trials` values that are outside of the 95 % confidence interval
-/// (CI) of their median, for any distribution. The result is the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, X
-/// binomial with p = 1/2. `None` for too few values.
+/// Returns how many of the lowest values, and how many of the highest values, are outside of the 95 % confidence
+/// interval (CI) of the median of `trials` values. The result holds for any distribution. The result is the largest
+/// `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` for too few values.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
@@ -86,20 +86,20 @@ fn ranks_outside(trials: usize) -> Option<usize> {
 /// One point of a series.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// The number on the horizontal axis, or the index of the category.
+    /// The number on the horizontal axis, or the index of the category on this axis.
     pub x: Spread,
     pub y: Spread,
-    /// The expectation of theory for `y`.
+    /// The value of `y` that theory predicts; `None` without a prediction.
     pub theory: Option<f64>,
-    /// The ideal bound of `y`; no design can be better.
+    /// The ideal bound of `y`, which no design can beat; `None` without a bound.
     pub bound: Option<f64>,
-    /// The sign of the verdict on `y`.
+    /// The sign of the verdict on `y`; `None` without a verdict.
     pub sign: Option<&'static str>,
-    /// The text next to the point.
+    /// The text that is written next to the point.
     pub tag: Option<String>,
 }
 
-/// The points with one style.
+/// The points of one series, which have one style.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub label: String,
@@ -117,7 +117,7 @@ pub(crate) enum Across {
     Names(Vec<(String, Style)>),
 }
 
-/// The data of a chart of points.
+/// The data of a chart that draws points, lines or bars.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
     pub series: Vec<Series>,
@@ -130,17 +130,17 @@ pub(crate) struct Data {
     pub theory: Option<&'static Expectation>,
     /// The bound column for `y`, if rows have values of it.
     pub bound: Option<&'static Expectation>,
-    /// The conditions below the title: phase, operation, differing columns.
+    /// The conditions for the caption: phase, operation, differing columns.
     pub facts: Vec<String>,
-    /// The verdict on the drawn values.
+    /// The verdict on the drawn values, as a sentence.
     pub verdict: Option<String>,
-    /// The key to the signs of verdicts, if the chart has room for signs.
+    /// The meaning of the signs of verdicts, if the chart has room for signs.
     pub signs: Option<String>,
-    /// The notes at the foot: omitted rows and the reasons.
+    /// The notes for the end of the caption: omitted rows and the reasons.
     pub notes: Vec<String>,
 }
 
-/// The two lines of expectations.
+/// An expected value of a point: a prediction of theory, or an ideal bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// The line of the expectation of theory.
@@ -153,7 +153,7 @@ impl Known {
     /// Both kinds of line, in the order of drawing.
     pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
 
-    /// The expectation at a point.
+    /// Returns the expected value at a point.
     pub(crate) fn at(self, point: &Point) -> Option<f64> {
         match self {
             Self::Theory => point.theory,
@@ -163,8 +163,8 @@ impl Known {
 }
 
 impl Data {
-    /// The expectation along the horizontal axis, if it is equal for all of several series. If all expectations are
-    /// equal, one line is enough.
+    /// Returns the expected values along the horizontal axis, if all of several series have equal expected values.
+    /// One line is then enough.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -184,7 +184,7 @@ impl Data {
     }
 }
 
-/// The points of all kinds of chart except the distribution of latencies.
+/// Converts rows to points, for all kinds of chart except the distribution of latencies.
 pub(crate) fn prepare(
     table: &Table,
     spec: &ChartSpec,
@@ -213,14 +213,14 @@ pub(crate) fn prepare(
     Ok(Data { series, across, x: plan.x, y: plan.y, legend, theory, bound, facts, verdict, signs, notes })
 }
 
-/// The columns of a chart by their purpose.
+/// The columns of a chart, by their role in the chart.
 struct Plan {
     form: Form,
     x: Column,
     y: Column,
     x_at: usize,
     y_at: usize,
-    /// The columns of the expectations.
+    /// The columns with the theoretical values and with the ideal bounds.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
     /// The columns whose values name a series. The first column determines the colour.
@@ -236,7 +236,7 @@ struct Cell {
     x: Value,
     series: Vec<Value>,
     tag: Option<String>,
-    /// The number of the configuration, which gives the order of names outside of catalogs.
+    /// The number of the configuration. Names outside of catalogs are sorted by this number.
     number: u64,
     xs: Vec<f64>,
     ys: Vec<f64>,
@@ -290,12 +290,12 @@ impl Plan {
         Ok(Self { form: spec.form(), x, y, x_at, y_at, theory, bound, series_at, tag_at, schema, whiskers })
     }
 
-    /// The heading of the legend: the column whose values name the series.
+    /// Returns the heading of the legend: the column that names the series.
     fn legend(&self) -> String {
         self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
     }
 
-    /// Groups the rows by point. Rows without a value are left out.
+    /// Groups the rows by point. Omits rows without a value.
     fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
@@ -335,7 +335,8 @@ impl Plan {
         cells
     }
 
-    /// The horizontal axis. The axis is numeric if all its values have one unit. Otherwise the axis has names in order.
+    /// Returns the horizontal axis. The axis is numeric if all its values have one unit. Otherwise the axis has names
+    /// in order.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
@@ -358,7 +359,7 @@ impl Plan {
         Across::Names(names.iter().map(|(name, _)| text_of(name)).zip(looks).collect())
     }
 
-    /// The series, in order, with their styles and points.
+    /// Returns the series in order, with their styles and points.
     fn series(&self, cells: &[Cell], across: &Across, order: &LabelOrder) -> Result<Vec<Series>, PlotError> {
         let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>)> = Vec::new();
         let names: BTreeMap<&str, usize> = match across {
@@ -399,7 +400,7 @@ impl Plan {
     }
 }
 
-/// The smallest and the largest number of trials of the points.
+/// Returns the smallest and the largest number of trials of the points.
 pub(crate) fn trials(series: &[Series]) -> (usize, usize) {
     let trials = || series.iter().flat_map(|series| &series.points).map(|point| point.y.trials);
     (trials().min().unwrap_or(0), trials().max().unwrap_or(0))

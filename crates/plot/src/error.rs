@@ -9,15 +9,15 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// An error in the results, or a column that they do not have.
+    /// An error in the results, or a column that the results do not contain.
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// A description of a chart that the table has no data for.
     #[error("{key}: {message}")]
     Spec {
-        /// The key of the chart's table in the experiment file.
+        /// The key in the table `[[chart]]` of the experiment file.
         key: &'static str,
-        /// The fault and the correction.
+        /// The error in the value of the key, and how to correct it.
         message: String,
     },
     /// An empty chart.
@@ -26,7 +26,7 @@ pub enum PlotError {
     /// The chart cannot be written.
     #[error("{}: cannot write the chart: {message}", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error message.
         message: String,

@@ -6,9 +6,9 @@ use crate::figure::{Drawing, Figure, Spot, Track, number};
 use crate::palette::Color;
 use crate::style::Length;
 
-/// The values of a figure as CSV, one row per point. The columns are `series`, the columns of both axes, the interval
-/// with its ends, the number of trials, the horizontal interval, the theoretical value and the bound. An empty field is
-/// not drawn.
+/// Returns the values of a figure as CSV, with one row per point. The columns are `series`, the columns of both axes,
+/// the interval with its ends, the number of trials, the horizontal interval, the theoretical value and the bound. A
+/// value that is not drawn has an empty field.
 pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (x, y) = (&*figure.x.column, &*figure.y.column);
@@ -38,7 +38,7 @@ pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// The distances from a point to the ends of its interval, downwards and upwards.
+/// Returns the distances from a point to the lower end and to the upper end of its interval.
 fn errors(spot: &Spot) -> (f64, f64) {
     spot.interval.map_or((0.0, 0.0), |(low, high)| ((spot.y - low).max(0.0), (high - spot.y).max(0.0)))
 }
@@ -47,7 +47,7 @@ fn hexadecimal(color: Color) -> String {
     format!("{:02X}{:02X}{:02X}", color.0, color.1, color.2)
 }
 
-/// Text with the special characters of LaTeX escaped.
+/// Escapes the special characters of LaTeX in a text.
 fn tex(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
@@ -71,7 +71,7 @@ fn tex(text: &str) -> String {
     escaped
 }
 
-/// A `tikzpicture` for `pgfplots`.
+/// Returns a `tikzpicture` for `pgfplots` that draws the figure.
 pub(crate) fn pgf(figure: &Figure, width: Option<Length>) -> String {
     let mut text = String::from(
         "% Needs in the preamble: \\usepackage{pgfplots} \\pgfplotsset{compat=1.16}\n\\begin{tikzpicture}\n",
@@ -176,13 +176,13 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     }
 }
 
-/// Text for gnuplot in double quotes.
+/// Puts a text in double quotes for gnuplot.
 fn quoted(text: &str) -> String {
     let plain = text.replace(['\u{a0}', '\u{202f}'], " ").replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", plain.replace('_', "\\\\_"))
 }
 
-/// A gnuplot script with its data. The caller sets terminal and output.
+/// Returns a gnuplot script with its data. The caller sets the terminal and the output file.
 pub(crate) fn gnuplot(figure: &Figure) -> String {
     let mut text =
         String::from("# gnuplot -e 'set terminal pdfcairo; set output \"figure.pdf\"' THIS-FILE\n");

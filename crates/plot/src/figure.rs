@@ -12,20 +12,20 @@ pub(crate) struct Figure {
     pub title: String,
     pub x: Dimension,
     pub y: Dimension,
-    /// The names on the horizontal axis, in order. Empty for an axis of numbers.
+    /// The names on the horizontal axis, in order. Empty if the horizontal axis has numbers.
     pub names: Vec<String>,
     pub drawing: Drawing,
-    /// The interval from `low` to `high`: `95 % CI of the median`.
+    /// The meaning of the interval from `low` to `high`, such as `95 % CI of the median`.
     pub interval: String,
     pub tracks: Vec<Track>,
 }
 
-/// The way in which an export draws the values.
+/// How an export to another tool draws the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Drawing {
     #[default]
     Lines,
-    /// Steps without marks: a cumulative distribution.
+    /// Steps without marks, for a cumulative distribution.
     Steps,
     Points,
     Bars,
@@ -33,12 +33,12 @@ pub(crate) enum Drawing {
     Fields,
 }
 
-/// An axis.
+/// An axis of a figure: its column, its title, and whether it is logarithmic.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dimension {
-    /// The column of the results.
+    /// The name of the column in the results.
     pub column: String,
-    /// The title with the unit.
+    /// The title of the axis with the unit.
     pub title: String,
     pub is_log: bool,
 }
@@ -57,7 +57,7 @@ impl Dimension {
     }
 }
 
-/// The drawn values of one series.
+/// The label and the drawn points of one series.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     pub label: String,
@@ -65,15 +65,15 @@ pub(crate) struct Track {
     pub spots: Vec<Spot>,
 }
 
-/// One point.
+/// One drawn point of a series.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
-    /// The number on the horizontal axis, or the index of the name.
+    /// The number on the horizontal axis, or the index of the name on this axis.
     pub x: f64,
     pub y: f64,
     /// The ends of the vertical interval; `None` without an interval.
     pub interval: Option<(f64, f64)>,
-    /// The ends of the horizontal interval.
+    /// The ends of the horizontal interval; `None` without an interval.
     pub across: Option<(f64, f64)>,
     pub trials: Option<usize>,
     pub theory: Option<f64>,
@@ -81,14 +81,14 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// A point without intervals.
+    /// Creates a point without intervals.
     pub(crate) fn at(x: f64, y: f64) -> Self {
         Self { x, y, interval: None, across: None, trials: None, theory: None, bound: None }
     }
 }
 
 impl Figure {
-    /// The drawn values of a chart of points.
+    /// Returns the drawn values of a chart of points.
     pub(crate) fn of(data: &Data, form: Form, [log_x, log_y]: [bool; 2], interval: String) -> Self {
         let (names, unit) = match &data.across {
             Across::Names(names) => (names.iter().map(|(name, _)| name.clone()).collect(), Unit::Plain),
@@ -124,7 +124,7 @@ impl Figure {
         }
     }
 
-    /// The horizontal value of a point: its name or its number.
+    /// Returns the horizontal value of a point as text: its name or its number.
     pub(crate) fn across(&self, spot: &Spot) -> String {
         match self.names.get(spot.x as usize) {
             Some(name) => name.replace(crate::format::SPACE, " "),
@@ -133,7 +133,7 @@ impl Figure {
     }
 }
 
-/// A number with all its digits.
+/// Formats a number with all its digits.
 pub(crate) fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:?}") }
 }

@@ -19,16 +19,17 @@ const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans
 /// The divisor that the SVG back end applies to a font size.
 const SIZE_PER_EM: f64 = 1.24;
 
-/// The distance of the baseline below the top anchor of a text, in em, as the SVG back end shifts such text.
+/// The distance of the baseline below the top anchor of a text, in em. The SVG back end shifts the text by this
+/// distance.
 pub(crate) const BASELINE_EM: f64 = 0.76;
 
 /// The height of a line of text in em.
 pub(crate) const LINE_EM: f64 = 1.3;
 
-/// The size of labels.
+/// The size of labels, in pixels.
 pub(crate) const LABEL: f64 = 12.0;
 
-/// The horizontal alignment of a text to its point.
+/// Which part of a text is at its position: the start, the middle or the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -43,12 +44,12 @@ pub(crate) enum Weight {
     Bold,
 }
 
-/// One face of a typeface, with the bytes of its file.
+/// One face of a typeface (a font in one weight), with the bytes of its file.
 #[derive(Clone)]
 pub(crate) struct Face {
     font: FontArc,
     bytes: Arc<Cow<'static, [u8]>>,
-    /// The index of the face in a collection.
+    /// The index of the face in a font file with several faces.
     index: u32,
 }
 
@@ -65,21 +66,21 @@ impl Face {
         })?
     }
 
-    /// The bytes of the face's file, and the index of the face in it.
+    /// Returns the bytes of the font file, and the index of the face in this file.
     pub(crate) fn file(&self) -> (&[u8], u32) {
         (&self.bytes, self.index)
     }
 
-    /// The font.
+    /// Returns the parsed font of this face, which measures and outlines glyphs.
     pub(crate) fn font(&self) -> &FontArc {
         &self.font
     }
 }
 
-/// A typeface in two weights.
+/// A typeface: one face in regular weight and one face in bold weight.
 #[derive(Clone)]
 pub(crate) struct Typeface {
-    /// The first family in an SVG; `None` for the embedded typeface.
+    /// The first font family in an SVG; `None` for the embedded typeface.
     family: Option<String>,
     regular: Face,
     bold: Face,
@@ -92,12 +93,12 @@ static EMBEDDED: LazyLock<Typeface> = LazyLock::new(|| Typeface {
 });
 
 thread_local! {
-    /// The typeface of the chart that this thread draws.
+    /// The typeface of the chart that this thread is drawing.
     static CURRENT: RefCell<Option<Typeface>> = const { RefCell::new(None) };
 }
 
 impl Typeface {
-    /// Finds a typeface: an installed family or a font file by name, or the embedded typeface without a name.
+    /// Finds a typeface by name: an installed family or a font file. Without a name, returns the embedded typeface.
     ///
     /// # Errors
     /// A font file that cannot be read; a family that is not installed.
@@ -131,7 +132,7 @@ impl Typeface {
         Ok(Self { family: Some(family), regular, bold })
     }
 
-    /// The face of this weight.
+    /// Returns the face with this weight.
     pub(crate) fn face(&self, weight: Weight) -> &Face {
         match weight {
             Weight::Regular => &self.regular,
@@ -139,12 +140,12 @@ impl Typeface {
         }
     }
 
-    /// Whether this is the embedded typeface, whose letters are condensed.
+    /// Returns whether this is the embedded typeface, whose letters are condensed.
     pub(crate) fn is_embedded(&self) -> bool {
         self.family.is_none()
     }
 
-    /// The font families of an SVG, in order of preference.
+    /// Returns the font families of an SVG, in order of preference.
     fn families(&self) -> String {
         self.family.as_ref().map_or_else(
             || FAMILY.to_owned(),
@@ -160,7 +161,7 @@ impl Typeface {
         drawn
     }
 
-    /// The typeface of the chart that this thread draws.
+    /// Returns the typeface of the chart that this thread is drawing.
     pub(crate) fn current() -> Self {
         CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).clone())
     }
@@ -170,12 +171,12 @@ fn of(weight: Weight) -> FontArc {
     CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).face(weight).font.clone())
 }
 
-/// The width of a line of text at em height `size`, in the unit of `size`.
+/// Returns the width of a line of text. `size` is the em height, and the result has the unit of `size`.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     advances(text, &of(weight)).last().map_or(0.0, |(_, _, end)| end) * size
 }
 
-/// Each glyph with its start and end in em.
+/// Returns each glyph of a text with its start and its end, in em.
 pub(crate) fn advances<'a>(
     text: &'a str,
     font: &'a FontArc,
@@ -192,7 +193,7 @@ pub(crate) fn advances<'a>(
     })
 }
 
-/// The style of a line of text for the back ends, which position the text at its top.
+/// The style of a line of text. The back ends place the text by its top.
 pub(crate) struct TextStyle {
     /// Pixels per em.
     pub size: f64,
@@ -205,7 +206,7 @@ pub(crate) struct TextStyle {
 }
 
 impl TextStyle {
-    /// The style of text in the typeface of the chart.
+    /// Creates the style of a text in the typeface of the chart.
     pub(crate) fn new(size: f64, weight: Weight, color: Color, anchor: Anchor, rotated: bool) -> Self {
         Self { size, weight, color, anchor, rotated, families: Typeface::current().families() }
     }

@@ -37,8 +37,7 @@ fn steps(unit: Unit) -> Steps {
     }
 }
 
-/// The multiple of a unit in which `number` has one to three digits before the decimal point. `None` if no such
-/// multiple exists.
+/// Returns the multiple of a unit in which `number` has one to three digits before the decimal point.
 fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     let steps = steps(unit);
     // 999.9 kB would be rounded to 1000 kB, so the next multiple begins a little earlier.
@@ -46,7 +45,7 @@ fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     *steps.iter().rev().find(fits).unwrap_or(&steps[0])
 }
 
-/// A single number with its unit, such as `1.2 M`, `350 ns`, `4 KiB` or `0.81 %`.
+/// Formats a single number with its unit, such as `1.2 M`, `350 ns`, `4 KiB` or `0.81 %`.
 pub(crate) fn value(number: f64, unit: Unit) -> String {
     if number == 0.0 {
         return match unit {
@@ -91,12 +90,12 @@ fn with_unit(digits: &str, name: &str) -> String {
 
 /// The unit of all numbers of a linear axis, and its size in base units.
 pub(crate) struct AxisUnit {
-    /// The unit in the axis' description; empty for pure numbers.
+    /// The name of the unit in the description of the axis; empty for numbers without a unit.
     pub name: &'static str,
     pub size: f64,
 }
 
-/// The unit of an axis whose largest number is `largest`.
+/// Returns the unit of an axis whose largest number is `largest`.
 pub(crate) fn axis_unit(largest: f64, unit: Unit) -> AxisUnit {
     let (step, size) = step(largest, unit);
     let name = match (unit, step) {
@@ -114,7 +113,7 @@ pub(crate) fn axis_unit(largest: f64, unit: Unit) -> AxisUnit {
     AxisUnit { name, size }
 }
 
-/// Three significant digits without trailing zeros; a power of ten instead of many zeros.
+/// Formats a number with three significant digits and without trailing zeros. A power of ten replaces many zeros.
 pub(crate) fn digits(number: f64) -> String {
     let magnitude = number.abs();
     if number == 0.0 {
@@ -127,7 +126,7 @@ pub(crate) fn digits(number: f64) -> String {
     minus(&grouped(&trim(&format!("{number:.decimals$}"))))
 }
 
-/// A number with its thousands separated, if it has at least five digits before the decimal point.
+/// Separates the thousands of a number that has at least five digits before the decimal point.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = whole.trim_start_matches('-');
@@ -144,7 +143,7 @@ fn grouped(text: &str) -> String {
     out + rest
 }
 
-/// Scientific notation: `1.2×10⁻⁷`, and `10⁶` for a pure power.
+/// Formats a number in scientific notation: `1.2×10⁻⁷`, and `10⁶` for a pure power.
 fn scientific(number: f64) -> String {
     let text = format!("{number:.2e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -174,7 +173,7 @@ fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
-/// A number with a fixed number of decimals.
+/// Formats a number with a fixed number of decimals.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     // A tiny negative number that is rounded to zero has a sign.

@@ -1,4 +1,5 @@
-//! Heat maps: categories on the horizontal axis, series on the vertical axis, and darker fields for larger values.
+//! Heat maps have categories on the horizontal axis and series on the vertical axis. Darker fields show larger
+//! values.
 
 use crate::axes::{LINE, Labels, draw_names_down, names_down, text_width};
 use crate::data::{Across, Data, Spread};
@@ -12,9 +13,9 @@ use crate::scale::{Scale, span};
 use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, format};
 
-/// The smallest height of a row of fields.
+/// The smallest height of a row of fields, in pixels.
 const ROW: f64 = 22.0;
-/// The width of the colour key below the chart, and its height including its numbers.
+/// The width of the colour key below the chart, and its height including its numbers, in pixels.
 const KEY_WIDTH: f64 = 260.0;
 const KEY: f64 = 46.0;
 
@@ -61,7 +62,7 @@ fn spreads(data: &Data) -> impl Iterator<Item = Spread> {
     data.series.iter().flat_map(|series| &series.points).map(|point| point.y)
 }
 
-/// The colour scale from the smallest to the largest value.
+/// Returns the colour scale from the smallest to the largest value.
 fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let medians = || spreads(data).map(|value| value.median);
     if spec.is_log_y() {
@@ -71,7 +72,7 @@ fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(if high > low { Scale::Linear { low, high } } else { Scale::linear(medians(), false) })
 }
 
-/// Draws the key of the colour scale.
+/// Draws the colour key, which shows the values of the colours.
 fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     const STEPS: usize = 130;
     let step = rect.width() / STEPS as f64;

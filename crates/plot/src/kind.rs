@@ -8,17 +8,17 @@ use crate::painter::Painter;
 ///
 /// Contract: equal points give equal drawings.
 pub trait ChartKind: Send + Sync {
-    /// The conversion of rows to points.
+    /// Returns the built-in conversion of rows to points that this kind uses.
     fn form(&self) -> Form;
 
-    /// A custom painter of the points, which replaces the built-in painter of the form. `None` keeps the built-in
+    /// Returns a painter for the points, which replaces the built-in painter of the form. `None` keeps the built-in
     /// painter. A [`Form::Cdf`] always uses the built-in painter.
     fn painter(&self) -> Option<&dyn Painter> {
         None
     }
 }
 
-/// A form and a variant of the catalog for each built-in kind.
+/// Declares the built-in kinds: a form and a variant of the catalog for each kind.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
         /// The built-in kinds, as conversions of rows to points.
@@ -28,7 +28,7 @@ macro_rules! kinds {
         }
 
         impl Form {
-            /// The name of the built-in kind.
+            /// Returns the name of the built-in kind.
             fn kind(self) -> &'static str {
                 match self {
                     $(Self::$form => $kind,)+
@@ -76,10 +76,10 @@ kinds! {
 }
 
 impl Form {
-    /// The built-in kind of the form.
+    /// Returns the choice of the built-in kind in the catalog.
     ///
     /// # Panics
-    /// If the catalog has no kind for the form.
+    /// The catalog has no kind for the form.
     pub fn choice(self) -> Choice {
         KINDS.variant(self.kind()).expect("the catalog has a kind for each form").default_choice()
     }

@@ -61,33 +61,33 @@ pub fn format_value(number: f64, unit: Unit) -> String {
     format::alike(number, unit)
 }
 
-/// The texts and the style of a chart, which are not in its data.
+/// The texts and the style of a chart, which are not in the data of the chart.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// The name of the experiment.
+    /// The name of the experiment, for the caption.
     pub experiment: String,
     /// The question of the experiment.
     pub question: String,
-    /// The id of the run, whose first characters are in the caption.
+    /// The id of the run. The caption shows its first characters.
     pub run_id: String,
-    /// Whether the run was a quick run. If so, the caption states this.
+    /// Whether the run was a quick run (`--quick`). The caption states this.
     pub is_quick: bool,
     /// The order and the styles of labels.
     pub order: LabelOrder,
-    /// The width of the page, unless the style has one.
+    /// The width of the page, if the style sets no width.
     pub width: Width,
     /// Text about the meaning of a point. The caption shows this text instead of the number of trials.
     pub points: Option<String>,
     /// Swept paths that imply other differences, each with the text of these differences. The caption of a chart does
     /// not call such a path the only difference.
     pub brings: Vec<(String, String)>,
-    /// Style of the figure.
+    /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
 }
 
 impl Context {
-    /// The texts of the run of a manifest, with the order of the catalogs. Labels outside of catalogs keep the order
-    /// and the styles of the run's configurations in every chart.
+    /// Returns the texts for the run of a manifest, with the order of the catalogs. Labels that are in no catalog
+    /// have the order and the styles of the run's configurations in every chart.
     pub fn of(manifest: &Manifest, order: LabelOrder) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
@@ -109,12 +109,12 @@ impl Context {
         }
     }
 
-    /// The width of the page.
+    /// Returns the width of the page.
     fn page_width(&self) -> Width {
         self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
     }
 
-    /// The texts around a chart, without the texts that the style hides.
+    /// Returns the texts around a chart. Omits the texts that the style hides.
     fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
         let caption = self.style.caption.unwrap_or(Caption::All);
         let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
@@ -130,7 +130,7 @@ impl Context {
         }
     }
 
-    /// The sentence of the verdict, or an empty text if the style hides it.
+    /// Returns the sentence of the verdict. Returns an empty text if the style hides the sentence.
     fn verdict(&self, sentence: Option<String>) -> String {
         let is_wanted = matches!(self.style.caption.unwrap_or(Caption::All), Caption::All | Caption::Verdict);
         sentence.filter(|_| is_wanted).unwrap_or_default()
@@ -143,7 +143,7 @@ pub struct Chart {
     scene: Scene,
     title: String,
     notes: Vec<String>,
-    /// The drawn values.
+    /// The drawn values, for the CSV file and for exports.
     figure: Figure,
     typeface: Typeface,
     width: Width,
@@ -188,15 +188,15 @@ impl Chart {
         Ok(Self { scene, title, notes, figure, typeface, width, style })
     }
 
-    /// The chart as SVG.
+    /// Renders the chart as SVG.
     pub fn svg(&self) -> String {
         self.typeface.using(|| render::svg(&self.scene, &self.title, self.width.per_inch()))
     }
 
-    /// The chart as PDF, with a subset of the font embedded.
+    /// Renders the chart as PDF, with a subset of the font embedded.
     ///
     /// # Errors
-    /// A message if the font cannot be embedded.
+    /// The font cannot be embedded.
     pub fn pdf(&self) -> Result<Vec<u8>, String> {
         let per_inch = self.width.per_inch().unwrap_or(SCREEN_PER_INCH);
         self.typeface.using(|| pdf::pdf(&self.scene, &self.title, &self.typeface, per_inch))
@@ -242,17 +242,18 @@ impl Chart {
         Ok(written)
     }
 
-    /// The title.
+    /// Returns the title of the chart.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Texts that leave the page or overlap other text, for tests. A chart should have no such texts.
+    /// Returns the texts that are partly outside of the page or overlap other texts, for tests. A chart should have
+    /// no such texts.
     pub fn flaws(&self) -> Vec<String> {
         self.typeface.using(|| self.scene.flaws())
     }
 
-    /// The notes of the caption: omitted rows and the reasons.
+    /// Returns the notes of the caption: omitted rows and the reasons.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -261,7 +262,7 @@ impl Chart {
 /// Pixels per inch of a page for a screen.
 const SCREEN_PER_INCH: f64 = 96.0;
 
-/// Draws a chart in the typeface of the thread. Returns its scene, its texts and its values.
+/// Draws a chart in the typeface of the thread. Returns the scene, the title and notes, and the drawn values.
 fn draw(
     table: &Table,
     folder: &Folder,
@@ -310,7 +311,7 @@ fn draw(
     Ok((scene, captions, figure))
 }
 
-/// The default title: `throughput by compaction`.
+/// Returns the default title of a chart, such as `throughput by compaction`.
 fn title_of(data: &Data, form: Form) -> String {
     let (x, y) = (data.x.title(), data.y.title());
     let series = data.legend.as_deref().filter(|series| !series.is_empty() && *series != x);
@@ -322,14 +323,15 @@ fn title_of(data: &Data, form: Form) -> String {
     }
 }
 
-/// The text with a capital first letter.
+/// Returns the text with a capital first letter.
 fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// The conditions below the title, such as `lookup phase · only bloom differs · median of 6 trials`. If a swept path
-/// implies other differences: `engine differs, and terms that cannot be made equal`.
+/// Returns the conditions for the caption, such as `lookup phase · only bloom differs · median of 6 trials`. If a
+/// swept path implies other differences, returns a text such as
+/// `engine differs, and terms that cannot be made equal`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();
@@ -340,7 +342,7 @@ fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// The number of trials of a point, and the interval of the whiskers.
+/// Describes the number of trials of a point, and the interval of the whiskers.
 fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());
@@ -356,7 +358,7 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// The interval of the whiskers, with the reason if it is not the requested interval.
+/// Names the interval of the whiskers. If this interval is not the requested interval, also names the reason.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {
@@ -377,7 +379,7 @@ fn trials_merged(trials: usize) -> String {
     }
 }
 
-/// The source of the values, which is the experiment and the run.
+/// Returns the source of the values: the experiment and the run.
 fn origin(context: &Context) -> String {
     let run: String = context.run_id.chars().take(12).collect();
     let kind = if context.is_quick { "quick run" } else { "run" };

@@ -13,11 +13,11 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartSpec, Form, PlotError};
 
-/// The largest number of points of a series with whiskers and marks. Longer series and timelines have a band and no
-/// marks.
+/// The largest number of points of a series that has whiskers and marks. Longer series and timelines have a band
+/// instead, and no marks.
 const FEW_POINTS: usize = 16;
 
-/// The drawing of the spread over trials, in the words of the subtitle.
+/// Describes how the chart draws the spread over trials, for the caption.
 pub(crate) fn spread_phrase(data: &Data) -> &'static str {
     if is_dense(data) { "band" } else { "whiskers" }
 }
@@ -66,8 +66,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// The horizontal offset of each series in pixels, so that whiskers at one position do not hide each other. All offsets
-/// are 0 if no two series have whiskers at one position.
+/// Returns the horizontal offset of each series in pixels, so that whiskers at one position do not hide each other.
+/// If no two series have whiskers at one position, all offsets are 0.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
     /// Largest distance in pixels between the first and the last series at one position of the x axis. With a larger
@@ -95,7 +95,7 @@ fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     (0..count).map(|at| (at as f64 - (count - 1) as f64 / 2.0) * step).collect()
 }
 
-/// The horizontal scale.
+/// Returns the scale of the horizontal axis.
 pub(crate) fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         let points = data.series.iter().flat_map(|series| &series.points);
@@ -126,7 +126,7 @@ pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> P
     PlotError::spec(key, message)
 }
 
-/// The vertical scale.
+/// Returns the scale of the vertical axis.
 pub(crate) fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let numbers = || {
@@ -142,7 +142,7 @@ pub(crate) fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError>
     Ok(Scale::linear(numbers(), false).padded(6, data.y.unit()))
 }
 
-/// The horizontal labels, with the unit for the description of the axis.
+/// Returns the labels of the horizontal axis, and the unit for the description of the axis.
 fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     let unit = match &data.across {
         Across::Names(names) => {
@@ -182,7 +182,7 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     (Labels::of_ticks(&ticks), name)
 }
 
-/// The legend: the names of the series, and the line of theory. `None` for a single line.
+/// Returns the legend with the names of the series and the line of theory. Returns `None` for a single line.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     crate::page::legend_for(data, |style| match spec.form() {
         Form::Scatter => Sample::Mark(style),
@@ -190,7 +190,7 @@ fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     })
 }
 
-/// The note about points that a logarithmic axis cannot show.
+/// Returns the note about points that a logarithmic axis cannot show.
 fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     let points = data.series.iter().flat_map(|series| &series.points);
     let off = points.filter(|point| x.at(point.x.median).is_none() || y.at(point.y.median).is_none()).count();
@@ -222,8 +222,8 @@ fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// The ends of a point's whiskers: a vertical whisker, and a horizontal whisker if the trials also differ in that
-/// direction.
+/// Returns the ends of the whiskers of a point. A point has a vertical whisker, and also a horizontal whisker if the
+/// horizontal values of the trials differ.
 fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
     let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
@@ -245,8 +245,8 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// Draws an expectation above the lines of the series. There is one line if the expectation is equal for all series,
-/// else one line per series.
+/// Draws the lines of an expectation above the lines of the series. If the expectation is equal for all series, draws
+/// one line. Otherwise draws one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
@@ -308,7 +308,7 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// The parts of a line between points that the axes cannot show.
+/// Splits a line into the parts between points that the axes cannot show.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

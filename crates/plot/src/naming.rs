@@ -10,14 +10,14 @@ use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 
-/// The name of a series whose configurations lack all settings that name series.
+/// The name of a series of configurations that have none of the settings after which series are named.
 const NOT_SET: &str = "not set";
 
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// The columns that name a series: the requested column, and further columns if a series would otherwise contain
-/// several configurations.
+/// Returns the columns that name a series: the requested column, and further columns if a series would otherwise
+/// contain several configurations.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -51,13 +51,13 @@ pub(crate) fn tell_apart(
     Ok(columns)
 }
 
-/// The series of a chart that groups rows itself.
+/// The series into which a chart groups the rows of a table.
 pub(crate) struct NamedSeries {
-    /// The column that names the series.
+    /// The column that names the series, for the heading of the legend.
     pub heading: String,
     /// The name and style of each series, in order.
     pub series: Vec<(String, Style)>,
-    /// The index of the series of each row in the table.
+    /// For each row of the table, the index of its series.
     pub of_rows: Vec<usize>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn series_of(
     })
 }
 
-/// Sorts series by their first column, then by the next.
+/// Sorts series by their first column, then by the further columns.
 ///
 /// # Errors
 /// More series than readers can distinguish.
@@ -114,7 +114,7 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// The styles of series in their order, determined by the values of their first column.
+/// Returns the styles of series in their order. The values of the first column determine the styles.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
     order: &LabelOrder,
@@ -124,14 +124,15 @@ pub(crate) fn styles_of<'a>(
     order.styles(columns.first().map_or("", |column| column.name()), &firsts)
 }
 
-/// The label of a name with this style. The label of an ideal bound says that no component can reach it.
+/// Returns the label of a name with this style. The label of an ideal bound says that no component can reach the
+/// bound.
 pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// The label of a series, such as `blocked · size_ratio=4`. A name is shown without its setting, and a number with its
-/// setting. The setting of the first number is in the heading of the legend. A setting that the configuration does not
-/// have is left out. For example, other engines have no compaction policy of lsmbench.
+/// Returns the label of a series, such as `blocked · size_ratio=4`. A name is shown without its setting, and a number
+/// with its setting. The setting of the first number is in the heading of the legend. The label omits a setting that
+/// the configuration does not have. For example, other engines have no compaction policy of lsmbench.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -146,7 +147,7 @@ pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     if parts.is_empty() && !key.is_empty() { NOT_SET.to_owned() } else { parts.join(" · ") }
 }
 
-/// The text of a swept value for readers. A size or time has a space before its unit.
+/// Formats a swept value for readers. A size or time has a space before its unit.
 pub(crate) fn text_of(value: &Value) -> String {
     let text = value.to_string();
     let unit = text.find(|c: char| c.is_ascii_alphabetic());
@@ -157,8 +158,8 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// The styles of bars without series. Bars are styled by name if a catalog knows the names or there are enough hues.
-/// Bars have equal styles if colour has no meaning.
+/// Returns the styles of bars in a chart without series. Bars have different styles if a catalog knows their names or
+/// if there are enough colours. Bars have equal styles if colour has no meaning.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
@@ -174,8 +175,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// The swept column that labels the points of a scatter plot, in addition to the series. `None` if there is no such
-/// column, or more than one.
+/// Returns the swept column that labels the points of a scatter plot, in addition to the series. Returns `None` if no
+/// such column exists, or more than one.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,
@@ -194,7 +195,8 @@ pub(crate) fn tag_of(
     Ok(if varying.len() == 1 { varying.pop() } else { None })
 }
 
-/// The order of two names of a column: by catalog, then as numbers, then by their configurations.
+/// Compares two names of a column: by their order in the catalog, then as numbers, then by the order of their
+/// configurations.
 pub(crate) fn compare(order: &LabelOrder, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
     let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());
     let by_number = || {

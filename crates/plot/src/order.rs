@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::palette::{HUES, Style};
 
-/// The known labels of each column. The caller adds the labels of the catalogs; charts also work without them.
+/// The known labels of each column, in order. The caller adds the labels of the catalogs. Charts also work without
+/// known labels.
 #[derive(Clone, Debug, Default)]
 pub struct LabelOrder {
-    /// The labels of catalogs.
+    /// The labels of catalogs, by the name of the column.
     columns: BTreeMap<String, Vec<Known>>,
-    /// The labels of a run, in the order of its configurations, for columns without a catalog.
+    /// The labels of the configurations of a run, in order, for columns without a catalog.
     cells: BTreeMap<String, Vec<String>>,
 }
 
-/// A known label.
+/// A label of a catalog, and whether the label is an ideal bound.
 #[derive(Clone, Debug)]
 struct Known {
     kind: String,
@@ -22,7 +23,7 @@ struct Known {
 }
 
 impl LabelOrder {
-    /// Adds the labels of a column, in order. The flag marks an ideal bound, which is no component. A label with
+    /// Adds the labels of a column, in order. The flag marks an ideal bound, which is not a component. A label with
     /// parameters, such as `blocked(bits_per_key=12)`, is found by its kind.
     #[must_use]
     pub fn with<'a>(
@@ -35,9 +36,9 @@ impl LabelOrder {
         self
     }
 
-    /// Adds the labels of a run in a column, in the order of its configurations. The styles of the labels follow from
-    /// that order, so that a chart of some labels agrees with a chart of all labels. Labels of a catalog take
-    /// precedence.
+    /// Adds the labels of a run in a column, in the order of the configurations of the run. The styles of the labels
+    /// depend on this order, so a label has the same style in a chart of some labels and in a chart of all labels.
+    /// Labels of a catalog take precedence.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();
@@ -49,7 +50,7 @@ impl LabelOrder {
         self
     }
 
-    /// The index of a label in its column, and whether it is an ideal bound.
+    /// Returns the index of a label in its column, and whether the label is an ideal bound.
     fn find(&self, column: &str, label: &str) -> Option<(usize, bool)> {
         match self.columns.get(column) {
             Some(known) => {
@@ -61,12 +62,12 @@ impl LabelOrder {
         }
     }
 
-    /// Whether a catalog has the label.
+    /// Returns whether a catalog contains the label.
     pub(crate) fn knows(&self, column: &str, label: &str) -> bool {
         self.columns.contains_key(column) && self.find(column, label).is_some()
     }
 
-    /// The order of two labels of a column; `None` if neither is known.
+    /// Compares two labels of a column by their order. Returns `None` if neither label is known.
     pub(crate) fn compare(&self, column: &str, a: &str, b: &str) -> Option<Ordering> {
         match (self.find(column, a), self.find(column, b)) {
             (None, None) => None,
@@ -76,9 +77,10 @@ impl LabelOrder {
         }
     }
 
-    /// The styles of the labels of one chart, in their order. The position of a label in the catalog determines its
-    /// style, so a label looks equal in every chart. If the colour of a label is already used in this chart, the label
-    /// gets the next free colour. If no colour is left, or if labels share a position, they differ in dashes and marks.
+    /// Returns the styles of the labels of one chart, in their order. The position of a label in the catalog
+    /// determines its style, so a label looks equal in every chart. If another label of this chart already uses the
+    /// colour of a label, the label gets the next free colour. If no colour is free, or if labels have equal
+    /// positions, the labels differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
@@ -100,7 +102,7 @@ impl LabelOrder {
     }
 }
 
-/// The styles in which the first label of each colour has its own colour, as long as free colours remain.
+/// Changes the styles so that labels with equal colours get different colours, if free colours remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);

@@ -12,23 +12,23 @@ use crate::scene::{Rect, Scene, Shape, Text, cut, wrap_evenly, wrap_words};
 
 /// The minimum height of a page, as a fraction of its width.
 const HEIGHT: f64 = 0.625;
-/// The smallest height of a plot; the page grows instead.
+/// The smallest height of a plot, in pixels. A page becomes higher if its plot needs more height.
 const LEAST_PLOT: f64 = 250.0;
-/// The smallest height of a plot in print, where the width of a column limits it.
+/// The smallest height of a plot for print, in pixels. The width of a column limits the height in print.
 const LEAST_PLOT_IN_PRINT: f64 = 170.0;
-/// The white margin of a page.
+/// The white margin of a page, in pixels.
 const MARGIN: f64 = 24.0;
-/// The font size of descriptions.
+/// The font size of the axis descriptions, in pixels.
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;
 const TITLE_IN_PRINT: f64 = 14.0;
-/// The width of a legend's sample, including the gap to its name.
+/// The width of the sample in a legend, including the gap to the name, in pixels.
 const SAMPLE: f64 = 32.0;
 const LEGEND_ROW: f64 = 19.0;
-/// Pixels per inch in print: 12 pixels are 8 points.
+/// Pixels per inch in print. With this value, 12 pixels are 8 points.
 const PER_INCH: f64 = 108.0;
 
-/// The texts around a plot.
+/// The texts of a page: title, question, axis descriptions, legend and caption.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Captions {
     pub width: Width,
@@ -37,21 +37,21 @@ pub(crate) struct Captions {
     pub question: String,
     /// The conditions of the values: phase, factors, trials, whiskers.
     pub facts: String,
-    /// The verdict on the drawn values.
+    /// The verdict on the drawn values, as a sentence.
     pub verdict: String,
-    /// The measured quantity of the vertical axis, or of the colour.
+    /// The description of the vertical axis, or of the colour.
     pub upwards: String,
-    /// The quantity of the horizontal axis.
+    /// The description of the horizontal axis.
     pub across: String,
     pub legend: Option<Legend>,
     pub notes: Vec<String>,
     pub origin: String,
-    /// Whether notes are left out of the caption.
+    /// Whether the caption omits the notes.
     pub hides_notes: bool,
 }
 
 impl Captions {
-    /// The width in pixels between the margins.
+    /// Returns the width between the margins, in pixels.
     pub(crate) fn inner(&self) -> f64 {
         self.width.pixels() - 2.0 * self.width.margin()
     }
@@ -78,12 +78,12 @@ impl Width {
         }
     }
 
-    /// The pixels per inch of a page for print; `None` for a screen.
+    /// Returns the pixels per inch of a page for print; `None` for a page on a screen.
     pub(crate) fn per_inch(self) -> Option<f64> {
         matches!(self, Self::Print(_)).then_some(PER_INCH)
     }
 
-    /// The white margin. A page for print has no margin, because the paper has a margin.
+    /// Returns the white margin in pixels. A page for print has no margin, because the paper has a margin.
     pub(crate) fn margin(self) -> f64 {
         match self {
             Self::Full | Self::Phone => MARGIN,
@@ -100,15 +100,15 @@ impl Width {
     }
 }
 
-/// The names of the series.
+/// The legend of a chart: the names of the series with their samples.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Legend {
-    /// The column that names the series.
+    /// The name of the column that distinguishes the series.
     pub heading: String,
     pub entries: Vec<(String, Sample)>,
 }
 
-/// The names of the series, and the lines of expectations; `None` for a single line.
+/// Returns the names of the series, and the lines of expectations. Returns `None` if the chart has only one line.
 pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
     let several = data.legend.is_some();
     let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];
@@ -125,7 +125,7 @@ pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Optio
 /// The sample in front of a name in a legend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sample {
-    /// A piece of line, with its mark.
+    /// A short line, with or without the mark of its points.
     Line { style: Style, mark: bool },
     /// A mark without a line.
     Mark(Style),
@@ -137,12 +137,12 @@ pub(crate) enum Sample {
     Bound,
 }
 
-/// A page with its captions, and the room for the plot.
+/// A page with its captions, and the free space for the plot.
 pub(crate) struct Page {
     pub scene: Scene,
-    /// The room between the captions, ticks included.
+    /// The space between the captions, which also contains the labels of ticks.
     pub room: Rect,
-    /// The index of the horizontal axis' description among the shapes.
+    /// The index of the description of the horizontal axis among the shapes; `None` without a description.
     across: Option<usize>,
     margin: f64,
 }
@@ -159,7 +159,7 @@ impl Page {
     }
 }
 
-/// Composes the captions around a plot that needs at least `plot` pixels of height, ticks included.
+/// Places the captions around a plot that needs at least `plot` pixels of height, including the labels of ticks.
 pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     let (width, margin) = (captions.width.pixels(), captions.width.margin());
     let mut scene = Scene::new(width);
@@ -177,7 +177,8 @@ pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     Page { scene, room: Rect { left: margin, top, right: width - margin, bottom }, across, margin }
 }
 
-/// Draws the title, the question and the description of the vertical axis. Returns their lower end.
+/// Draws the title, the question and the description of the vertical axis. Returns the y coordinate of their lower
+/// end.
 fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin, size) = (captions.inner(), captions.width.margin(), captions.width.title_size());
     let mut y = margin - 4.0;
@@ -209,8 +210,8 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     y + 8.0
 }
 
-/// Draws the description of the horizontal axis, the legend, the caption and the origin, from 0 downwards. Returns
-/// their height.
+/// Draws the description of the horizontal axis, the legend, the caption and the origin, from y = 0 downwards.
+/// Returns their height.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin) = (captions.inner(), captions.width.margin());
     let mut y = 0.0;
@@ -243,7 +244,7 @@ fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     y + margin / 2.0
 }
 
-/// Draws the legend in columns of equal width. Returns its lower end.
+/// Draws the legend in columns of equal width. Returns the y coordinate of its lower end.
 fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let heading = cut(&legend.heading, scene.width / 4.0, BODY, Weight::Regular);
     let indent = if heading.is_empty() { 0.0 } else { font::width(&heading, BODY, Weight::Regular) + 18.0 };
@@ -285,7 +286,7 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
     }
 }
 
-/// The dashes of the line of an expectation.
+/// Returns the dash pattern of the line of an expectation.
 pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     match known {
         Known::Theory => THEORY,
@@ -293,7 +294,7 @@ pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     }
 }
 
-/// Draws a bar with the hatch of its style, and with an edge that shows lighter fills on white.
+/// Draws a bar with the hatch of its style. The edge of the bar makes light colours visible on white.
 pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     scene.rect(rect, style.color);
     if rect.width() < 4.0 || rect.height() < 4.0 {
@@ -313,7 +314,7 @@ pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     }
 }
 
-/// The lines of a hatch within a rectangle.
+/// Returns the lines of a hatch within a rectangle.
 fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
     const STEP: f64 = 6.0;
     let steps = |length: f64, step: f64| (1..(length / step).ceil() as usize).map(move |at| at as f64 * step);
@@ -363,7 +364,7 @@ pub(crate) fn tick(scene: &mut Scene, x: f64, bottom: f64) {
 }
 
 impl Scene {
-    /// A mark of the usual size.
+    /// Draws a mark of the usual size.
     pub(crate) fn mark(&mut self, x: f64, y: f64, color: Color, mark: Mark) {
         self.shapes.push(Shape::Mark { x, y, radius: 4.0, color, mark });
     }

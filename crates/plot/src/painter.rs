@@ -10,7 +10,7 @@ use crate::scene::{Rect, Scene, Text};
 
 /// Draws points onto a canvas. The caller draws the title, the legend and the notes around the canvas.
 pub trait Painter: Send + Sync {
-    /// The height of the canvas for these points. 0 for the default height.
+    /// Returns the height of the canvas for these points in pixels. 0 selects the default height.
     fn height(&self, _picture: &ChartPoints<'_>) -> f64 {
         0.0
     }
@@ -19,7 +19,7 @@ pub trait Painter: Send + Sync {
     fn paint(&self, picture: &ChartPoints<'_>, canvas: &mut Canvas<'_>);
 }
 
-/// The points of a chart.
+/// The points of a chart, with its axes.
 #[derive(Clone, Debug)]
 pub struct ChartPoints<'a> {
     /// The names on the horizontal axis, in order. Empty for an axis of numbers.
@@ -34,7 +34,7 @@ pub struct ChartPoints<'a> {
     pub series: Vec<Curve<'a>>,
 }
 
-/// An axis: maps numbers to positions from 0 to 1, and gives round numbers for ticks.
+/// An axis of a chart: converts numbers to positions from 0 to 1, and returns round numbers for ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct ChartAxis {
     pub(crate) scale: Scale,
@@ -42,18 +42,18 @@ pub struct ChartAxis {
 }
 
 impl ChartAxis {
-    /// The position of a number: 0 and 1 are the ends of the axis. `None` if a logarithmic axis has no position for the
-    /// number.
+    /// Returns the position of a number: 0 and 1 are the ends of the axis. Returns `None` if a logarithmic axis has
+    /// no position for the number.
     pub fn at(&self, number: f64) -> Option<f64> {
         self.scale.at(number)
     }
 
-    /// Whether the axis is logarithmic.
+    /// Returns whether the axis is logarithmic.
     pub fn is_log(&self) -> bool {
         matches!(self.scale, Scale::Log { .. })
     }
 
-    /// About `count` round numbers along the axis: the position and the label of each, with its unit.
+    /// Returns about `count` round numbers along the axis: the position of each number, and its label with the unit.
     pub fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         let (ticks, unit) = self.scale.ticks(count, self.unit);
         let with_unit = |label: String| if unit.is_empty() { label } else { format!("{label}{SPACE}{unit}") };
@@ -64,26 +64,26 @@ impl ChartAxis {
 /// The points of one series.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
-    /// The label of the series. Empty for a single series.
+    /// The label of the series. Empty if the chart has a single series.
     pub label: &'a str,
     /// The points in order of `x`.
     pub points: Vec<Dot>,
 }
 
-/// A point: the median over trials, with the ends of the whiskers' interval.
+/// A point: the median over trials, with the ends of the interval that the whiskers show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
-    /// The number on the horizontal axis, or the index of the name.
+    /// The number on the horizontal axis, or the index of the name on this axis.
     pub x: f64,
-    /// The median.
+    /// The median over the trials.
     pub y: f64,
     /// The lower end of the interval.
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
-    /// The expectation of theory, if the chart sets `theory = true` and the results have one.
+    /// The value that theory predicts, if the chart sets `theory = true` and the results have a prediction.
     pub theory: Option<f64>,
-    /// The ideal bound, if the chart sets `theory = true` and the results have one.
+    /// The ideal bound, if the chart sets `theory = true` and the results have a bound.
     pub bound: Option<f64>,
 }
 
@@ -119,12 +119,12 @@ pub struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    /// The width in pixels.
+    /// Returns the width of the canvas in pixels.
     pub fn width(&self) -> f64 {
         self.area.width()
     }
 
-    /// The height in pixels.
+    /// Returns the height of the canvas in pixels.
     pub fn height(&self) -> f64 {
         self.area.height()
     }

@@ -1,8 +1,8 @@
 //! Colours that readers with any colour vision can distinguish, on a white page and in print.
 //!
-//! The hues come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. More than
-//! eight series differ by dashes and marks, and bars by a lighter fill. A dark page replaces each colour by another
-//! ([`Color::at_night`]).
+//! The colours come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. Charts
+//! with more than eight series also use dashes and marks, and bars also use lighter fills. A dark page replaces each
+//! colour by another colour ([`Color::at_night`]).
 
 use plotters_backend::BackendColor;
 
@@ -19,25 +19,25 @@ impl Color {
         BackendColor { alpha, rgb: (self.0, self.1, self.2) }
     }
 
-    /// A mixture of this colour, with the weight `share`, and white.
+    /// Returns a mixture of this colour and white. This colour has the weight `share`.
     pub(crate) fn tint(self, share: f64) -> Self {
         self.mix(PAPER, 1.0 - share)
     }
 
-    /// A mixture of this colour and another colour, which has the weight `share`.
+    /// Returns a mixture of this colour and another colour. The other colour has the weight `share`.
     pub(crate) fn mix(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
-    /// The relative luminance, 0 to 1 (ITU-R BT.709 weights on linear light).
+    /// Returns the relative luminance from 0 to 1 (ITU-R BT.709 weights on linear light).
     pub(crate) fn luminance(self) -> f64 {
         let linear = |channel: u8| (f64::from(channel) / 255.0).powf(2.2);
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// The replacement of the colour on a dark page. A series keeps its hue. A mixture with white or ink is mixed with
-    /// their replacements. All other colours are inverted from light to dark.
+    /// Returns the colour that replaces this colour on a dark page. A series keeps its hue. A mixture with white or
+    /// ink becomes a mixture of their replacements. All other colours are inverted from light to dark.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -51,7 +51,7 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// The colour of the same hue with inverted lightness, at least as light as the dark page.
+    /// Returns the colour with the same hue and inverted lightness. The result is at least as light as the dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =
@@ -66,22 +66,22 @@ impl Color {
     }
 }
 
-/// The number of steps of the shares in which colours are mixed.
+/// The number of steps in which the shares of colour mixtures are tried.
 const SHARES: u32 = 20;
 
 /// The background of the page.
 pub(crate) const PAPER: Color = Color(255, 255, 255);
-/// The colour of titles.
+/// The text colour of titles.
 pub(crate) const INK: Color = Color(26, 26, 26);
-/// The colour of most text.
+/// The colour of normal text.
 pub(crate) const TEXT: Color = Color(68, 68, 68);
 /// The colour of the least important text.
 pub(crate) const FAINT: Color = Color(110, 110, 110);
-/// The colour of axes.
+/// The colour of axis lines.
 pub(crate) const AXIS: Color = Color(120, 120, 120);
 /// The colour of grid lines.
 pub(crate) const GRID: Color = Color(230, 230, 230);
-/// The colour of theory, and of bounds that no component can beat.
+/// The colour of lines of theory, and of ideal bounds, which no component can beat.
 pub(crate) const BOUND: Color = Color(128, 128, 128);
 
 /// The colours of series, in order.
@@ -96,7 +96,7 @@ pub(crate) const HUES: [Color; 8] = [
     Color(64, 64, 64),
 ];
 
-/// The colours of series on a dark page, on which dark colours are lighter.
+/// The colours of series on a dark page. Dark colours are lighter on a dark page.
 const HUES_AT_NIGHT: [Color; 8] = [
     Color(30, 132, 200),
     Color(226, 108, 20),
@@ -120,7 +120,7 @@ const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
 pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
 
-/// The shape of a point.
+/// The shape of the mark at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Circle,
@@ -155,7 +155,7 @@ const HATCHES: [Hatch; 8] = [
 ];
 
 impl Hatch {
-    /// The hatch of the series with this index in a chart.
+    /// Returns the hatch of the series with this index in a chart.
     pub(crate) fn at(place: usize) -> Self {
         HATCHES[place % HATCHES.len()]
     }
@@ -163,23 +163,23 @@ impl Hatch {
 
 const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
 
-/// The style of one series.
+/// The style of one series: its colour, fill, dashes, mark and hatch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Style {
     pub color: Color,
-    /// The fill of bars.
+    /// The fill colour of bars.
     pub fill: Color,
     pub dashes: &'static [f64],
     pub mark: Mark,
-    /// The lines across its bars, if several series are next to each other.
+    /// The lines across the bars, if several series are next to each other.
     pub hatch: Hatch,
-    /// The position in the order of labels, shared by labels of one kind. `None` for a bound.
+    /// The position in the order of labels. Labels of one kind have equal positions. `None` for an ideal bound.
     pub kind: Option<usize>,
 }
 
 impl Style {
-    /// The style of a label at this position in the order of labels. `repeat` counts the preceding labels at this
-    /// position, such as one variant with two parameters.
+    /// Returns the style of a label at this position in the order of labels. `repeat` is the number of earlier labels
+    /// at this position, such as one variant with two parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;
@@ -199,12 +199,12 @@ impl Style {
         Self { color, fill: color, dashes: &[], ..self }
     }
 
-    /// Whether this is the style of a bound.
+    /// Returns whether this is the style of an ideal bound.
     pub(crate) fn is_bound(&self) -> bool {
         self.kind.is_none()
     }
 
-    /// The style of an ideal bound, which no component can reach.
+    /// Returns the style of an ideal bound, which no component can reach.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];
         Self {
@@ -218,7 +218,8 @@ impl Style {
     }
 }
 
-/// The colour ramp from small to large values, from light to dark: readable in grey and with any colour vision.
+/// The colours from small to large values, from light to dark. The colours are distinguishable in grey and with any
+/// colour vision.
 const RAMP: [Color; 6] = [
     Color(247, 251, 255),
     Color(198, 219, 239),
@@ -228,7 +229,7 @@ const RAMP: [Color; 6] = [
     Color(5, 30, 80),
 ];
 
-/// The colour at a share of the ramp.
+/// Returns the colour for a share from 0 (smallest value) to 1 (largest value).
 pub(crate) fn ramp(share: f64) -> Color {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
     let below = (at as usize).min(RAMP.len() - 2);

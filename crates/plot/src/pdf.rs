@@ -12,7 +12,7 @@ use crate::palette::{Color, PAPER};
 use crate::render::outline;
 use crate::scene::{Rect, Scene, Shape, Text};
 
-/// Points per inch.
+/// PDF points per inch.
 const POINTS: f64 = 72.0;
 /// The distance of the handles of a Bezier curve that approximates a quarter of a circle, as a multiple of the radius.
 const QUARTER: f64 = 0.552_284_75;
@@ -32,10 +32,10 @@ struct FontIds {
 /// One face, with the glyphs that are used.
 struct Embedded<'a> {
     face: &'a Face,
-    /// The name in the page's resources.
+    /// The name of the font in the resources of the page.
     resource: &'static str,
     used: GlyphRemapper,
-    /// The character and the width of each glyph of the subset, by its new index.
+    /// The character and the width of each glyph of the subset, by its index in the subset.
     glyphs: BTreeMap<u16, (char, f64)>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Embedded<'a> {
         Self { face, resource, used: GlyphRemapper::new(), glyphs: BTreeMap::from([(0, ('\u{fffd}', 0.0))]) }
     }
 
-    /// Adds a glyph to the subset and returns its index there.
+    /// Adds a glyph to the subset, and returns its index in the subset.
     fn take(&mut self, glyph: GlyphId, character: char) -> u16 {
         let font = self.face.font();
         let per_em = f64::from(font.units_per_em().unwrap_or(2048.0));
@@ -58,7 +58,7 @@ impl<'a> Embedded<'a> {
 /// Renders a scene as PDF, with `per_inch` pixels of the page per inch.
 ///
 /// # Errors
-/// A message if the font cannot be embedded.
+/// The font cannot be embedded.
 pub(crate) fn pdf(scene: &Scene, title: &str, typeface: &Typeface, per_inch: f64) -> Result<Vec<u8>, String> {
     let scale = POINTS / per_inch;
     let mut faces = [
@@ -202,7 +202,7 @@ fn write(content: &mut Content, text: &Text, faces: &mut [Embedded<'_>; 2]) {
     content.end_text();
 }
 
-/// Writes the objects around the content of the only page.
+/// Writes the PDF objects around the content of the only page.
 fn document(
     content: &[u8],
     title: &str,

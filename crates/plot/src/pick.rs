@@ -5,19 +5,19 @@ use results::{Table, Value};
 
 use crate::{ChartSpec, Form, PlotError};
 
-/// The minimum length of an interval of a timeline that has a rate, as a fraction of a full interval. The first
+/// The smallest length of an interval of a timeline that has a rate, as a fraction of a full interval. The first
 /// interval always has a rate.
 const LEAST_SHARE: f64 = 0.5;
 
-/// The rows of a chart.
+/// The rows that a chart draws, and the texts that describe their selection.
 pub(crate) struct Picked {
     pub table: Table,
     pub facts: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// Selects the rows that pass the filter, and of these the rows of the last phase and of all operations, unless the
-/// chart distinguishes phases or operations. Rows with wrong answers are left out.
+/// Selects the rows that pass the filter. Unless the chart distinguishes phases or operations, selects only the rows
+/// of the last phase and of all operations. Omits rows with wrong answers.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());
@@ -67,7 +67,8 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     Ok(Picked { table: right, facts, notes })
 }
 
-/// The rows of a timeline without the last intervals of phases that ended soon after these had begun.
+/// Returns the rows of a timeline. Omits the last interval of a phase if the phase ended shortly after the start of
+/// this interval.
 fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     let lengths = table.rows().iter().filter_map(|row| row.get(&SECONDS).number());
     let least = LEAST_SHARE * lengths.fold(0.0, f64::max);
@@ -81,7 +82,8 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// The rows with this value in the column. If there are no such rows, returns an error with the existing values.
+/// Returns the rows with this value in the column. If no row has this value, returns an error with the existing
+/// values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {
@@ -90,7 +92,7 @@ fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotErr
     Ok(kept)
 }
 
-/// `lookup phase`, `get operations`, `bloom.bits_per_key = 12`.
+/// Formats a selected value: `lookup phase`, `get operations`, `bloom.bits_per_key = 12`.
 fn fact(column: &str, values: &[String]) -> String {
     let values = values.join(", ");
     match column {
@@ -100,7 +102,7 @@ fn fact(column: &str, values: &[String]) -> String {
     }
 }
 
-/// The swept columns with several values: `only bloom differs`, `bloom and fence differ`.
+/// Names the swept columns that have several values: `only bloom differs`, `bloom and fence differ`.
 fn differing(table: &Table) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
@@ -116,7 +118,7 @@ fn differing(table: &Table) -> Result<String, PlotError> {
     })
 }
 
-/// The note on the only column that differs.
+/// Returns the text for a chart in which only one column differs.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

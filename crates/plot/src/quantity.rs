@@ -3,7 +3,8 @@
 use results::{Unit, Value};
 use types::quantity::{parse_bytes, parse_count, parse_nanoseconds};
 
-/// A number and its unit; `None` for names. `unit` is the unit of the column, for fields with bare numbers.
+/// Returns the number in a value, with its unit; `None` for a name. `unit` is the unit of the column, for values
+/// without a unit.
 pub(crate) fn of(value: &Value, unit: Unit) -> Option<(f64, Unit)> {
     let text = match value {
         Value::Empty => return None,

@@ -20,13 +20,13 @@ use crate::style::Whiskers;
 use crate::verdict::{Judged, change};
 use crate::{ChartSpec, PlotError, format};
 
-/// The smallest height of a row, and the height within it for the points of rounds.
+/// The smallest height of a row in pixels, and the height of the part of a row that contains the points of rounds.
 const ROW: f64 = 34.0;
 const ROUNDS: f64 = 16.0;
-/// The width of the change at the right end of a row, and of its number on a narrow page.
+/// The width of the column with the change at the right end of a row, and of its number on a narrow page, in pixels.
 const CHANGE: f64 = 116.0;
 const NUMBER: f64 = 56.0;
-/// The width in pixels below which a page is narrow.
+/// A page that is narrower than this number of pixels counts as narrow.
 const NARROW: f64 = 500.0;
 
 /// The comparison of one candidate with its baseline.
@@ -40,12 +40,12 @@ struct PairedRatios {
     noise: Option<f64>,
 }
 
-/// The data of the chart.
+/// The comparisons and texts of a ratio chart.
 pub(crate) struct Ratios {
     y: Column,
     baseline: String,
     comparisons: Vec<PairedRatios>,
-    /// The conditions of the measurement.
+    /// The conditions of the measurement, as texts for the caption.
     pub facts: Vec<String>,
     pub verdict: Option<String>,
     pub notes: Vec<String>,
@@ -113,14 +113,15 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
     Ok(Ratios { y: column, baseline, comparisons, facts, verdict: judged.sentence(), notes })
 }
 
-/// The name of a candidate. If there are several baselines, the settings that the candidate shares with its baseline
+/// Returns the name of a candidate. If the chart has several baselines, the name includes the settings that the
+/// candidate shares with its baseline.
 /// are added.
 fn name_of(verdict: &Row) -> String {
     let (candidate, within) = (verdict.get(&v::CANDIDATE).to_string(), verdict.get(&v::WITHIN).to_string());
     if within.is_empty() { candidate } else { format!("{candidate} ({within})") }
 }
 
-/// The ratio of each round that both sides have. `None` without such a round.
+/// Compares a candidate with its baseline in each round that both finished. Returns `None` if no such round exists.
 fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<PairedRatios> {
     let ratio = |(trial, own): (&u64, &f64)| {
         let ratio = own / base.get(trial)?;
@@ -135,12 +136,13 @@ fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) ->
 }
 
 impl Ratios {
-    /// The default title.
+    /// Returns the default title of the chart.
     pub(crate) fn title(&self) -> String {
         format!("{} relative to {}", self.y.title(), self.baseline)
     }
 
-    /// The values of the chart: the rounds as one series, and the medians with their intervals as another series.
+    /// Returns the drawn values of the chart. One series contains the ratios of the rounds. Another series contains
+    /// the medians with their intervals.
     pub(crate) fn figure(&self) -> Figure {
         let across = |at: usize| at as f64;
         let rounds = self.comparisons.iter().enumerate().flat_map(|(at, comparison)| {
@@ -172,7 +174,7 @@ impl Ratios {
     }
 }
 
-/// Draws the ratios.
+/// Draws the ratio chart.
 pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, PlotError> {
     let all = ratios.comparisons.iter().flat_map(|comparison| {
         let noise = comparison.noise.unwrap_or(0.0);
@@ -232,7 +234,7 @@ pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, Pl
     Ok(page.below(rect))
 }
 
-/// Draws the noise floor around 1, in the row of each comparison that has one.
+/// Draws the noise floor as a band around 1, in the row of each comparison that has a noise floor.
 fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn Fn(f64) -> f64) {
     for (at, comparison) in ratios.comparisons.iter().enumerate() {
         let Some(noise) = comparison.noise.filter(|noise| *noise > 0.0) else { continue };
@@ -243,7 +245,7 @@ fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn
     }
 }
 
-/// Round ratios along the axis, each with its unit sign: `0.5x`, `1x`, `2x`.
+/// Returns round ratios along the axis as labels: `0.5x`, `1x`, `2x`.
 fn ticks(scale: Scale, width: f64) -> Vec<Tick> {
     let write = |ratio: f64| format!("{}x", format::value(ratio, Unit::Ratio));
     let round = |count: usize| {

@@ -1,7 +1,7 @@
 //! Draws a scene through the back ends of `plotters`: SVG, and PNG at twice the size.
 //!
-//! The back ends draw at integer coordinates. The scene is therefore drawn four times as large. The SVG scales it down
-//! by its view box, and the PNG by averaging, which also smooths every edge.
+//! The back ends draw at integer coordinates. The scene is therefore drawn four times as large. The SVG scales the
+//! drawing down by its view box. The PNG averages the pixels, which also smooths every edge.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,8 +20,8 @@ const UNITS: f64 = 4.0;
 /// Pixels of a PNG per pixel of a page for a screen. A PNG for print keeps all drawn pixels.
 const PNG_SCALE: usize = 2;
 
-/// Renders the scene as SVG; the title is for screen readers. `in_print` is the number of pixels per inch of a page for
-/// print.
+/// Renders the scene as SVG. Screen readers read the title. `in_print` is the number of pixels per inch of a page for
+/// print; `None` for a screen.
 pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     let (width, height) = size(scene);
     let mut text = String::new();
@@ -49,7 +49,7 @@ pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     )
 }
 
-/// Adds the width of every text, so that it fits in the font of any viewer.
+/// Adds the width of every text to the SVG, so that the text has this width in any font of a viewer.
 fn with_widths(body: &str, scene: &Scene) -> String {
     const TEXT: &str = "<text ";
     let mut parts = body.split(TEXT);
@@ -90,7 +90,7 @@ fn size(scene: &Scene) -> (u32, u32) {
     ((scene.width * UNITS).round() as u32, (scene.height * UNITS).round() as u32)
 }
 
-/// Averages squares of `step` pixels. Returns the pixels and their size.
+/// Averages squares of `step` pixels. Returns the pixels and the size of the smaller image.
 fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     let (columns, rows) = (width / step, pixels.len() / 3 / width / step);
     let mut small = Vec::with_capacity(columns * rows * 3);
@@ -106,12 +106,12 @@ fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     (small, (columns as u32, rows as u32))
 }
 
-/// The drawing of corners of lines.
+/// How the corners of lines are drawn.
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
     /// The back end draws whole paths well.
     Native,
-    /// The back end leaves notches, so each segment is drawn separately, with a disc at each corner.
+    /// The back end leaves gaps at corners, so each segment is drawn separately, with a disc at each corner.
     Round,
 }
 
@@ -200,15 +200,15 @@ impl<B: DrawingBackend> Pen<'_, B> {
 
 /// The shape of a mark.
 pub(crate) enum Outline {
-    /// A filled circle of the radius.
+    /// A filled circle with the radius of the mark.
     Circle,
     /// A filled polygon.
     Polygon(Vec<(f64, f64)>),
-    /// Lines with their thickness.
+    /// Lines, and their thickness.
     Strokes(Vec<[(f64, f64); 2]>, f64),
 }
 
-/// The shape of a mark around a point.
+/// Returns the shape of a mark around a point.
 pub(crate) fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> Outline {
     let polygon = |corners: &[(f64, f64)]| {
         Outline::Polygon(corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect())
@@ -246,7 +246,7 @@ fn units((x, y): (f64, f64)) -> (i32, i32) {
     ((x * UNITS).round() as i32, (y * UNITS).round() as i32)
 }
 
-/// Cuts a line into strokes; the lengths alternate between stroke and gap.
+/// Cuts a line into dashes. `lengths` alternates between the length of a dash and the length of a gap.
 fn dash(points: &[(f64, f64)], lengths: &[f64]) -> Vec<Vec<(f64, f64)>> {
     if lengths.is_empty() {
         return vec![points.to_vec()];

@@ -4,12 +4,12 @@ use results::Unit;
 
 use crate::format;
 
-/// The scale of an axis.
+/// The scale of an axis, which maps numbers to positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// Equal differences are equal distances.
+    /// A scale on which equal differences have equal distances.
     Linear { low: f64, high: f64 },
-    /// Equal factors are equal distances; both ends are positive.
+    /// A scale on which equal factors have equal distances. Both ends are positive.
     Log { low: f64, high: f64 },
     /// A scale for fractions below 1 on which the distances from 90 % to 99 % and from 99 % to 99.9 % are equal.
     Nines { most: f64 },
@@ -17,7 +17,7 @@ pub(crate) enum Scale {
     Slots { count: usize },
 }
 
-/// A tick: its position, 0 to 1, and its label.
+/// A tick of an axis: its position from 0 to 1, and its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
     pub at: f64,
@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// A linear scale for the data. The scale starts at 0 if `from_zero` is set, or if positive data then still cover
-    /// at least a quarter of the scale.
+    /// Returns a linear scale for the data. The scale starts at 0 if `from_zero` is set. The scale also starts at 0
+    /// if positive data then cover at least a quarter of the scale.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
@@ -47,7 +47,7 @@ impl Scale {
         }
     }
 
-    /// A logarithmic scale of the positive values; `None` without any.
+    /// Returns a logarithmic scale of the positive values. Returns `None` if no value is positive.
     pub(crate) fn log(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = span(values.filter(|value| *value > 0.0));
         (low > 0.0 && high.is_finite()).then(|| {
@@ -76,8 +76,8 @@ impl Scale {
         Self::Linear { low, high }
     }
 
-    /// A linear or logarithmic scale, with `share` of its length added at both ends. Points then do not touch the
-    /// frame.
+    /// Returns a linear or logarithmic scale with `share` of its length added at both ends, so that points do not
+    /// touch the frame.
     pub(crate) fn inset(self, share: f64) -> Self {
         match self {
             Self::Linear { low, high } => {
@@ -93,7 +93,8 @@ impl Scale {
         }
     }
 
-    /// The position of a number, 0 to 1 on the axis. `None` if the scale has no position for the number.
+    /// Returns the position of a number, from 0 to 1 on the axis. Returns `None` if the number has no position on the
+    /// scale.
     pub(crate) fn at(&self, number: f64) -> Option<f64> {
         let at = match *self {
             // Halved first, because the distance of the ends may overflow.
@@ -110,8 +111,8 @@ impl Scale {
         at.is_finite().then_some(at)
     }
 
-    /// About `count` round numbers along the scale, and the unit for the axis description. On a logarithmic scale,
-    /// every tick has its own unit.
+    /// Returns about `count` round numbers along the scale, and the unit for the description of the axis. On a
+    /// logarithmic scale, every tick has its own unit.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
@@ -127,7 +128,7 @@ impl Scale {
         }
     }
 
-    /// Ticks at the given values that are within the scale.
+    /// Returns ticks at those of the given values that are within the scale.
     pub(crate) fn label(
         &self,
         numbers: impl IntoIterator<Item = f64>,
@@ -141,12 +142,12 @@ impl Scale {
     }
 }
 
-/// The smallest and the largest value; infinite and in reverse order without values.
+/// Returns the smallest and the largest value. Without values, returns infinity and minus infinity.
 pub(crate) fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// The round step (1, 2, 2.5 or 5 times a power of ten) that divides a length into about `count` parts.
+/// Returns the round step (1, 2, 2.5 or 5 times a power of ten) that divides a length into about `count` parts.
 fn nice_step(length: f64, count: usize) -> f64 {
     let rough = (length / count.max(1) as f64).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(rough.log10().floor());
@@ -170,7 +171,8 @@ fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'
     (scale.label(numbers, write), axis.name)
 }
 
-/// Powers of ten, or of two for bytes. If there are few powers of ten, 2 and 5 times these powers are added.
+/// Returns powers of ten, or powers of two for bytes. If there are few powers of ten, also returns 2 and 5 times
+/// these powers.
 fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
     let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
@@ -194,7 +196,7 @@ fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
 }
 
-/// The number of nines of a fraction: 0.9 has one nine, and 0.99 has two.
+/// Returns the number of nines of a fraction: 0.9 has one nine, and 0.99 has two nines.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
 }

@@ -1,7 +1,7 @@
-//! A drawing as a list of shapes, independent of any back end. Layout produces it, tests check it, and both back ends
-//! render it.
+//! A drawing as a list of shapes. The layout code creates the shapes, tests check them, and two back ends (SVG and
+//! PNG, PDF) render them.
 //!
-//! Coordinates are pixels of the page, y downwards.
+//! Coordinates are pixels of the page. The y coordinate grows downwards.
 
 use crate::font::{self, Anchor, Weight};
 use crate::palette::{Color, Mark};
@@ -10,7 +10,7 @@ use crate::palette::{Color, Mark};
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub line: String,
-    /// The anchor on the baseline.
+    /// The x coordinate of the anchor on the baseline.
     pub x: f64,
     pub y: f64,
     pub size: f64,
@@ -106,7 +106,7 @@ impl Shape {
     }
 }
 
-/// The drawing.
+/// The drawing of a whole page: its size in pixels, and its shapes in the order of drawing.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub width: f64,
@@ -141,7 +141,7 @@ impl Scene {
         self.shapes.push(Shape::Text(text));
     }
 
-    /// Texts that leave the page, overlap, or are too small to read.
+    /// Returns the texts that are partly outside of the page, overlap other texts, or are too small to read.
     pub(crate) fn flaws(&self) -> Vec<String> {
         let page = Rect { left: 0.0, top: 0.0, right: self.width, bottom: self.height };
         let texts: Vec<(&Text, Rect)> = self
@@ -189,7 +189,7 @@ impl Text {
         self
     }
 
-    /// The bounding box: from the top of capitals to the bottom of descenders.
+    /// Returns the bounding box of the text: from the top of capitals to the bottom of descenders.
     pub(crate) fn bounds(&self) -> Rect {
         let width = font::width(&self.line, self.size, self.weight);
         let before = match self.anchor {
@@ -275,7 +275,7 @@ pub(crate) fn wrap_evenly(text: &str, width: f64, size: f64, weight: Weight) -> 
     wrap_words(text, narrowest.unwrap_or(width), size, weight)
 }
 
-/// The text, shortened by an ellipsis until it fits.
+/// Returns the text. If the text is wider than `width`, an ellipsis replaces its end.
 pub(crate) fn cut(text: &str, width: f64, size: f64, weight: Weight) -> String {
     if font::width(text, size, weight) <= width {
         return text.to_owned();

@@ -1,7 +1,8 @@
-//! The verdicts of a run on the values of a chart: a sentence of the caption, and a sign at each bar. Candidates that
-//! cannot be compared with their baseline, such as filters of other sizes, are counted and not named.
+//! The verdicts of a run on the values of a chart, as a sentence in the caption and as a sign at each bar. If
+//! candidates cannot be compared with their baseline, such as filters of other sizes, the sentence contains only
+//! their number.
 //!
-//! Verdicts come from `verdicts.csv` only, so that a redrawn chart has the verdicts of the run.
+//! The verdicts come only from `verdicts.csv`, so a chart that is drawn again has the verdicts of the run.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +12,13 @@ use results::{Column, Row, Table, Unit, verdicts as v};
 use crate::format::{self, SPACE};
 use crate::{ChartSpec, Form};
 
-/// The largest number of candidates that are named one by one.
+/// The largest number of candidates that a sentence names individually.
 const MOST_NAMED: usize = 6;
 
-/// The factor from which on a change is printed as a factor. Smaller changes are printed as a percentage of the
-/// baseline.
+/// The smallest ratio that is printed as a factor. Smaller changes are printed as a percentage of the baseline.
 const LARGE: f64 = 2.0;
 
-/// The sign of each verdict.
+/// The sign at a bar for each verdict.
 const SIGNS: [(&str, &str); 4] =
     [("improved", "▲"), ("regressed", "▼"), ("equivalent", "="), ("inconclusive", "?")];
 
@@ -31,9 +31,9 @@ pub(crate) struct Judged<'a> {
     labels: BTreeSet<String>,
     /// Whether bars show their signs.
     has_signs: bool,
-    /// The phase, if the chart has several.
+    /// The phase of the verdicts, if the chart has several phases.
     phase: Option<String>,
-    /// The compared column.
+    /// The column whose values the verdicts compare.
     column: Option<Column>,
 }
 
@@ -64,20 +64,21 @@ impl<'a> Judged<'a> {
         Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase, column }
     }
 
-    /// The comparisons of candidates that can be compared with their baseline, in order.
+    /// Returns the comparisons of candidates that can be compared with their baseline, in order.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().copied()
     }
 
-    /// Whether a row belongs to the configuration that a verdict names.
+    /// Returns whether a row belongs to the configuration that a verdict names.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
         let is_shown =
             row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);
         is_shown && is_called(row, name, verdict, &self.labels)
     }
 
-    /// The sentence `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).`, or the number of
-    /// verdicts of each kind where configurations are compared in groups with equal settings.
+    /// Returns a sentence such as `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).` If
+    /// configurations are compared in groups with equal settings, the sentence contains the number of verdicts of
+    /// each kind.
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.rows.first()?;
         let column = self.column.as_ref()?;
@@ -101,14 +102,14 @@ impl<'a> Judged<'a> {
         Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
     }
 
-    /// The common baseline of all candidates. `None` if the candidates have several baselines.
+    /// Returns the common baseline of all candidates. Returns `None` if the candidates have several baselines.
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// The number of settings that differ between the compared configurations.
+    /// Describes the number of settings that differ between the compared configurations.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -124,20 +125,20 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The number of comparisons with a verdict: `3 improved`.
+    /// Returns the number of comparisons with a verdict, such as `3 improved`.
     fn counted(&self, verdict: &str) -> Option<String> {
         let count = self.rows.iter().filter(|row| row.get(&v::VERDICT).to_string() == verdict).count();
         (count > 0).then(|| format!("{count} {verdict}"))
     }
 
-    /// The meaning of the used signs, for charts that show them.
+    /// Returns the meaning of the signs that a chart uses.
     pub(crate) fn key(&self) -> Option<String> {
         let used = SIGNS.iter().filter(|(verdict, _)| self.has_signs && self.counted(verdict).is_some());
         let key: Vec<String> = used.map(|(verdict, sign)| format!("{sign}{SPACE}{verdict}")).collect();
         (!key.is_empty()).then(|| format!(" {}.", key.join(", ")))
     }
 
-    /// The sign at the bar of a row; `None` without a verdict on the row.
+    /// Returns the sign at the bar of a row; `None` if no verdict exists for the row.
     pub(crate) fn sign(&self, row: &Row) -> Option<&'static str> {
         let is_about = |verdict: &&&Row| {
             verdict.get(&v::PHASE) == row.get(&PHASE)
@@ -149,9 +150,9 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Whether a name in a verdict means the configuration of a row. The name is the label of the configuration. If all
-/// other swept values are as in the verdict, a swept value of the configuration also counts as its name. A name that is
-/// the label of a configuration means only that configuration.
+/// Returns whether a name in a verdict means the configuration of a row. The name is usually the label of the
+/// configuration. If all other swept values are equal to those of the verdict, a swept value of the configuration
+/// also counts as its name. If a name is the label of a configuration, the name means only this configuration.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
@@ -170,25 +171,25 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Whether a verdict states that the candidate cannot be compared with its baseline.
+/// Returns whether a verdict states that the candidate cannot be compared with its baseline.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }
 
-/// The settings that the compared configurations share, such as ` at equal bits_per_key`.
+/// Returns the settings that the compared configurations share, such as ` at equal bits_per_key`.
 fn agreement(verdict: &Row) -> String {
     let within = verdict.get(&v::WITHIN).to_string();
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
     if titles.is_empty() { String::new() } else { format!(" at equal {}", titles.join(" and ")) }
 }
 
-/// A name with non-breaking spaces.
+/// Returns a name with non-breaking spaces.
 fn name(label: &str) -> String {
     let label = if label == "none" { "\"none\"" } else { label };
     label.replace(' ', &SPACE.to_string())
 }
 
-/// The words for one verdict, such as `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
+/// Returns the words for one verdict, such as `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
 fn words(verdict: &Row, column: &Column) -> String {
     let number = |metric| verdict.get(metric).number().filter(|ratio| *ratio > 0.0);
     let ratio = number(&v::RATIO);
@@ -212,7 +213,8 @@ fn words(verdict: &Row, column: &Column) -> String {
     format!("{candidate} is {}{interval}", said.replace(' ', &SPACE.to_string()))
 }
 
-/// A ratio as a change with its direction, such as `2.28x faster` or `12 % higher`. `no change` for 1.
+/// Formats a ratio as a change with its direction, such as `2.28x faster` or `12 % higher`. A ratio of 1 becomes
+/// `no change`.
 pub(crate) fn change(ratio: f64, column: &Column) -> String {
     let (is_rate, is_time) = (
         matches!(column.unit(), Unit::OperationsPerSecond | Unit::MegabytesPerSecond),
@@ -235,8 +237,8 @@ pub(crate) fn change(ratio: f64, column: &Column) -> String {
     }
 }
 
-/// The ends of the confidence interval of a ratio, in the direction of the ratio. Factors of at least 2 are printed as
-/// factors, and smaller changes in percent of the baseline.
+/// Formats the ends of the confidence interval of a ratio, in the direction of the ratio. Factors of at least 2 are
+/// printed as factors. Smaller changes are printed in percent of the baseline.
 fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
     let is_down = ratio < 1.0;
     let side = |end: f64| {

@@ -54,12 +54,12 @@ columns! {
     DOMINATED_BY = "dominated_by", "dominated by", Plain, Text, Neither, Varies;
 }
 
-/// An empty row of `effects.csv`.
+/// Returns an empty row of `effects.csv`.
 pub fn effect_row() -> Row {
     Row::new(&Schema::fixed(EFFECTS))
 }
 
-/// An empty row of `ranking.csv`.
+/// Returns an empty row of `ranking.csv`.
 pub fn ranking_row() -> Row {
     Row::new(&Schema::fixed(RANKING))
 }

@@ -12,9 +12,9 @@ pub enum ResultsError {
     /// An error of the file system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The attempted action: `open`, `append`.
+        /// The action that failed, such as `open` or `append`.
         action: &'static str,
         /// The error of the file system.
         source: io::Error,
@@ -22,13 +22,13 @@ pub enum ResultsError {
     /// A results file exists already.
     #[error("{} already contains results; continue them with --resume, or choose another folder with --out DIR", path.display())]
     Exists {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Another process writes to the same file.
     #[error("another run is writing {}; wait for this run, or choose another folder with --out DIR", path.display())]
     InUse {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The columns of the file differ from the columns of the appended rows.
@@ -37,7 +37,7 @@ pub enum ResultsError {
         path.display()
     )]
     OtherShape {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The first difference between the headers.
         difference: String,
@@ -45,21 +45,21 @@ pub enum ResultsError {
     /// A header that no version of this schema has written.
     #[error("{}:1: column {column}: {message}", path.display())]
     Header {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The number of the column, from 1.
         column: usize,
-        /// The error message.
+        /// The error in the name of the column.
         message: String,
     },
     /// A row that is not valid.
     #[error("{}:{line}: {message}", path.display())]
     Row {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// The column, its content and the expected content.
+        /// The name of the column, its content, and the expected content.
         message: String,
     },
     /// A file that has changed since its rows were written.
@@ -68,7 +68,7 @@ pub enum ResultsError {
         path.display()
     )]
     Changed {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The difference from the written file.
         message: String,
@@ -76,45 +76,45 @@ pub enum ResultsError {
     /// A column that the table does not have.
     #[error("no column \"{name}\"; {hint}")]
     UnknownColumn {
-        /// The requested name.
+        /// The name that was requested.
         name: String,
-        /// The closest name, and the existing swept columns.
+        /// The closest name, and the swept columns of the table.
         hint: String,
     },
     /// A swept path that cannot be a column.
     #[error("\"{path}\" cannot be a column: {message}")]
     SweptPath {
-        /// The path.
+        /// The swept path.
         path: String,
-        /// The error message.
+        /// Why the path cannot be a column.
         message: String,
     },
     /// A cell that cannot be written.
     #[error("column \"{column}\" cannot contain {text:?}: {message}")]
     Cell {
-        /// The column.
+        /// The name of the column.
         column: String,
-        /// The given text.
+        /// The text that cannot be written.
         text: String,
-        /// The error message.
+        /// Why the text cannot be written.
         message: &'static str,
     },
     /// A manifest that cannot be read.
     #[error("{}: {message}", path.display())]
     Manifest {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The error message, with line and column where known.
+        /// The error in the manifest, with line and column if known.
         message: String,
     },
     /// A latency log that cannot be read.
     #[error("{}:{line}: {message}; charts of latencies need a new run of this configuration", path.display())]
     Latency {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// The error message.
+        /// The error in the log.
         message: String,
     },
 }
@@ -125,7 +125,7 @@ impl ResultsError {
     }
 }
 
-/// The name among `names` that is closest to `wrong`, if any is close.
+/// Returns the name among `names` that is most similar to `wrong`. Returns `None` if no name is similar.
 pub(crate) fn closest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))

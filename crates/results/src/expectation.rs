@@ -6,15 +6,15 @@ use crate::{Metric, Row};
 /// A measured column, and the column with its theoretical value or bound.
 #[derive(Debug)]
 pub struct Expectation {
-    /// The column that is measured.
+    /// The column with the measured value.
     pub of: &'static Metric,
     /// The column with the expected value, or with the bound.
     pub by: &'static Metric,
     /// The column for the part of the measurement that exceeds the expectation.
     pub residual: Option<&'static Metric>,
-    /// Whether the expectation is a bound, rather than an expected value.
+    /// Whether the second column contains a bound. Otherwise, the second column contains an expected value.
     pub is_bound: bool,
-    /// The name in the legend of a chart.
+    /// The name of the expectation in the legend of a chart.
     pub name: &'static str,
 }
 
@@ -45,7 +45,7 @@ const fn bound(of: &'static Metric, by: &'static Metric, name: &'static str) -> 
 }
 
 impl Expectation {
-    /// The expectations of the column with this name.
+    /// Returns the expectations of the column with this name.
     pub fn of(column: &str) -> impl Iterator<Item = &'static Self> {
         EXPECTATIONS.iter().filter(move |expectation| expectation.of.name == column)
     }

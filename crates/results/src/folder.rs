@@ -5,66 +5,69 @@ use std::path::{Path, PathBuf};
 
 use crate::Group;
 
-/// `results/<experiment>/`.
+/// The results folder of one experiment: `results/<experiment>/`.
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
 }
 
 impl Folder {
-    /// The results folder at `root`. Nothing is read or created.
+    /// Returns the results folder at `root`. Does not read or create anything.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The path of the folder itself.
+    /// Returns the path of the folder itself.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The path of `runs.csv`: one row per configuration, trial, phase and operation.
+    /// Returns the path of `runs.csv`: one row per configuration, trial, phase and operation.
     pub fn runs(&self) -> PathBuf {
         self.root.join("runs.csv")
     }
 
-    /// The path of `timeline.csv`: one row per configuration, trial, phase and second.
+    /// Returns the path of `timeline.csv`: one row per configuration, trial, phase and interval.
     pub fn timeline(&self) -> PathBuf {
         self.root.join("timeline.csv")
     }
 
-    /// The path of `levels.csv`: one row per configuration, trial, phase and level of the tree.
+    /// Returns the path of `levels.csv`: one row per configuration, trial, phase and level of the tree.
     pub fn levels(&self) -> PathBuf {
         self.root.join("levels.csv")
     }
 
-    /// The path of `slices.csv`: one row per configuration, trial, phase and slice, if trials ran side by side.
+    /// Returns the path of `slices.csv`: one row per configuration, trial, phase and slice, if trials ran side by
+    /// side.
     pub fn slices(&self) -> PathBuf {
         self.root.join("slices.csv")
     }
 
-    /// The path of `noise.csv`: a second run of the baselines, row by row as in `runs.csv`. The difference is noise.
+    /// Returns the path of `noise.csv`: the rows of a second trial of the baselines, as in `runs.csv`. The difference
+    /// between both trials is noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")
     }
 
-    /// The path of `verdicts.csv`: one row per candidate and metric, compared with the baseline.
+    /// Returns the path of `verdicts.csv`: one row per candidate and metric, compared with the baseline.
     pub fn verdicts(&self) -> PathBuf {
         self.root.join("verdicts.csv")
     }
 
-    /// The path of `manifest.json`, which identifies the measurement and contains the information to repeat it.
+    /// Returns the path of `manifest.json`, which identifies the measurement and contains the information to repeat
+    /// it.
     pub fn manifest(&self) -> PathBuf {
         self.root.join("manifest.json")
     }
 
-    /// The path of the folder of the latency logs.
+    /// Returns the path of the folder that contains the latency logs.
     pub fn histograms(&self) -> PathBuf {
         self.root.join("histograms")
     }
 
-    /// The path of the latency log of one phase of one group, such as `histograms/cell-3-trial-0-lookup.hlog`. Letters,
-    /// digits, `-` and `_` in the phase's name are kept. Other characters are written as `%` and their bytes in
-    /// hexadecimal.
+    /// Returns the path of the latency log of one phase of one group, such as
+    /// `histograms/cell-3-trial-0-lookup.hlog`. The path keeps letters, digits, `-` and `_` of the phase's name.
+    /// Other characters are written as `%` and their bytes in hexadecimal.
     pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
         let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
         for byte in phase.bytes() {

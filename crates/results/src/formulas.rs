@@ -1,4 +1,4 @@
-//! Derived columns, each declared once: a sum of counters over another sum.
+//! Derived columns. Each derived column is declared once, as a sum of counters divided by another sum.
 //!
 //! The formulas apply to the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine. A column is derived
 //! in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no file has.
@@ -16,11 +16,11 @@ use crate::{Measurements, Metric, Value, ValueType};
 /// The formula of a derived column, from other columns and counters of its row.
 #[derive(Debug)]
 pub struct Formula {
-    /// The derived column.
+    /// The column that the formula computes.
     pub column: &'static Metric,
     /// The numerator: the sum of these metrics.
     numerator: &'static [&'static Metric],
-    /// The denominator.
+    /// The denominator of the quotient.
     denominator: Denominator,
     /// The meaning of a numerator of 0.
     zero: Zero,
@@ -33,9 +33,9 @@ enum Denominator {
     Sum(&'static [&'static Metric]),
     /// A conversion factor, such as nanoseconds per second.
     Units(f64),
-    /// No division. The column is the numerator less the sum of these counters, and at least 0.
+    /// The formula has no division. The column is the numerator minus the sum of these counters, and at least 0.
     Less(&'static [&'static Metric]),
-    /// No division. The column has the value of the numerator if this counter is not 0.
+    /// The formula has no division. The column is the numerator if this counter is not 0.
     OneWhere(&'static Metric),
 }
 
@@ -44,11 +44,11 @@ enum Denominator {
 enum Zero {
     /// The column is 0.
     IsZero,
-    /// The column is empty, because the engine does not report this counter.
+    /// The column is empty, because a counter of 0 means that the engine does not report this counter.
     IsEmpty,
 }
 
-/// Nanoseconds in a second.
+/// The number of nanoseconds in a second.
 const SECOND: f64 = 1e9;
 
 const fn ratio(
@@ -155,8 +155,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Pairs of a settled column and a metric. The settled column has the value of the metric after compaction has
-/// finished.
+/// Pairs of a column after compaction and a metric. The first column of a pair contains the value of the metric after
+/// compaction has finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -172,7 +172,7 @@ pub static SETTLED: &[(&Metric, &Metric)] = &[
 ];
 
 impl Formula {
-    /// The value in a row; empty if a term was not measured, or the denominator is 0.
+    /// Computes the value in a row. The value is empty if a term was not measured, or if the denominator is 0.
     pub fn value(&self, row: &Measurements) -> Value {
         self.number(row).map_or(Value::Empty, |number| match self.column.kind {
             ValueType::Integer => Value::Integer(number as i128),
@@ -203,7 +203,8 @@ pub fn derive(row: &mut Measurements) {
     }
 }
 
-/// Fills in the settled columns of `row` from the measurements after compaction has finished.
+/// Fills in the columns for the time after compaction. `settled` contains the measurements after compaction has
+/// finished.
 pub fn settle(row: &mut Measurements, settled: &Measurements) {
     for (column, of) in SETTLED {
         row.set(column, settled.get(of).clone());

@@ -1,4 +1,5 @@
-//! The exact counters of one experiment in a text file for review and for git, one counter per line.
+//! Golden files: the exact counters of one experiment in a text file for review and for git, with one counter per
+//! line.
 
 use std::path::Path;
 

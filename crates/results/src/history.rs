@@ -35,12 +35,12 @@ columns! {
     TRIALS = "trials", "trials", Count, Integer, Neither, Varies;
 }
 
-/// An empty row of `history.csv`.
+/// Returns an empty row of `history.csv`.
 pub fn row() -> Row {
     Row::new(&Schema::fixed(HISTORY))
 }
 
-/// Reads `history.csv`; a missing file has no rows.
+/// Reads `history.csv`. A file that does not exist has no rows.
 ///
 /// # Errors
 /// A file that cannot be read, that has other columns, or that has a field of the wrong type. The error names file and

@@ -1,8 +1,8 @@
-//! The latencies of one phase of one group. The file has HDR histograms in the V2 interval log format of the
+//! The latency log of one phase of one group. The file contains HDR histograms in the V2 interval log format of the
 //! `HdrHistogram` tools, followed by a checksum.
 //!
-//! A log contains one interval per tag. The tag is the kind of operation (`get`, `all`) for service times, and, for
-//! example, `get:response` for response times of an open loop. Values are nanoseconds.
+//! A log contains one histogram per tag. The tag is the kind of operation (`get`, `all`) for service times. For
+//! response times of an open loop, the tag has a suffix, such as `get:response`. Values are nanoseconds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,14 +19,14 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::ResultsError;
 use crate::whole::write_whole;
 
-/// Text before the checksum on the last line. The checksum includes the name of the file, so that two logs with swapped
-/// names are detected.
+/// The text before the checksum on the last line. The checksum includes the name of the file, so that two logs with
+/// swapped names are detected.
 const SEAL: &str = "#[XXH3-64 of the file's name and the bytes above: ";
 
-/// The seal of earlier versions, whose checksum covered the bytes only.
+/// The text before the checksum in files of earlier versions, whose checksum covered only the bytes.
 const EARLIER_SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
-/// Histograms by tag.
+/// The histograms of a log, by tag.
 #[derive(Clone, Debug, Default)]
 pub struct LatencyLog {
     /// Each tag with its histogram, in insertion order.
@@ -34,17 +34,17 @@ pub struct LatencyLog {
 }
 
 impl LatencyLog {
-    /// The histogram of a tag.
+    /// Returns the histogram of a tag.
     pub fn get(&self, tag: &str) -> Option<&Histogram<u64>> {
         self.histograms.iter().find(|(name, _)| name == tag).map(|(_, histogram)| histogram)
     }
 
-    /// Adds a histogram.
+    /// Adds a histogram with a tag.
     pub fn push(&mut self, tag: impl Into<String>, histogram: Histogram<u64>) {
         self.histograms.push((tag.into(), histogram));
     }
 
-    /// Writes the log of a phase that took `duration`, atomically.
+    /// Writes the log of a phase atomically. `duration` is the duration of the phase.
     ///
     /// # Errors
     /// A tag with a comma, a space or a line break; an error of the file system. Missing folders are created.
@@ -115,8 +115,8 @@ impl LatencyLog {
     }
 }
 
-/// Checks the checksum and returns the bytes above it. The checksum proves that this module wrote the bytes. No length
-/// in them can therefore allocate more memory than a histogram takes.
+/// Checks the checksum and returns the bytes before the checksum. The checksum proves that this module wrote the
+/// bytes. No length in these bytes can therefore allocate more memory than a histogram takes.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;
@@ -133,7 +133,7 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     }
 }
 
-/// The checksum of a log's bytes and the name of its file.
+/// Returns the checksum of a log's bytes and of the name of its file.
 fn sealed(path: &Path, bytes: &[u8]) -> u64 {
     let name = path.file_name().unwrap_or_default();
     xxh3_64_with_seed(bytes, xxh3_64(name.as_encoded_bytes()))

@@ -1,4 +1,4 @@
-//! Defines the schema of results: the meaning of every column, and how rows, timelines, latency logs and manifests are
+//! The schema of results: the meaning of every column, and how rows, timelines, latency logs and manifests are
 //! written and read.
 //!
 //! All code that writes, reads, checks, compares or draws results uses the list in [`columns`]. The list defines the

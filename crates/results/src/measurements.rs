@@ -1,5 +1,5 @@
-//! The measured values of one row, as a trial process reports them, without the experiment, the configuration and the
-//! trial.
+//! The measured values of one row, in the form in which a trial process reports them: without the experiment, the
+//! configuration and the trial.
 
 use std::fmt;
 
@@ -11,15 +11,16 @@ use crate::{Metric, Value};
 
 /// The measured values of one row, keyed by metric. Values that were not measured are absent.
 ///
-/// Serialises as a map from column names to values. Reading rejects a name that is not a column of any file.
+/// The values are serialised as a map from column names to values. Reading rejects a name that is not a column of any
+/// file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements(Vec<(&'static Metric, Value)>);
 
 impl Measurements {
-    /// Sets the value of a metric, and replaces an earlier value. An empty value changes nothing.
+    /// Sets the value of a metric. Replaces an earlier value. An empty value changes nothing.
     ///
     /// # Panics
-    /// If the value has the wrong type for the metric, which is a mistake in the measuring code.
+    /// The value has the wrong type for the metric, which is a mistake in the measuring code.
     pub fn set(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
         let value = metric.hold(&value.into());
         if value.is_empty() {
@@ -32,7 +33,7 @@ impl Measurements {
         self
     }
 
-    /// Sets the value of a metric unless it is `None`.
+    /// Sets the value of a metric. `None` changes nothing.
     pub fn set_some(&mut self, metric: &'static Metric, value: Option<impl Into<Value>>) -> &mut Self {
         match value {
             Some(value) => self.set(metric, value),
@@ -40,22 +41,22 @@ impl Measurements {
         }
     }
 
-    /// The value of a metric; empty if the metric was not measured.
+    /// Returns the value of a metric. The value is empty if the metric was not measured.
     pub fn get(&self, metric: &Metric) -> &Value {
         self.0.iter().find(|(other, _)| other.name == metric.name).map_or(&Value::Empty, |(_, value)| value)
     }
 
-    /// The measured number of a metric.
+    /// Returns the measured value of a metric as a number.
     pub fn number(&self, metric: &Metric) -> Option<f64> {
         self.get(metric).number()
     }
 
-    /// The measured integer of a metric.
+    /// Returns the measured value of a metric as an integer.
     pub fn integer(&self, metric: &Metric) -> Option<u64> {
         self.get(metric).integer()
     }
 
-    /// Adds all values of `other`. The added values replace existing values of the same metrics.
+    /// Adds all values of `other`. The added values replace existing values of equal metrics.
     pub fn extend(&mut self, other: Self) {
         for (metric, value) in other.0 {
             self.set(metric, value);
@@ -69,7 +70,7 @@ impl Measurements {
         });
     }
 
-    /// Every metric with its value, in the order of insertion.
+    /// Returns every metric with its value, in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Metric, &Value)> {
         self.0.iter().map(|(metric, value)| (*metric, value))
     }

@@ -1,22 +1,22 @@
-//! The definition of a column: its unit, its type and its better direction.
+//! The definition of a column: its unit, its type, and whether higher or lower values are better.
 
 use std::fmt;
 
 use crate::Value;
 
-/// The better direction of a metric.
+/// Whether higher or lower values of a metric are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// More is better.
+    /// Higher values are better.
     Higher,
-    /// Less is better.
+    /// Lower values are better.
     Lower,
     /// Neither direction is better, because the metric describes the run.
     Neither,
 }
 
 impl Better {
-    /// The note next to an axis, such as `higher is better`; `None` without a better direction.
+    /// Returns the note next to an axis, such as `higher is better`. Returns `None` if neither direction is better.
     pub fn phrase(self) -> Option<&'static str> {
         match self {
             Self::Higher => Some("higher is better"),
@@ -41,7 +41,7 @@ impl fmt::Display for Better {
 pub enum Unit {
     /// No unit: a name, or a count whose title names the counted objects.
     Plain,
-    /// A count.
+    /// A number of countable objects.
     Count,
     /// Bytes; shown in KiB, MiB, GiB.
     Bytes,
@@ -60,7 +60,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit in documentation; empty for plain numbers.
+    /// Returns the unit for documentation. Returns an empty text for plain numbers.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -88,7 +88,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// The description in error messages: `a whole number`.
+    /// Returns the description for error messages, such as `a whole number`.
     pub fn expected(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -98,56 +98,57 @@ impl ValueType {
     }
 }
 
-/// How values of a column repeat in `counted` mode.
+/// Whether values of a column are equal if a run in `counted` mode is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// Values are equal to the last digit on every machine. Another seed hardly changes them.
+    /// Values are equal to the last digit on every machine. Another seed has almost no effect on the values.
     Exact,
-    /// Values are equal to the last digit for one seed, on every machine. They depend on random draws of keys, or on
-    /// the hashes of keys, so another seed gives other values.
+    /// Values are equal to the last digit for one seed, on every machine. The values depend on random draws of keys,
+    /// or on the hashes of keys, so another seed gives other values.
     ForSeed,
-    /// Values differ from run to run, because they depend on time or on the machine.
+    /// Values differ from run to run, because the values depend on time or on the machine.
     Varies,
 }
 
-/// A column of results. The CSV header, chart axes, the better direction of verdicts and the documentation are
-/// generated from it.
+/// A column of results. The CSV header, chart axes, the direction of verdicts and the documentation are generated
+/// from this definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
     /// The name of the column.
     pub name: &'static str,
-    /// The title on an axis, without the unit.
+    /// The title of the column on an axis, without the unit.
     pub title: &'static str,
     /// The unit of the column.
     pub unit: Unit,
-    /// The type of the column's cells.
+    /// The type of the values in the column.
     pub kind: ValueType,
-    /// The better direction.
+    /// Whether higher or lower values are better.
     pub better: Better,
-    /// What makes two values of the same configuration in `counted` mode differ.
+    /// The conditions under which two values of one configuration in `counted` mode are equal.
     pub repeats: Repeats,
-    /// The definition, in full sentences.
+    /// The definition of the column, in full sentences.
     pub(crate) definition: &'static str,
 }
 
 impl Metric {
-    /// Whether two runs in `counted` mode with one seed must have equal values to the last digit, on any machine.
+    /// Returns whether two runs in `counted` mode with one seed must have equal values to the last digit, on any
+    /// machine.
     pub fn is_exact(&self) -> bool {
         self.repeats != Repeats::Varies
     }
 
-    /// Whether an exact column depends on random draws, so that a value is one of a seed.
+    /// Returns whether an exact column depends on random draws. Another seed then gives other values.
     pub fn is_drawn(&self) -> bool {
         self.repeats == Repeats::ForSeed
     }
 
-    /// The definition, in full sentences.
+    /// Returns the definition of the column, in full sentences.
     pub fn definition(&self) -> &'static str {
         self.definition.trim_ascii_start()
     }
 
-    /// Converts a value to the type of this column. A column of numbers converts an integer to a number. `None` for a
-    /// value of another type.
+    /// Converts a value to the type of this column. A column of numbers converts an integer to a number. Returns
+    /// `None` for a value of another type.
     pub(crate) fn accept(&self, value: Value) -> Option<Value> {
         match (self.kind, value) {
             (_, Value::Empty) => Some(Value::Empty),
@@ -162,7 +163,7 @@ impl Metric {
     /// Converts a value to the type of this column.
     ///
     /// # Panics
-    /// If the value has another type.
+    /// The value has another type than the column.
     pub(crate) fn hold(&self, value: &Value) -> Value {
         let wrong = || format!("column \"{}\" holds {}, not {value:?}", self.name, self.kind.expected());
         self.accept(value.clone()).unwrap_or_else(|| panic!("{}", wrong()))

@@ -15,7 +15,7 @@ pub enum RunMode {
 }
 
 impl RunMode {
-    /// The name in TOML and results.
+    /// Returns the name of the mode in TOML and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Timed => "timed",

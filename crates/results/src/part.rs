@@ -37,7 +37,7 @@ pub struct NodeInfo {
 }
 
 impl PartInfo {
-    /// Whether another run belongs to the same part and the same program.
+    /// Returns whether another run belongs to the same part and the same program.
     pub fn is_same(&self, other: &Self) -> bool {
         let key = |part: &Self| (part.number, part.count, part.program.clone(), part.image.clone());
         key(self) == key(other)
@@ -54,7 +54,7 @@ impl PartInfo {
         self.nodes.push(node);
     }
 
-    /// The machines of several parts, sorted by name. Each machine occurs once.
+    /// Returns the machines of several parts, sorted by name. Each machine occurs once.
     pub fn nodes_of<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<NodeInfo> {
         let mut nodes: BTreeMap<&str, NodeInfo> = BTreeMap::new();
         for node in parts.into_iter().flat_map(|part| &part.nodes) {
@@ -70,7 +70,7 @@ impl PartInfo {
         sorted.collect()
     }
 
-    /// Whether only the current machine ran trials of a round.
+    /// Returns whether only the current machine ran trials of a round.
     pub fn is_own(&self, round: u64) -> bool {
         let earlier = self.nodes.split_last().map_or(&[][..], |(_, earlier)| earlier);
         !earlier.iter().any(|node| node.rounds.contains(&round))

@@ -34,17 +34,17 @@ pub enum Root {
 }
 
 impl<'a> ConfigPath<'a> {
-    /// Splits a path.
+    /// Splits a path at its dots.
     pub fn new(path: &'a str) -> Self {
         Self { text: path, parts: path.split('.').collect() }
     }
 
-    /// The path of the selected variant on an axis of the design.
+    /// Returns the path of the selected variant on an axis of the design.
     pub fn of_axis(axis: &str) -> String {
         format!("{DESIGN}.{axis}")
     }
 
-    /// The part of a configuration that the path refers to.
+    /// Returns the part of a configuration to which the path refers.
     pub fn root(&self) -> Root {
         match self.parts[0] {
             ENGINE => Root::Engine,
@@ -55,27 +55,27 @@ impl<'a> ConfigPath<'a> {
         }
     }
 
-    /// All parts, at least one.
+    /// Returns all parts of the path. A path has at least one part.
     pub fn parts(&self) -> &[&'a str] {
         &self.parts
     }
 
-    /// All parts except the first.
+    /// Returns all parts except the first part.
     pub fn below(&self) -> &[&'a str] {
         &self.parts[1..]
     }
 
-    /// The axis or group of options of the design. `None` for a path elsewhere.
+    /// Returns the axis or group of options of the design. Returns `None` for a path outside of the design.
     pub fn axis(&self) -> Option<&'a str> {
         self.below().first().copied().filter(|_| self.root() == Root::Design)
     }
 
-    /// The name of the phase. `None` for a path elsewhere.
+    /// Returns the name of the phase. Returns `None` for a path outside of the phases.
     pub fn phase(&self) -> Option<&'a str> {
         self.below().first().copied().filter(|_| self.root() == Root::Phase)
     }
 
-    /// The path without a leading `design` or `component`. Phases keep their names.
+    /// Returns the path without a leading `design` or `component`. A path into a phase keeps the name of the phase.
     pub fn short(&self) -> &'a str {
         let below = self.text.split_once('.').map(|(_, below)| below);
         below.filter(|_| matches!(self.root(), Root::Design | Root::Component)).unwrap_or(self.text)

@@ -1,4 +1,4 @@
-//! The columns of all result files: look-up by name, and the reference as Markdown.
+//! Finds the columns of all result files by name, and renders the reference of the columns as Markdown.
 
 use std::fmt::Write as _;
 
@@ -9,17 +9,17 @@ use crate::metric::{Better, Metric, Repeats};
 use crate::slices::SLICE_METRICS;
 use crate::verdicts::VERDICTS;
 
-/// The measured column with this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
+/// Returns the measured column with this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
 pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
 }
 
-/// The column with this name in any result file, identifying or measured.
+/// Returns the identifying or measured column with this name in any result file.
 pub(crate) fn known(name: &str) -> Option<&'static Metric> {
     IDENTITY.iter().find(|metric| metric.name == name).or_else(|| metric(name))
 }
 
-/// The reference of all columns as Markdown: `docs/reference/columns.md`.
+/// Returns the reference of all columns as Markdown: the content of `docs/reference/columns.md`.
 pub fn markdown() -> String {
     let mut page = String::from(
         "# The columns of results\n\n\

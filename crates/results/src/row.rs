@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// An empty row.
+    /// Creates an empty row.
     pub fn new(schema: &Schema) -> Self {
         Self { schema: schema.clone(), cells: vec![Value::Empty; schema.columns().len()] }
     }
@@ -33,8 +33,8 @@ impl Row {
     /// Sets a column of the list in [`columns`](crate::columns).
     ///
     /// # Panics
-    /// If the file of the row has no such column, or the column has another type. Both errors are mistakes in the
-    /// measuring code, not in its results.
+    /// The file of the row does not contain the column, or the column has another type. Both errors are mistakes in
+    /// the measuring code, not in its results.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
         let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
@@ -45,38 +45,38 @@ impl Row {
     /// Sets the measured columns.
     ///
     /// # Panics
-    /// In the cases of [`set`](Self::set).
+    /// The cases in which [`set`](Self::set) panics.
     pub fn fill(&mut self, measurements: &Measurements) -> &mut Self {
         measurements.iter().for_each(|(metric, value)| _ = self.set(metric, value.clone()));
         self
     }
 
-    /// Sets the value of a swept path. The type follows from the text: see [`Value::infer`].
+    /// Sets the value of a swept path. [`Value::infer`] determines the type from the text.
     ///
     /// # Errors
-    /// If the path is not swept.
+    /// The path is not swept.
     pub fn set_swept(&mut self, path: &str, value: &str) -> Result<&mut Self, ResultsError> {
         let at = self.schema.find(path)?;
         self.cells[at] = Value::infer(value);
         Ok(self)
     }
 
-    /// The cell of a column; empty if the file has no such column.
+    /// Returns the value of a column. The value is empty if the file does not contain the column.
     pub fn get(&self, metric: &Metric) -> &Value {
         self.schema.position(metric.name).map_or(&Value::Empty, |at| &self.cells[at])
     }
 
-    /// All cells, in the order of the columns.
+    /// Returns all values, in the order of the columns.
     pub fn cells(&self) -> &[Value] {
         &self.cells
     }
 
-    /// The columns of the cells.
+    /// Returns the columns of the row.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The configuration and trial of the row; `None` if one of them is empty.
+    /// Returns the configuration and the trial of the row. Returns `None` if one of them is empty.
     pub fn group(&self) -> Option<Group> {
         Some(Group { cell: self.get(&CELL).integer()?, trial: self.get(&TRIAL).integer()? })
     }

@@ -20,7 +20,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// The name of the column in the header.
+    /// Returns the name of the column in the header.
     pub fn name(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.name,
@@ -28,7 +28,7 @@ impl Column {
         }
     }
 
-    /// The title on an axis: the metric's title, or the path without its first word `design` or `component`.
+    /// Returns the title on an axis: the metric's title, or the path without its first word `design` or `component`.
     pub fn title(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.title,
@@ -36,7 +36,7 @@ impl Column {
         }
     }
 
-    /// The unit of the column. Swept values have their unit in their text.
+    /// Returns the unit of the column. The values of a swept path contain their unit in their text.
     pub fn unit(&self) -> Unit {
         match self {
             Self::Fixed(metric) => metric.unit,
@@ -44,7 +44,7 @@ impl Column {
         }
     }
 
-    /// The better direction.
+    /// Returns whether higher or lower values are better.
     pub fn better(&self) -> Better {
         match self {
             Self::Fixed(metric) => metric.better,
@@ -52,7 +52,7 @@ impl Column {
         }
     }
 
-    /// Whether two runs in `counted` mode must have equal values to the last digit, on any machine.
+    /// Returns whether two runs in `counted` mode must have equal values to the last digit, on any machine.
     pub fn exact(&self) -> bool {
         match self {
             Self::Fixed(metric) => metric.is_exact(),
@@ -71,7 +71,7 @@ impl Column {
     }
 }
 
-/// The columns of one file, in order. Clones share them.
+/// The columns of one file, in order. Clones share one list of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
     columns: Arc<[Column]>,
@@ -79,7 +79,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The columns of `runs.csv` for an experiment that sweeps these paths.
+    /// Returns the columns of `runs.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
     /// A path that occurs twice, is empty, is the name of another column, or contains a control character.
@@ -87,7 +87,7 @@ impl Schema {
         Self::build(swept, METRICS)
     }
 
-    /// The columns of `timeline.csv` for an experiment that sweeps these paths.
+    /// Returns the columns of `timeline.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).
@@ -95,7 +95,7 @@ impl Schema {
         Self::build(swept, TIMELINE_METRICS)
     }
 
-    /// The columns of `levels.csv` for an experiment that sweeps these paths.
+    /// Returns the columns of `levels.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).
@@ -103,7 +103,7 @@ impl Schema {
         Self::build(swept, LEVEL_METRICS)
     }
 
-    /// The columns of `slices.csv` for an experiment that sweeps these paths.
+    /// Returns the columns of `slices.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).
@@ -111,7 +111,7 @@ impl Schema {
         Self::build(swept, SLICE_METRICS)
     }
 
-    /// The columns of a file with fixed columns, such as `verdicts.csv`.
+    /// Returns the columns of a file with fixed columns, such as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
@@ -146,7 +146,8 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns of a newer version may be missing, but the existing columns are in order.
+    /// Reads a header. Measured columns that a newer version added may be missing. The existing columns must be in
+    /// order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
@@ -174,25 +175,25 @@ impl Schema {
         Self::build(&rest[..swept], &measured)
     }
 
-    /// The columns, in order.
+    /// Returns the columns, in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The swept paths, in order.
+    /// Returns the swept paths, in order.
     pub fn swept(&self) -> impl Iterator<Item = &str> {
         self.columns[IDENTITY.len()..][..self.swept].iter().map(Column::name)
     }
 
-    /// The index of the column with this name.
+    /// Returns the index of the column with this name, if the column exists.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name() == name)
     }
 
-    /// The index of the column with this name.
+    /// Returns the index of the column with this name.
     ///
     /// # Errors
-    /// An unknown name. The message has the most similar column and the swept columns.
+    /// The name is unknown. The message contains the most similar column and the swept columns.
     pub fn find(&self, name: &str) -> Result<usize, ResultsError> {
         self.position(name).ok_or_else(|| {
             let names = || self.columns.iter().map(Column::name);
@@ -213,12 +214,12 @@ impl Schema {
         })
     }
 
-    /// The header line, without the line break.
+    /// Returns the names of the columns, which are the header line.
     pub(crate) fn header(&self) -> Vec<&str> {
         self.columns.iter().map(Column::name).collect()
     }
 
-    /// The first difference from another schema, as a message.
+    /// Returns the first difference from another schema, as a message.
     pub(crate) fn difference(&self, theirs: &Self) -> Option<String> {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;

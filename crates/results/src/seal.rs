@@ -1,5 +1,5 @@
-//! Seals of files. A seal has the size and the checksum of the rows of a file. The manifest contains the seals. Only a
-//! seal detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
+//! Seals of files. A seal contains the size and the checksum of the rows of a file. The manifest contains the seals.
+//! Only a seal detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Seal {
     }
 }
 
-/// The seal of a file that is being written.
+/// Computes the seal of a file while the file is written.
 #[derive(Clone, Default)]
 pub(crate) struct Sealing {
     hash: Xxh3,
@@ -54,14 +54,14 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    /// Adds appended bytes.
+    /// Adds bytes that were appended to the file.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
         self.lines += bytes.split(|byte| *byte == b'\n').skip(1).count() as u64;
     }
 
-    /// The seal of all bytes appended until now.
+    /// Returns the seal of all bytes that were appended so far.
     pub(crate) fn seal(&self) -> Seal {
         Seal { lines: self.lines, bytes: self.bytes, xxh3: format!("{:016x}", self.hash.digest()) }
     }

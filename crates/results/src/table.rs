@@ -1,4 +1,5 @@
-//! A table of results: checks every cell, cuts off and reports a torn end, filters and groups rows.
+//! A table of results. Reading a table checks every cell, and removes and reports an incomplete last line. A table
+//! can filter and group its rows.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -22,7 +23,7 @@ pub struct Table {
 /// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
     /// The length of the line in bytes.
     pub bytes: usize,
@@ -31,7 +32,7 @@ pub struct Torn {
 /// Rows with equal values in some columns.
 #[derive(Clone, Debug)]
 pub struct RowGroup<'a> {
-    /// The values, in the order of the requested columns.
+    /// The common values of the rows, in the order of the requested columns.
     pub key: Vec<Value>,
     /// The rows, in the order of the table.
     pub rows: Vec<&'a Row>,
@@ -56,67 +57,67 @@ impl Table {
         Ok(Self { path: path.to_owned(), schema, rows, torn })
     }
 
-    /// A table of rows that are not in a file.
+    /// Creates a table of rows that are not in a file.
     pub fn new(schema: Schema, rows: Vec<Row>) -> Self {
         Self { path: PathBuf::new(), schema, rows, torn: None }
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The columns of the table.
+    /// Returns the columns of the table.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The rows, in order.
+    /// Returns the rows, in order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The torn last line, if one exists.
+    /// Returns the incomplete last line; `None` if the last line is complete.
     pub fn torn(&self) -> Option<Torn> {
         self.torn
     }
 
-    /// The column with this name.
+    /// Returns the column with this name.
     ///
     /// # Errors
-    /// An unknown name; the message has the closest column.
+    /// The name is unknown. The message contains the most similar column.
     pub fn column(&self, name: &str) -> Result<&Column, ResultsError> {
         Ok(&self.schema.columns()[self.schema.find(name)?])
     }
 
-    /// The rows for which `keep` returns true.
+    /// Returns a table with the rows for which `keep` returns true.
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&Row) -> bool) -> Self {
         let rows = self.rows.iter().filter(|row| keep(row)).cloned().collect();
         Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
     }
 
-    /// The rows that have this value in a column. The value is in the notation of the CSV.
+    /// Returns a table with the rows that have this value in a column. The value is in the notation of the CSV.
     ///
     /// # Errors
-    /// If there is no such column.
+    /// The column does not exist.
     pub fn only(&self, column: &str, value: &str) -> Result<Self, ResultsError> {
         let at = self.schema.find(column)?;
         Ok(self.filter(|row| row.cells()[at].to_string() == value))
     }
 
-    /// The distinct values of a column, in the order of their first rows.
+    /// Returns the distinct values of a column, in the order of their first rows.
     ///
     /// # Errors
-    /// If there is no such column.
+    /// The column does not exist.
     pub fn distinct(&self, column: &str) -> Result<Vec<Value>, ResultsError> {
         Ok(self.group_by(&[column])?.into_iter().map(|mut group| group.key.remove(0)).collect())
     }
 
-    /// The rows by the values of some columns, in the order of their first rows.
+    /// Groups the rows by the values of some columns. The groups are in the order of their first rows.
     ///
     /// # Errors
-    /// If there is no such column.
+    /// The column does not exist.
     pub fn group_by(&self, columns: &[&str]) -> Result<Vec<RowGroup<'_>>, ResultsError> {
         let at = columns.iter().map(|name| self.schema.find(name)).collect::<Result<Vec<_>, _>>()?;
         let mut groups: Vec<RowGroup<'_>> = Vec::new();
@@ -134,8 +135,8 @@ impl Table {
         Ok(groups)
     }
 
-    /// The complete groups. A group is complete if it has the row for operation `all` of the experiment's last phase,
-    /// which is the last row of every group. A resumed run measures all other groups again.
+    /// Returns the complete groups. A group is complete if it contains the row for operation `all` of the
+    /// experiment's last phase, which is the last row of every group. A resumed run measures all other groups again.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()
@@ -178,7 +179,7 @@ pub(crate) fn read_rows(
     Ok((schema, rows, torn))
 }
 
-/// The complete lines, and the torn line after them.
+/// Splits a file into its complete lines and its incomplete last line.
 fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>), ResultsError> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let lines_before = |at: usize| bytes[..at].split(|byte| *byte == b'\n').count() as u64 - 1;
@@ -191,7 +192,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     Ok((text, torn))
 }
 
-/// The cells that identify a row within its file.
+/// Returns the cells that identify a row within its file.
 fn identity(row: &Row) -> Vec<String> {
     let columns = [CELL, TRIAL, PHASE, OPERATION, SECOND, LEVEL, SLICE, SLICE_AGAIN];
     let positions = columns.iter().filter_map(|column| row.schema().position(column.name));

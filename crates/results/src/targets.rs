@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 use types::{Outcome, Problem};
 
-/// Rejects an output file that is a symbolic link.
+/// Returns an error if an output file is a symbolic link.
 pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(
@@ -17,7 +17,7 @@ pub fn refuse_link(path: &Path) -> Outcome<()> {
     }
 }
 
-/// Rejects a folder that cannot be created or written, as far as this is known without trying.
+/// Returns an error if a folder cannot be created or written, as far as this can be determined without writing.
 pub fn check_folder(folder: &Path) -> Outcome<()> {
     let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
     let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());
@@ -32,7 +32,7 @@ pub fn check_folder(folder: &Path) -> Outcome<()> {
     })
 }
 
-/// Rejects a file that cannot be created in its folder, or whose path is a folder or a symbolic link.
+/// Returns an error if a file cannot be created in its folder, or if its path is a folder or a symbolic link.
 pub fn check_file(path: &Path) -> Outcome<()> {
     refuse_link(path)?;
     if path.is_dir() {
@@ -42,7 +42,7 @@ pub fn check_file(path: &Path) -> Outcome<()> {
     check_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// Rejects a name of an experiment that is not the name of a folder in the output folder.
+/// Returns an error if the name of an experiment cannot be the name of a folder in the output folder.
 pub fn check_name(experiment: &str) -> Outcome<()> {
     let is_folder = !matches!(experiment, "" | "." | "..") && !experiment.contains('/');
     if is_folder && !experiment.chars().any(char::is_control) {

@@ -1,4 +1,4 @@
-//! The value of one cell of a table.
+//! The value of one cell of a result table.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metric::ValueType;
 
-/// The value of a cell. Empty means not measured.
+/// The value of a cell. An empty cell means that the value was not measured.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     /// The value was not measured.
@@ -41,7 +41,7 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
-    /// Parses a field of a column of this type; `None` for text of another type.
+    /// Parses a field of a column of this type. Returns `None` for text of another type.
     pub(crate) fn parse(text: &str, kind: ValueType) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Empty);
@@ -53,7 +53,7 @@ impl Value {
         }
     }
 
-    /// The value as a number, integer or not.
+    /// Returns the value as a number, if the value is an integer or a number.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Integer(number) => Some(*number as f64),
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// The value as an integer, if it is not negative and fits.
+    /// Returns the value as an integer, if the value is an integer that is not negative and fits.
     pub fn integer(&self) -> Option<u64> {
         match self {
             Self::Integer(number) => u64::try_from(*number).ok(),
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// The value as text.
+    /// Returns the value as text, if the value is text.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -78,12 +78,12 @@ impl Value {
         }
     }
 
-    /// Whether the cell is empty.
+    /// Returns whether the cell is empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::Empty
     }
 
-    /// A total order for sorting: empty, then numbers by size, then text.
+    /// Compares two values for sorting: empty values first, then numbers by size, then text.
     pub fn total_cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
@@ -104,7 +104,7 @@ impl Value {
     }
 }
 
-/// The CSV text of a value. Parsing the text gives exactly the same value.
+/// Formats a value for CSV. Parsing the text gives exactly this value.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,7 +116,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The JSON value: a number, a string, or null.
+/// Converts a value to JSON: a number, a string, or null.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

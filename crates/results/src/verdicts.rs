@@ -1,4 +1,5 @@
-//! The columns of `verdicts.csv`, and its writer. The file has the conclusions of a run, for other programs to read.
+//! The columns of `verdicts.csv`, and its reader and writer. Other programs read the conclusions of a run from this
+//! file.
 
 use std::path::Path;
 
@@ -76,7 +77,7 @@ columns! {
 /// with twice the bits.
 pub const NO_RIVAL: &str = "no rival";
 
-/// An empty row of `verdicts.csv`.
+/// Returns an empty row of `verdicts.csv`.
 pub fn row() -> Row {
     Row::new(&Schema::fixed(VERDICTS))
 }

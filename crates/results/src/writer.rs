@@ -15,18 +15,18 @@ pub struct RowWriter {
     path: PathBuf,
     file: File,
     schema: Schema,
-    /// The seal of the file's content.
+    /// The seal of the file's content: its size and its checksum.
     sealing: Sealing,
 }
 
-/// The state that a resumed run starts from.
+/// The content with which a resumed run continues a file.
 #[derive(Debug)]
 pub struct Resumed {
-    /// The remaining rows.
+    /// The rows that the file keeps.
     pub table: Table,
-    /// The number of removed rows of unfinished measurements.
+    /// The number of rows of unfinished measurements that were removed.
     pub dropped_rows: usize,
-    /// The removed torn last line.
+    /// The incomplete last line that was removed; `None` if the last line was complete.
     pub torn: Option<Torn>,
 }
 
@@ -113,8 +113,8 @@ impl RowWriter {
         self.write(&bytes)
     }
 
-    /// The seal of the file. The rows are synced first, so a later loss of rows is a corruption and not caused by a
-    /// power failure.
+    /// Returns the seal of the file: its size and its checksum. The rows are synced first. If rows are missing later,
+    /// the cause is therefore a corruption and not a power failure.
     ///
     /// # Errors
     /// An error of the file system.
@@ -136,8 +136,8 @@ impl RowWriter {
     }
 }
 
-/// Whether the file must be written from the beginning, because it is missing or has an incomplete header. An
-/// incomplete header is removed.
+/// Returns whether the file must be written from the beginning, because the file does not exist or has an incomplete
+/// header. Removes an incomplete header.
 fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     match std::fs::read(path) {
         Ok(bytes) if bytes.len() < header.len() && header.starts_with(&bytes) => {
@@ -150,7 +150,8 @@ fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     }
 }
 
-/// The length in bytes of the first `lines` lines. If the file has fewer lines, the length of all lines.
+/// Returns the length of the first `lines` lines in bytes. If the file has fewer lines, returns the length of all
+/// lines.
 fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
     let bytes = std::fs::read(path).map_err(ResultsError::io(path, "read"))?;
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at as u64 + 1);
@@ -184,7 +185,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
     Ok(encode(row.cells().iter().map(Value::to_string)))
 }
 
-/// One line of CSV with its line break.
+/// Returns one line of CSV with its line break.
 pub(crate) fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(cells).expect("writing to memory does not fail");

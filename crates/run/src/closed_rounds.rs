@@ -1,12 +1,13 @@
-//! The rounds that an interrupted run has closed. A baseline that did not run twice in a closed round cannot do so
-//! later, because the noise of a round is the difference between two trials of that round.
+//! The rounds of an interrupted run that are complete. A baseline that ran only once in a complete round cannot run a
+//! second time in this round later, because the noise of a round is the difference between two trials of that round.
 
 use std::collections::BTreeSet;
 
 use results::Group;
 
-/// The baseline of a resumed run whose second trial is missing in a closed round in which another baseline ran twice.
-/// `baselines` are the numbers of the configurations that run twice. `None` if there is no such baseline.
+/// Returns a baseline of a resumed run that ran only once in a complete round in which another baseline ran twice.
+/// `baselines` are the numbers of the configurations that run twice per round. Returns `None` if no such baseline
+/// exists.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

@@ -15,11 +15,11 @@ use super::console::Console;
 use super::ending::Ending;
 use super::summary::append;
 
-/// The data for the end of a run.
+/// The data that the end of a run needs: the results, the output folders and the options.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
-    /// The results.
+    /// The folder with the results of the run.
     pub(super) folder: &'a Folder,
     /// The folder of the charts of the experiment.
     pub(super) plots: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Conclusion<'a> {
 }
 
 impl<'a> Conclusion<'a> {
-    /// The verdicts of the rows so far, with the looks at earlier rows.
+    /// Computes the verdicts of the rows so far. `looks` are the earlier evaluations of the verdicts during the run.
     pub(super) fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'a>> {
         Verdicts::of(
             self.facts,

@@ -8,15 +8,16 @@ use verdict::{ExperimentFacts, baselines};
 use super::part::Part;
 
 /// The division of an experiment into parts. A timed experiment is divided by rounds, because both trials of a pair
-/// must run on one machine. With more parts than rounds, each round is divided into groups of configurations, and each
-/// group has all baselines. A counted experiment is divided by configurations, because counters are equal on all
-/// machines.
+/// must run on one machine. If the experiment has more parts than rounds, each round is divided into groups of
+/// configurations (slices), and each group has all baselines. A counted experiment is divided by configurations,
+/// because counters are equal on all machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
-    /// Whether one machine must run the whole experiment, because trials run side by side or share a budget of time.
+    /// Whether one machine must run the whole experiment, because its trials run side by side or share a budget of
+    /// time.
     is_whole: bool,
-    /// Rank of each configuration among the configurations that are not baselines. `None` for a baseline.
+    /// The index of each configuration among the configurations that are not baselines. `None` for a baseline.
     ranks: Vec<Option<u64>>,
 }
 
@@ -31,11 +32,11 @@ impl Cut {
         Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
     }
 
-    /// Checks that the experiment can be cut into this many parts.
+    /// Checks that the experiment can be divided into this many parts.
     ///
     /// # Errors
-    /// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
-    /// configurations, or the experiment only runs as a whole.
+    /// The number of parts exceeds the number of rounds and is not a multiple of this number, or there are more
+    /// groups than configurations, or the experiment only runs as a whole.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
@@ -59,7 +60,7 @@ impl Cut {
         )))
     }
 
-    /// The number of slices of a round for this many parts.
+    /// Returns the number of groups of configurations into which each round is divided, for this many parts.
     fn slices(&self, count: u64) -> u64 {
         match self.mode {
             RunMode::Timed => count.div_ceil(self.rounds).max(1),
@@ -67,7 +68,8 @@ impl Cut {
         }
     }
 
-    /// Whether a part runs a trial of the configuration at this position in the order of the sweep.
+    /// Returns whether a part runs the trial of a configuration. `place` is the index of the configuration in the
+    /// order of the sweep.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);
@@ -81,19 +83,20 @@ impl Cut {
         }
     }
 
-    /// The number of rounds of all parts together.
+    /// Returns the number of rounds after the merge of all `count` parts.
     pub(super) fn merged_rounds(&self, count: u64) -> u64 {
         self.rounds * self.slices(count)
     }
 
-    /// The merged rounds of a round, one for each slice.
+    /// Returns the numbers of the merged rounds that come from round `trial`. Each group of configurations of the
+    /// round becomes one merged round.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices
     }
 
-    /// The merged round of a round in a part. Each slice becomes a separate round, because a slice contains complete
-    /// pairs.
+    /// Returns the number of the merged round that comes from round `trial` of a part. Each group of configurations
+    /// becomes a separate merged round, because a group contains complete pairs.
     pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
         let slices = self.slices(part.count());
         trial * slices + (part.number() - 1) % slices

@@ -13,20 +13,21 @@ use trial::{Limits, free_memory as memory};
 
 use super::environment;
 
-/// The share of CPUs that other programs may use.
+/// The largest share of CPU time that other programs may use without a finding.
 const MOST_LOAD: f64 = 0.25;
 
-/// The share of a device that must be free, because full flash slows down.
+/// The smallest share of a device that must be free, because a nearly full flash device writes more slowly.
 const LEAST_FREE: f64 = 0.2;
 
 /// Largest factor by which a second write to free memory may be faster than the first write without a finding. CPU
 /// caches alone can cause this factor.
 const MOST_GAIN: f64 = 3.0;
 
-/// The nanoseconds that a clock reading may take before they are visible in the times of memory accesses.
+/// The largest time of one clock reading without a finding, in nanoseconds. A longer reading is visible in the times
+/// of memory accesses.
 const MOST_CLOCK_NS: f64 = 60.0;
 
-/// The checks, in the order of the report.
+/// The functions that check the machine, in the order of the report.
 const CHECKS: [fn(&Subject) -> MachineFinding; 18] = [
     build,
     load,
@@ -48,19 +49,20 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 18] = [
     free_space,
 ];
 
-/// The machine and the folder that are examined.
+/// The machine and the folder that the checks examine.
 struct Subject {
     machine: MachineInfo,
     folder: PathBuf,
 }
 
-/// Examines this machine for runs whose data are in `folder`.
+/// Checks this machine for sources of timing noise. `folder` is the folder for the data of runs.
 pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     let subject = Subject { machine: machine.clone(), folder: folder.to_owned() };
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// Creates a finding. `advice` is set if the finding is a problem.
+/// Creates a finding of a check. `advice` says how to remove the problem; `None` means that the check found no
+/// problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
 }
@@ -183,8 +185,8 @@ fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// The events that are counted, with their scope, and the events that are not counted, with the reason. Each reason is
-/// listed once.
+/// Returns the hardware events that are counted, with their scope, and the events that are not counted, with the
+/// reason. Each reason is listed once.
 fn counted<'a>(
     events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
 ) -> String {
@@ -255,7 +257,7 @@ fn free_space(subject: &Subject) -> MachineFinding {
 }
 
 impl Subject {
-    /// A property of the queue of the device. If the device is a partition, the property of its disk.
+    /// Reads a property of the queue of the device. If the device is a partition, reads the property of its disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));
@@ -266,7 +268,7 @@ impl Subject {
     }
 }
 
-/// The text of a file of the kernel, without white space at its ends.
+/// Returns the content of a file of the kernel, without white space at its ends.
 fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }

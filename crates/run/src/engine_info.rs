@@ -4,8 +4,8 @@ use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label};
 use results::EngineInfo;
 
-/// The entry of the manifest for the engine of a configuration. `None` of the tree in this program, because the manifest
-/// has the design and the build.
+/// Returns the manifest entry for the engine of a configuration. Returns `None` for lsmbench's own tree, because the
+/// manifest already has the design and the build.
 pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
     let mapping = engine.mapping(&EngineOptions::of(&cell.design));

@@ -22,7 +22,7 @@ pub fn machine_info(folder: &Path) -> MachineInfo {
     }
 }
 
-/// The load over 1, 5 and 15 minutes.
+/// The load averages of the machine over 1, 5 and 15 minutes. `None` if the kernel does not report them.
 pub(super) fn load_average() -> Option<[f64; 3]> {
     let text = read("/proc/loadavg")?;
     let mut loads = text.split_whitespace().map_while(|load| load.parse().ok());

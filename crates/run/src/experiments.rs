@@ -85,7 +85,7 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     Ok(ending)
 }
 
-/// An experiment that is ready to run.
+/// An experiment that was checked and is ready to run.
 struct Run<'a> {
     experiment: &'a Experiment,
     facts: ExperimentFacts<'a>,
@@ -96,29 +96,29 @@ struct Run<'a> {
     timeline_schema: Schema,
     levels_schema: Schema,
     slices_schema: Schema,
-    /// The estimated cost of a trial, per configuration.
+    /// The estimated cost of one trial of each configuration.
     estimates: Vec<Estimate>,
 }
 
-/// The files to which trials append.
+/// The output files of a run, and the state of its trials.
 struct Books {
     manifest: Manifest,
     runs: RowWriter,
     timeline: RowWriter,
     levels: RowWriter,
-    /// The rows of slices, if trials run side by side.
+    /// Writes the rows of slices. `None` if the trials do not run side by side.
     slices: Option<RowWriter>,
-    /// The rows of baselines that run twice.
+    /// Writes the rows of the second trials of baselines, which measure the noise.
     noise: RowWriter,
-    /// The stores that trials start from.
+    /// The stores from which trials start.
     fixtures: Fixtures,
-    /// The finished trials of an earlier run.
+    /// The trials that an earlier run finished.
     finished: BTreeSet<Group>,
-    /// The finished second trials of baselines in an earlier run.
+    /// The second trials of baselines that an earlier run finished.
     finished_noise: BTreeSet<Group>,
 }
 
-/// A trial in the order of the run.
+/// A trial, by its position in the order of the run.
 #[derive(Clone, Copy)]
 struct Turn {
     /// The index of the configuration.
@@ -386,8 +386,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// The remaining trials, in order: rounds of all configurations, with each baseline twice per round where noise is
-    /// measured.
+    /// Returns the remaining trials in order. A round has one trial of each configuration. Where noise is measured, a
+    /// round has two trials of each baseline.
     fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<Turn> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
@@ -426,7 +426,8 @@ impl<'a> Run<'a> {
         Ok(reason.is_some())
     }
 
-    /// Evaluates the verdicts, if a look is due. Decided configurations stop. Returns the reason why the run ends.
+    /// Evaluates the verdicts if an evaluation is due, and stops the configurations whose verdicts are decided.
+    /// Returns the reason why the run ends, or `None` if the run continues.
     fn look(
         &self,
         rounds: u64,
@@ -450,7 +451,7 @@ impl<'a> Run<'a> {
         Ok(reason)
     }
 
-    /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds.
+    /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds of trials.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         // No part knows the rounds of the others.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
@@ -459,7 +460,7 @@ impl<'a> Run<'a> {
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// The end of the run.
+    /// Returns the data that the end of the run needs.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,
@@ -472,7 +473,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The fixture of the trials of a configuration, which is recorded in the manifest.
+    /// Returns the fixture of the trials of a configuration, and records the fixture in the manifest.
     fn fixture(&self, cell: &Cell, turn: &Turn, books: &mut Books) -> Outcome<Found> {
         let spec = self.spec(cell, turn, &self.home.data());
         let found = books.fixtures.of(self.experiment, cell, &spec)?;
@@ -497,7 +498,7 @@ impl<'a> Run<'a> {
         run_trial(&spec, self.options.console.line, progress)
     }
 
-    /// The specification of a trial with its data folder.
+    /// Returns the specification of a trial that stores its data in the folder `data`.
     fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
@@ -523,7 +524,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes the rows of a trial. Reports a row that exceeds a bound, the first time for each bound.
+    /// Writes the rows of a trial. If a row exceeds a bound for the first time, prints a message.
     fn store(
         &self,
         cell: &Cell,
@@ -564,7 +565,7 @@ impl<'a> Run<'a> {
         Ok(marks)
     }
 
-    /// The bounds of plausible times in this run.
+    /// Returns the bounds of plausible times for this run.
     fn limits(&self) -> Limits {
         match self.experiment.trials.mode {
             RunMode::Timed => Limits::of_this_machine(),

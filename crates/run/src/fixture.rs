@@ -1,10 +1,10 @@
 //! Fixtures: the stores after the first phases of a workload, built once and cloned for every trial.
 //!
-//! A fixture is named by a hash of everything that decides its bytes. The bytes depend on the sources that write
-//! stores, the stored part of the design, the phases, the seed, and the mode in which the fixture is built. A fixture
-//! is in `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the
-//! SSTables by hard links, because no process writes to them. A clone copies the files that the tree writes in place
-//! (manifest, WAL, lock).
+//! The name of a fixture is a hash of everything that determines the bytes of the fixture. The bytes depend on the
+//! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture
+//! is built. A fixture is in `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use the
+//! fixture. A clone shares the SSTables by hard links, because no process writes to them. A clone copies the files
+//! that the tree writes in place (manifest, WAL, lock).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ use super::environment;
 use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
 
-/// The version of [`Record`] and of the key.
+/// The version of the format of [`Record`] and of the hashed text.
 const VERSION: u64 = 2;
 
 /// A digest of the sources that decide the bytes of a store. Empty in builds outside of the workspace.
@@ -39,10 +39,10 @@ const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 /// The crates whose sources are in the digest.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
-/// The file that describes a fixture.
+/// The name of the file that describes a fixture.
 const RECORD: &str = "fixture.json";
 
-/// The tree's folder in a fixture.
+/// The name of the folder of the tree inside a fixture.
 const TREE: &str = "tree";
 
 /// The extension of an incomplete fixture.
@@ -57,27 +57,28 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 /// The number of bytes that are hashed at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The contents of `fixture.json`.
+/// The description of a fixture, which is stored in `fixture.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
-    /// The hashed text, which contains all settings that determine the bytes of the fixture.
+    /// The text whose hash is the name of the fixture. The text contains all settings that determine the bytes of the
+    /// fixture.
     key: String,
-    /// The build time, RFC 3339.
+    /// The time of the build, in the format of RFC 3339.
     pub(super) built: String,
     /// The duration of the build, in seconds.
     seconds: f64,
     /// The origin of the fixture, for people: experiment, configuration and phases.
     #[serde(default)]
     pub(super) made_by: String,
-    /// The number of operations per phase and thread.
+    /// The number of operations that each thread of each phase executed.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
 }
 
 impl Record {
-    /// Whether runs of the program with this [identity](program_identity) may start from this fixture.
+    /// Returns whether a program with this [identity](program_identity) may start runs from this fixture.
     pub(super) fn is_of(&self, program: &str) -> bool {
         self.version == VERSION && self.key.contains(&format!("\n{program}\n"))
     }
@@ -104,11 +105,11 @@ pub(super) struct Fixture {
 
 /// The fixtures of a run, prepared when they are first needed.
 pub(super) struct Fixtures {
-    /// The folder of the fixtures.
+    /// The folder that contains the fixtures.
     root: PathBuf,
     /// The fixtures by hash. `None` if the store of the fixture returned a wrong answer.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// The [identity](program_identity) of this program. The identity is computed when it is first needed.
+    /// The [identity](program_identity) of this program; `None` until a fixture needs the identity.
     program: Option<String>,
     /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
     held: Option<File>,
@@ -121,20 +122,20 @@ pub(super) enum Found {
     /// No fixture, so trials run all phases. Either the experiment has no fixture, or the store returned a wrong answer
     /// while lsmbench built the fixture.
     None,
-    /// The fixture.
+    /// The fixture from which the trials start.
     Fixture(Box<Fixture>),
     /// The user has interrupted the run.
     Interrupted,
 }
 
 impl Fixtures {
-    /// The fixtures in an output folder.
+    /// Creates the fixtures of a run. Their folder is in the output folder `out`.
     pub(super) fn new(out: &Path, line: fn(&str)) -> Self {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// The fixture for the trials of a configuration. A missing fixture is built. `spec` is the specification of a
-    /// trial, and names the folder of the build.
+    /// Returns the fixture for the trials of a configuration. If the fixture is missing, builds the fixture. `spec`
+    /// is the specification of a trial, and names the folder of the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -173,7 +174,7 @@ impl Fixtures {
         Ok(self.held.is_some())
     }
 
-    /// The text of everything that decides the bytes of a fixture.
+    /// Returns the text that contains everything that decides the bytes of a fixture.
     fn key(
         &mut self,
         experiment: &Experiment,
@@ -216,7 +217,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// The place of a fixture, which may not exist yet.
+/// The folder and the key of a fixture. The fixture may not exist yet.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -227,13 +228,13 @@ struct Site {
 /// The result of a build.
 enum Built {
     Fixture(Box<Fixture>),
-    /// The store gave a wrong answer.
+    /// The store returned a wrong answer during the build.
     Wrong,
     Interrupted,
 }
 
 impl Site {
-    /// The existing fixture, after a check of every byte.
+    /// Checks every byte of the existing fixture, and returns the fixture.
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();

@@ -1,4 +1,6 @@
-//! The trials of one round that run side by side: the order of their turns, and the length of a slice.
+//! Runs the trials of one round side by side. All trial processes are alive at the same time and run in turns. A turn
+//! runs one slice: a number of operations of a phase, or a time of 20 ms in a call without operations. In
+//! identifiers, the trial process of one configuration is a side.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,11 +11,12 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// Target duration of a slice. A slice is long compared with the cost of a turn and of cold CPU caches, and short
-/// compared with the drift of a machine.
+/// Target duration of a slice. A slice is long compared with the time of a process switch and of filling cold CPU
+/// caches, and short compared with the time in which the speed of a machine drifts.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The number of operations of the first slices, from which the length of a slice is found.
+/// The number of operations of the first slices. The duration of the first slices determines the length of later
+/// slices.
 const FIRST_OPERATIONS: u64 = 64;
 
 /// Largest factor by which the length of a slice grows from one slice to the next.
@@ -22,45 +25,45 @@ const MOST_GROWTH: u64 = 8;
 /// Minimum number of slices of a phase, so each configuration has turns both early and late in the phase.
 const FEWEST_SLICES: u64 = 16;
 
-/// The lengths of slices in operations, by phase. They are found in the first round and kept, so that all rounds have slices
-/// of the same operations.
+/// The number of operations of a slice, by the name of the phase. The first round finds the length of a slice, and
+/// all later rounds use this length, so the slices of all rounds have equal operations.
 #[derive(Default)]
 pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The slices of the phase that all sides currently run.
+/// The progress of the trial processes through the slices of one phase. All trial processes are in the same phase.
 struct Pace {
     phase: String,
     /// The number of the next slice.
     number: u64,
     /// The number of operations of the next slice.
     operations: u64,
-    /// The most operations of a slice of this phase.
+    /// The largest number of operations of a slice of this phase.
     most: u64,
     is_found: bool,
 }
 
-/// A slice that one side has run.
+/// A slice that one trial process has run.
 pub(super) struct SliceOf {
-    /// Index of the side in the group.
+    /// Index of the trial process in the group.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position in time among the slices of this number.
+    /// The position of the trial process in the order in which the processes ran this slice, from 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
 
 /// The results of a round.
 pub(super) struct GroupReport {
-    /// The reports of all trials, in their order.
+    /// The report or the error of each trial, in the order of the trials.
     pub(super) reports: Vec<Outcome<TrialReport>>,
     pub(super) slices: Vec<SliceOf>,
 }
 
-/// Runs trials side by side. `None` if the user interrupted the run. `line` prints the output of libraries, and `progress`
-/// receives the steps of the first trial.
+/// Runs trials side by side. Returns `None` if the user interrupted the run. `line` prints the output of libraries,
+/// and `progress` receives the progress of the first trial.
 pub(super) fn run_group(
     specs: &[TrialSpec],
     interleaving: Interleaving,
@@ -94,7 +97,7 @@ pub(super) fn run_group(
     Ok(Some(GroupReport { reports: sides.into_iter().map(Side::into_outcome).collect(), slices }))
 }
 
-/// The steps of the first side.
+/// Returns the receiver for the progress of a trial process. Only the first trial process reports progress.
 fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Step) {
     move |step| {
         if number == 0 {
@@ -106,15 +109,16 @@ fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Ste
 struct Group {
     sides: Vec<Side>,
     slices: Vec<SliceOf>,
-    /// The slices of the phase that all sides currently run; `None` before the first phase.
+    /// The progress through the slices of the current phase; `None` before the first phase.
     pace: Option<Pace>,
-    /// Whether the next pass begins with the last configuration. Passes alternate their order (ABBA), so drift affects
-    /// all configurations equally.
+    /// Whether the next pass begins with the last trial process. In one pass, each trial process has one turn. Passes
+    /// alternate their order (ABBA), so drift affects all configurations equally.
     is_reversed: bool,
 }
 
 impl Group {
-    /// The sides that run in the next pass. A side that is ready for a phase waits for all others. `None` at the end.
+    /// Returns the indexes of the trial processes that run in the next pass. A process that is ready for a phase
+    /// waits until all other processes are ready for this phase. Returns `None` after the end of all processes.
     fn movers(&self) -> Option<Vec<usize>> {
         let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
         let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);
@@ -123,7 +127,7 @@ impl Group {
         (!movers.is_empty()).then_some(movers)
     }
 
-    /// The operations of the next slice.
+    /// Returns the number of operations of the next slice.
     fn operations(&mut self, movers: &[usize], lengths: &SliceLengths) -> u64 {
         if let State::Ready { phase, operations } = &self.sides[movers[0]].state {
             self.pace = Some(lengths.begin(phase, *operations));
@@ -131,7 +135,7 @@ impl Group {
         self.pace.as_ref().map_or(0, |pace| pace.operations)
     }
 
-    /// Runs one turn of each side in `movers`, one after the other.
+    /// Runs one turn of each trial process in `movers`, one after the other.
     fn in_turn(
         &mut self,
         movers: &[usize],
@@ -150,7 +154,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Runs one turn of these sides at the same time.
+    /// Runs one turn of each trial process in `movers`. All turns run at the same time.
     fn at_once(
         &mut self,
         movers: &[usize],
@@ -167,7 +171,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Records the slice that a side has run, if the side has run a slice.
+    /// Records the slice that a trial process has run, if the process has run a slice.
     fn keep(&mut self, side: usize, position: usize) {
         if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
             let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
@@ -175,7 +179,7 @@ impl Group {
         }
     }
 
-    /// Counts the slice that all these sides have run, and computes the length of the next slice.
+    /// Counts the slice that all these trial processes have run, and computes the length of the next slice.
     fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
         let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
             State::Ran(slice) => Some(slice.ns as f64 / slice.operations.max(1) as f64),
@@ -191,7 +195,7 @@ impl Group {
 }
 
 impl SliceLengths {
-    /// The first slice of a phase with this number of operations.
+    /// Returns the first slice of a phase. `operations` is the number of operations of the phase.
     fn begin(&self, phase: &str, operations: Option<u64>) -> Pace {
         let most = operations.map_or(u64::MAX, |operations| (operations / FEWEST_SLICES).max(1));
         let found = self.found.get(phase).copied();
@@ -201,7 +205,8 @@ impl SliceLengths {
 }
 
 impl Pace {
-    /// Adapts the length of the next slice to the mean time of an operation, until a slice has the right length.
+    /// Adapts the number of operations of the next slice to the mean time of an operation, until a slice takes about
+    /// 20 ms.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

@@ -17,7 +17,7 @@ const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 /// The folder of fixtures in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";
 
-/// The folder of earlier results.
+/// The name of the folder for earlier results.
 const EARLIER: &str = "earlier";
 
 /// The largest number of attempts to remove a folder. The trial process of a killed parent may be about to end, so the
@@ -29,11 +29,11 @@ const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 pub(super) struct Home {
     experiment: String,
     folder: Folder,
-    /// The output folder that contains this folder.
+    /// The output folder, which contains this results folder.
     out: PathBuf,
-    /// The lock against other runs.
+    /// The file lock that excludes other runs from the folder. `None` before the folder is locked.
     lock: Option<File>,
-    /// The manifest of an earlier run.
+    /// The manifest of an earlier run in this folder; `None` for a new folder.
     earlier: Option<Manifest>,
 }
 
@@ -70,7 +70,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Rejects symbolic links in the folder, because a run would write to their targets.
+    /// Returns an error if the folder contains symbolic links, because a run would write to their targets.
     fn refuse_links(&self) -> Outcome<()> {
         let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
@@ -93,17 +93,18 @@ impl Home {
         Ok(manifest)
     }
 
-    /// The paths in the folder.
+    /// Returns the paths of the files in the folder.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// The manifest of an earlier run.
+    /// Returns the manifest of an earlier run in this folder, if one exists.
     pub(super) fn earlier(&self) -> Option<&Manifest> {
         self.earlier.as_ref()
     }
 
-    /// Prepares the folder: with the results of an earlier run if `resume` is set, or empty.
+    /// Prepares the folder for a run. If `resume` is set, keeps the results of an earlier run. Otherwise empties the
+    /// folder.
     pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
             self.set_aside(line)?;
@@ -119,12 +120,12 @@ impl Home {
         remove_folder(&self.data())
     }
 
-    /// The folder of the data of running trials.
+    /// Returns the folder for the data of running trials.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.root().join("data")
     }
 
-    /// Moves the results of an earlier run to another folder. Only the data of a killed trial is deleted.
+    /// Moves the results of an earlier run to another folder. Deletes only the data of a killed trial.
     fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
@@ -145,7 +146,7 @@ impl Home {
     }
 }
 
-/// The prefix of the names of incomplete files. A complete file is renamed.
+/// The prefix of the names of incomplete files. A file gets its final name when the file is complete.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {
@@ -176,7 +177,7 @@ fn lock(folder: &Path) -> Outcome<File> {
     }
 }
 
-/// The data folder of one trial. The folder is removed with its contents after the trial.
+/// The data folder of one trial. The folder and its contents are removed after the trial.
 pub(super) struct DataFolder(PathBuf);
 
 impl DataFolder {
@@ -198,7 +199,7 @@ impl Drop for DataFolder {
     }
 }
 
-/// Removes a folder if it exists.
+/// Removes a folder, if the folder exists.
 pub(super) fn remove_folder(folder: &Path) -> Outcome<()> {
     for again in (0..REMOVALS).rev() {
         match std::fs::remove_dir_all(folder) {

@@ -1,5 +1,5 @@
-//! Ctrl-C, hang-up of the terminal, and termination. The signal is recorded once and handled at the next check. The
-//! exit code is always 130, as after Ctrl-C.
+//! Handles Ctrl-C, hang-up of the terminal, and termination. The signal handler only records the signal, and the
+//! program reacts at its next check. The exit code is always 130, which is the usual exit code after Ctrl-C.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The period of checks for an interruption in a waiting reader.
+/// The time between two checks for an interruption while a reader waits for data.
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Installs the handler of Ctrl-C, hang-up and termination.

@@ -19,7 +19,7 @@ pub struct Kept {
     pub bytes: u64,
     /// The build time, RFC 3339; `None` for a fixture that was never complete.
     pub built: Option<String>,
-    /// Whether a run is building the fixture.
+    /// Whether a run is building the fixture now.
     pub is_in_work: bool,
     /// Whether runs of this program may use the fixture.
     pub is_current: bool,
@@ -71,7 +71,7 @@ impl Kept {
     /// Removes the fixture.
     ///
     /// # Errors
-    /// The file system does not allow it.
+    /// The file system does not permit the removal.
     pub fn remove(&self) -> Outcome<()> {
         remove_folder(&self.folder)?;
         // A run that waits for the lock finds no fixture then, and builds it.

@@ -17,10 +17,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::fixture::catalogs_of_stores;
 use super::{doctor, engine_info, environment};
 
-/// The warning of a quick run.
+/// The warning in the manifest of a run with `--quick`.
 pub const QUICK: &str = "quick run (reduced size); rerun without --quick before drawing conclusions";
 
-/// The manifest of a new run by a program of this `build` with results in `out`.
+/// Creates the manifest of a new run. `build` describes the program, and `out` is the output folder.
 pub(super) fn begin(
     experiment: &Experiment,
     overrides: &Overrides,
@@ -86,7 +86,7 @@ fn doubts(machine: &MachineInfo) -> Vec<String> {
     concerns.collect()
 }
 
-/// The manifest of a resumed run.
+/// Updates the manifest of a run that is resumed.
 pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &BuildInfo) -> Manifest {
     let by = if manifest.build == *build { "" } else { ", by another build" };
     manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
@@ -100,7 +100,7 @@ pub(super) fn examined_machine(out: &Path) -> MachineInfo {
     MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
-/// Writes the entries that may change when a run is resumed, such as the number of trials and the charts.
+/// Fills in the entries that may change when a run is resumed, such as the number of trials and the charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
     manifest.resolved = experiment.resolved();
@@ -175,7 +175,8 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// The kind of a choice in TOML: the kind in its table, or the name in its label.
+/// Returns the kind that a choice in TOML selects: the value of `kind` in a table, or the text itself without its
+/// parameters.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

@@ -12,7 +12,7 @@ pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// The folder for new cgroups, and the name of the file with their limit.
+/// The folder in which a process may create cgroups, and the name of the file that contains the limit of a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -74,10 +74,11 @@ impl Place {
         Self::find(&groups, &mounts).ok_or_else(|| "this process is not in a cgroup".to_owned())
     }
 
-    /// The place in which a process may create cgroups, found from its `cgroup` and `mountinfo` in `/proc`.
+    /// Finds the folder in which a process may create cgroups. `groups` and `mounts` are the process's files `cgroup`
+    /// and `mountinfo` in `/proc`.
     ///
-    /// In version 1 this is the cgroup of the process. In version 2 a cgroup with processes cannot have children with
-    /// limits, so it is the parent of that cgroup.
+    /// With cgroup version 1, the folder is the cgroup of the process. With version 2, a cgroup that contains
+    /// processes cannot have children with limits. The folder is then the parent of the process's cgroup.
     fn find(groups: &str, mounts: &str) -> Option<Self> {
         let of_version_1 = || {
             let own = groups.lines().find_map(|line| {

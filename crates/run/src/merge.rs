@@ -20,7 +20,7 @@ use super::ending::Ending;
 use super::environment;
 use super::parts::{Parts, ReadPart};
 
-/// The folder with the manifests of the parts.
+/// The name of the folder that contains the manifests of the parts.
 const PARTS: &str = "parts";
 
 /// The options of a merge.
@@ -85,7 +85,7 @@ pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<
     conclusion.conclude(&manifest, &verdicts, &of_machines)
 }
 
-/// The experiment of the parts, from their manifest.
+/// Reads the experiment of the parts from a manifest of a part.
 fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     let wrong = |error: std::io::Error| Problem::doing("write the experiment of the parts", error);
     let folder = tempfile::tempdir().map_err(wrong)?;
@@ -102,7 +102,8 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     }
 }
 
-/// The groups in the order of an undistributed run; `true` for the second trial of a baseline.
+/// Returns the groups of rows in the order of a run that was not divided. `true` marks the second trial of a
+/// baseline.
 fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     let ReadPart { manifest, info, .. } = &parts.of[0];
     let has_noise = |cell: u64| {
@@ -120,16 +121,16 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     groups.collect()
 }
 
-/// The parts that are merged.
+/// The parts that are merged, and the order of their rows.
 struct Source {
     parts: Parts,
     cut: Cut,
-    /// The merged groups, in order; `true` for the second trial of a baseline.
+    /// The merged groups of rows, in order. `true` marks the second trial of a baseline.
     order: Vec<(Group, bool)>,
 }
 
 impl Source {
-    /// Writes one kind of file with the rows of all parts, in order.
+    /// Merges the rows of all parts from one kind of file into one file, in order.
     fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
         let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
         let mut schema = None;
@@ -154,7 +155,7 @@ impl Source {
         Ok(writer.seal()?)
     }
 
-    /// The manifest of the merged results.
+    /// Creates the manifest of the merged results.
     fn manifest(&self, into: &Path) -> Outcome<Manifest> {
         let parts = &self.parts.of;
         let manifests = || parts.iter().map(|part| &part.manifest);
@@ -192,7 +193,7 @@ impl Source {
         Ok(manifest)
     }
 
-    /// A part with merged rounds.
+    /// Returns the manifest entry of a part, with the numbers of its merged rounds.
     fn merged_info(&self, part: &ReadPart) -> Outcome<PartInfo> {
         let (own, mut info) = (part.part()?, part.info.clone());
         for round in info.nodes.iter_mut().flat_map(|node| &mut node.rounds) {
@@ -220,7 +221,7 @@ impl Source {
     }
 }
 
-/// The machine of each round, and the findings of `lsmbench doctor` on it.
+/// Returns the machine of each round, and the findings of `lsmbench doctor` on each machine.
 fn machines(nodes: &[NodeInfo]) -> Machines {
     let mut machines = Machines::default();
     for node in nodes {

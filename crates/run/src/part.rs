@@ -8,7 +8,8 @@ use types::Outcome;
 
 use super::fixture::program_identity;
 
-/// Variables in which schedulers number the tasks of an array, each with the number of its first task.
+/// Environment variables in which schedulers set the number of an array task. The second value is the number of the
+/// first task.
 const NUMBERS: [(&str, u64); 5] = [
     ("SLURM_ARRAY_TASK_ID", 1),
     ("HQ_TASK_ID", 1),
@@ -17,44 +18,44 @@ const NUMBERS: [(&str, u64); 5] = [
     ("SGE_TASK_ID", 1),
 ];
 
-/// The variable with the number of tasks of a Slurm array.
+/// The environment variable with the number of tasks of a Slurm array.
 const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 
-/// The variable with the container image, for the manifest.
+/// The environment variable with the name of the container image, for the manifest.
 const IMAGE: &str = "LSMBENCH_IMAGE";
 
-/// The variable with the name of this machine.
+/// The environment variable with the name of this machine.
 const NODE: &str = "LSMBENCH_NODE";
 
-/// The word on the command line for a part number that a scheduler sets.
+/// The word on the command line that selects the part number that a scheduler set.
 const AUTO: &str = "auto";
 
-/// One of several parts of an experiment.
+/// The number of a part of an experiment, and the number of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The number, from 1.
+    /// The number of this part, from 1.
     number: u64,
-    /// The number of parts.
+    /// The number of all parts of the experiment.
     count: u64,
 }
 
 impl Part {
-    /// The part of a number from 1 to `count`; `None` for another number.
+    /// Creates a part. Returns `None` if `number` is not between 1 and `count`.
     pub fn new(number: u64, count: u64) -> Option<Self> {
         (1..=count).contains(&number).then_some(Self { number, count })
     }
 
-    /// The number, from 1.
+    /// Returns the number of this part, from 1.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// The number of parts.
+    /// Returns the number of all parts of the experiment.
     pub fn count(self) -> u64 {
         self.count
     }
 
-    /// The part for the manifest, without machines.
+    /// Returns the entry of the part in the manifest, without machines.
     ///
     /// # Errors
     /// The file of this program cannot be read.
@@ -68,7 +69,7 @@ impl Part {
         })
     }
 
-    /// The part of a text and of the variables of a scheduler.
+    /// Parses a part such as `2/4`. With `auto`, reads the number from the environment variables of a scheduler.
     fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
         let wrong =
             || format!("\"{text}\" is not a part; write K/N with K from 1 to N, or {AUTO}, or {AUTO}/N");

@@ -9,7 +9,7 @@ use types::Outcome;
 use super::cut::Cut;
 use super::part::Part;
 
-/// The state of a part.
+/// How much of a part has run, and on which machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
     /// The number of the part, from 1.
@@ -18,7 +18,8 @@ pub struct PartState {
     pub finished: u64,
     /// The number of trials of the part, without second trials of baselines.
     pub trials: u64,
-    /// The machine that runs the part or ran it last. `None` if no machine has started the part.
+    /// The machine that runs the part, or the machine that last ran the part. `None` if no machine has started the
+    /// part.
     pub node: Option<String>,
     /// Whether the part is complete.
     pub is_done: bool,
@@ -34,8 +35,8 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be cut into this many parts.
 ///
 /// # Errors
-/// The number of parts exceeds the number of rounds and is not a multiple of it, or there are more slices than
-/// configurations.
+/// The number of parts exceeds the number of rounds and is not a multiple of this number, or there are more groups of
+/// configurations than configurations.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
@@ -77,7 +78,7 @@ fn folder(parts: &Path, experiment: &str, number: u64) -> Folder {
     Folder::new(parts.join(number.to_string()).join(experiment))
 }
 
-/// The manifest of a part that has begun.
+/// Reads the manifest of a part. Returns `None` if no machine has started the part.
 fn manifest(parts: &Path, experiment: &str, (number, count): (u64, u64)) -> Option<Manifest> {
     let manifest = Manifest::read(&folder(parts, experiment, number).manifest()).ok()?;
     let part = manifest.part.as_ref()?;

@@ -9,7 +9,7 @@ use types::{Outcome, Problem};
 use super::cut::Cut;
 use super::part::Part;
 
-/// A part with its results.
+/// A part of an experiment, with its manifest and its rows.
 pub(super) struct ReadPart {
     pub(super) info: PartInfo,
     pub(super) folder: Folder,
@@ -21,7 +21,7 @@ pub(super) struct ReadPart {
 /// All parts of an experiment, by number.
 pub(super) struct Parts {
     pub(super) of: Vec<ReadPart>,
-    /// The folder of the parts.
+    /// The folder that contains the parts.
     root: PathBuf,
 }
 
@@ -89,52 +89,52 @@ impl Parts {
         self.check_whole()
     }
 
-    /// Checks a part against the first one.
+    /// Checks that a part agrees with the first part: in the experiment, seed, mode, build, versions and operations.
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
         if one.experiment != other.experiment {
-            return against(&format!("it has another experiment, {},", other.experiment));
+            return against(&format!("the part has another experiment, {},", other.experiment));
         }
         if one.seed != other.seed {
-            return against(&format!("it has another seed, {},", other.seed));
+            return against(&format!("the part has another seed, {},", other.seed));
         }
         if one.mode != other.mode {
-            return against(&format!("it ran in another mode, {},", other.mode));
+            return against(&format!("the part ran in another mode, {},", other.mode));
         }
         if one.quick != other.quick {
-            return against("it has different sizes (--quick)");
+            return against("the part has different sizes (--quick)");
         }
         if one.trials != other.trials {
-            return against(&format!("it has another number of trials, {},", other.trials));
+            return against(&format!("the part has another number of trials, {},", other.trials));
         }
         if one.config_hash != other.config_hash {
             return against(
-                "it measures something else: the design, the workload or an override is different",
+                "the part measures something else: the design, the workload or an override is different",
             );
         }
         if one.build != other.build {
-            return against("it ran with another build of lsmbench (commit, flags or compiler)");
+            return against("the part ran with another build of lsmbench (commit, flags or compiler)");
         }
         if first.info.program != part.info.program {
             return against(&format!("another program ran it, {},", part.info.program));
         }
         if first.info.image != part.info.image {
             let image = part.info.image.as_deref().unwrap_or("none");
-            return against(&format!("it ran in another container image, {image},"));
+            return against(&format!("the part ran in another container image, {image},"));
         }
         if let Some(component) = unlike(&one.components, &other.components) {
             let ComponentInfo { axis, kind, package, version } = component;
-            return against(&format!("it has another version of {axis} {kind}, {package} {version},"));
+            return against(&format!("the part has another version of {axis} {kind}, {package} {version},"));
         }
         if let Some(engine) = other_engine(one, other) {
-            return against(&format!("it ran another version of the engine {engine}"));
+            return against(&format!("the part ran another version of the engine {engine}"));
         }
         if let Some((label, phase)) = other_operations(one, other) {
-            return against(&format!("it ran different operations in phase {phase} of {label}"));
+            return against(&format!("the part ran different operations in phase {phase} of {label}"));
         }
         if first.info.count != part.info.count {
-            return against(&format!("it is one of {} parts, which is another number", part.info.count));
+            return against(&format!("the part is one of {} parts, which is another number", part.info.count));
         }
         let columns = |of: &ReadPart| -> Vec<String> {
             of.runs.schema().columns().iter().map(|column| column.name().to_owned()).collect()
@@ -226,7 +226,7 @@ impl ReadPart {
     }
 }
 
-/// The results in a folder of parts: the number of each, its experiment, and its path.
+/// Returns the results in a folder of parts. Each entry contains the number of the part, its experiment and its path.
 fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     let inside = |path: &Path| -> Vec<PathBuf> {
         let entries = path.read_dir().into_iter().flatten().flatten();
@@ -252,12 +252,12 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// A component of `other` that has another version than in `one`.
+/// Returns a component of `other` that has another version in `one`.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }
 
-/// An engine of which the two ran different versions.
+/// Returns an engine that has different versions in the two runs.
 fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     let mut engines =
         other.cells.iter().zip(&one.cells).filter_map(|(a, b)| a.engine.as_ref().zip(b.engine.as_ref()));

@@ -12,7 +12,7 @@ use verdict::Runner;
 
 use crate::interrupt;
 
-/// The period of checks for an interruption.
+/// The time between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
 /// Builds of this program that are run in separate processes.
@@ -37,7 +37,7 @@ impl Runner for Programs {
 /// Runs one experiment into an empty folder. Returns the folder of its results.
 ///
 /// # Errors
-/// The program cannot be started, or it fails. The message has the last line of its output.
+/// The program cannot be started, or the program fails. The message contains the last line of the program's output.
 fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
@@ -68,7 +68,7 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits for the end of a run. An interruption is passed on, and the run then ends in order.
+/// Waits for the end of a run. After an interruption, passes the signal to the run, which then ends in order.
 fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     let mut is_told = false;
     loop {

@@ -10,44 +10,45 @@ use trial::Step;
 /// The time between two redraws of the bar while the trial reports nothing.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Positions of the bar per estimated second of a run.
+/// The number of positions of the bar for each estimated second of a run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
-/// Without a terminal, time after which a line is printed within a round.
+/// The longest time without output if standard error is not a terminal. After this time within a round, a line is
+/// printed.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. Trials are weighted by their estimated seconds, and the pace of the finished trials
-/// corrects the estimate of the others.
+/// The progress of one experiment. Trials are weighted by their estimated seconds. The ratio of measured to estimated
+/// time of the finished trials corrects the estimate for the other trials.
 pub(super) struct Progress {
-    /// The bar. `None` if standard error is not a terminal.
+    /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     /// The number of rounds of the experiment.
     rounds: u64,
     /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated seconds of all and of finished trials.
+    /// The estimated seconds of all trials and of finished trials.
     seconds: f64,
     seconds_done: f64,
-    /// The time of the run in seconds, if it is limited.
+    /// The time limit of the run in seconds; `None` without a limit.
     budget: Option<f64>,
     /// The elapsed time of the finished trials.
     elapsed: Duration,
     trial: RunningTrial,
-    /// The time of the last printed line.
+    /// The time at which the last line was printed.
     printed: Instant,
     /// Whether every trial prints a line.
     verbose: bool,
-    /// Prints a line. On a terminal, the bar is suspended meanwhile.
+    /// Prints a line. On a terminal, the bar is hidden while the line is printed.
     line: fn(&str),
 }
 
-/// The running trial.
+/// The trial that runs now, and its start.
 #[derive(Default)]
 struct RunningTrial {
     /// The label of the configuration of the running trial.
     label: String,
-    /// The number of its round, from 1.
+    /// The number of the trial's round, from 1.
     round: u64,
     /// The phases of the trial, each with its estimated seconds.
     phases: Vec<(String, f64)>,
@@ -66,12 +67,12 @@ pub(super) struct Extent {
     pub(super) rounds: u64,
     pub(super) trials: usize,
     pub(super) seconds: f64,
-    /// The time of the run in seconds, if it is limited.
+    /// The time limit of the run in seconds; `None` without a limit.
     pub(super) budget: Option<f64>,
 }
 
 impl Progress {
-    /// The progress of a new run. With `verbose`, every trial prints a line.
+    /// Creates the progress of a new run. With `verbose`, every trial prints a line.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
         let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -97,7 +98,7 @@ impl Progress {
         }
     }
 
-    /// Starts a trial of a round, numbered from 1.
+    /// Starts a trial of the round with the number `round`. The first round has the number 1.
     pub(super) fn begin(&mut self, label: String, round: u64, phases: Vec<(String, f64)>) {
         self.trial = RunningTrial { label, round, phases, started: Some(Instant::now()) };
         self.draw(0.0, "");
@@ -111,7 +112,7 @@ impl Progress {
         self.draw(before + seconds * step.share, &format!(", phase {name}{checking}"));
     }
 
-    /// Draws the bar, with `seconds` estimated seconds of the running trial done.
+    /// Draws the bar. `seconds` is the part of the running trial that is done, in estimated seconds.
     fn draw(&self, seconds: f64, phase: &str) {
         let Some(bar) = &self.bar else { return };
         bar.set_position(((self.seconds_done + seconds) * POSITIONS_PER_SECOND) as u64);
@@ -148,15 +149,15 @@ impl Progress {
         }
     }
 
-    /// The state of the run, such as `round 3 of 6, 12 trials of 24, 18 s left`.
+    /// Returns the state of the run as text, such as `round 3 of 6, 12 trials of 24, 18 s left`.
     fn state(&self, seconds: f64) -> String {
         let Self { rounds, trials, trials_done, .. } = self;
         let left = in_words(self.seconds_left(seconds));
         format!("round {} of {rounds}, {trials_done} trials of {trials}, {left} left", self.trial.round)
     }
 
-    /// The remaining seconds after `seconds` estimated seconds of the running trial: the estimate, at the pace of the
-    /// finished trials.
+    /// Returns the remaining seconds of the run. `seconds` is the part of the running trial that is done, in
+    /// estimated seconds. The estimate is scaled by the measured speed of the finished trials.
     fn seconds_left(&self, seconds: f64) -> f64 {
         let left = (self.seconds - self.seconds_done - seconds).max(0.0);
         let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };
@@ -181,7 +182,7 @@ impl Drop for Progress {
     }
 }
 
-/// A duration in a suitable unit: `18 s`, `12 min`, `2 h 5 min`.
+/// Formats a duration in a suitable unit, such as `18 s`, `12 min` or `2 h 5 min`.
 fn in_words(seconds: f64) -> String {
     let whole = seconds.ceil() as u64;
     let minutes = whole.div_ceil(60);

@@ -14,7 +14,7 @@ use types::{Outcome, Problem};
 use super::child::run_trial;
 use super::scratch::scratch;
 
-/// The workload of a rehearsal. An engine that completes it has accepted its options.
+/// The workload of a rehearsal. An engine that completes this workload has accepted its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {

@@ -12,7 +12,7 @@ use types::{Outcome, Problem};
 /// The prefix of the names of scratch folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
-/// The smallest age of an unused folder. A younger one may be about to be locked by another process.
+/// The smallest age of an unused folder that is removed. A process may be about to lock a younger folder.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
 /// A folder that is removed when this value is dropped.
@@ -63,7 +63,7 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     Ok(Scratch { folder, _lock: lock })
 }
 
-/// The scratch folders that no process uses.
+/// Returns the scratch folders that no process uses.
 fn abandoned(above: &Path) -> Vec<PathBuf> {
     let entries = above.read_dir().into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
@@ -75,7 +75,7 @@ fn abandoned(above: &Path) -> Vec<PathBuf> {
     old.map(|entry| entry.path()).filter(|path| locked(path).is_some()).collect()
 }
 
-/// Locks the folder; `None` if another process has the lock, or if the file system has no locks.
+/// Locks the folder. Returns `None` if another process has the lock, or if the file system has no locks.
 fn locked(folder: &Path) -> Option<File> {
     File::open(folder).ok().filter(|file| file.try_lock().is_ok())
 }

@@ -1,4 +1,6 @@
-//! One of several trial processes that are alive at the same time and run in turn.
+//! The trial process of one configuration in a round whose trials run side by side (a side). All trial processes of
+//! such a round are alive at the same time and run in turns.
+//! run in turns.
 
 use std::time::{Duration, Instant};
 
@@ -9,22 +11,22 @@ use types::{Outcome, Problem};
 use super::trial_process::{Event, TrialProcess};
 use crate::interrupt;
 
-/// The period of checks for an interruption.
+/// The time between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The state of a trial process that runs side by side with others.
+/// The current work of a trial process, as the process last reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
     /// The process does untimed work: it opens its store, prepares a phase, or checks answers.
     Working,
-    /// The process waits for its next turn, which is the first slice of a phase.
+    /// The process waits for its next turn, which runs the first slice of a phase.
     Ready {
         /// The name of the phase.
         phase: String,
         /// The number of operations of the phase, if known.
         operations: Option<u64>,
     },
-    /// A slice is over.
+    /// The process has run a slice of operations.
     Ran(Slice),
     /// The process is in a call without operations, such as waiting for compactions.
     Calling,
@@ -32,22 +34,24 @@ pub(super) enum State {
     Over,
 }
 
-/// A trial process that runs in turn with others.
+/// The trial process of one configuration, which runs in turns with the processes of the other configurations. A turn
+/// is a time in which the process runs. Between its turns, the process is stopped.
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,
-    /// The report of the trial, or the error.
+    /// The report of the trial, or the error. `None` while the process is alive.
     outcome: Option<Outcome<TrialReport>>,
     /// Total time so far for which the process was stopped in the middle of calls, in nanoseconds.
     stopped_ns: u64,
     /// Time at which the process was stopped, in nanoseconds of the monotonic clock. `None` while the process runs.
     stopped_at_ns: Option<u64>,
-    /// Start and end of the last stop in the middle of a call.
+    /// The start and the end of the last time for which the process was stopped in a call, in nanoseconds of the
+    /// monotonic clock.
     last_stop_ns: Option<(u64, u64)>,
 }
 
 impl Side {
-    /// Starts a process.
+    /// Starts the process of a trial.
     pub(super) fn start(spec: &TrialSpec, line: fn(&str)) -> Outcome<Self> {
         Ok(Self {
             process: TrialProcess::start(spec, line)?,
@@ -64,8 +68,8 @@ impl Side {
         self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
     }
 
-    /// Lets the process run until it waits for its next turn. If the process is in a call, it runs for at most `slice`.
-    /// Then stops it. Returns `false` if the user has interrupted the run.
+    /// Lets the process run until the process waits for its next turn, and then stops the process. If the process is
+    /// in a call, the process runs for at most `slice`. Returns `false` if the user interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,
@@ -83,7 +87,7 @@ impl Side {
         Ok(true)
     }
 
-    /// Lets the process run.
+    /// Starts the turn of the process. `operations` is the number of operations of the slice.
     pub(super) fn begin_turn(&mut self, operations: u64) -> Outcome<()> {
         if let Some(from) = self.stopped_at_ns.take() {
             if self.state == State::Calling {
@@ -144,7 +148,7 @@ impl Side {
         }
     }
 
-    /// Records that a call ended at this time. The call may have ended just before the process was stopped.
+    /// Records that a call ended at the time `at_ns`. The call may have ended just before the process was stopped.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

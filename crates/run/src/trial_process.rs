@@ -15,10 +15,10 @@ use super::memory_limit::MemoryLimit;
 /// The hidden subcommand of a trial process.
 pub const TRIAL_COMMAND: &str = "trial-process";
 
-/// A running process, which is killed when this value is dropped.
+/// The process of a running trial. The process is killed when this value is dropped.
 pub(super) struct TrialProcess {
     child: Child,
-    /// The lines of its standard output.
+    /// The lines that the process writes to its standard output.
     lines: Receiver<String>,
     /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed, also
     /// if this process dies.
@@ -26,13 +26,13 @@ pub(super) struct TrialProcess {
     limit: Option<MemoryLimit>,
     /// The label of the engine.
     engine: String,
-    /// Prints the output of libraries.
+    /// Prints the output lines of libraries.
     line: fn(&str),
 }
 
-/// An event of a process.
+/// An event that a trial process causes.
 pub(super) enum Event {
-    /// No message came in time.
+    /// The process sent no message within the waiting time.
     None,
     Message(Message),
     /// The process has closed its output.
@@ -87,15 +87,15 @@ impl TrialProcess {
         }
     }
 
-    /// Gives the process its next turn.
+    /// Sends the process the order to run its next turn.
     pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn).expect("turns are plain data");
         // A process that has ended is reported with its exit status by the next event.
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 
-    /// Stops the process with all its threads, and waits until it has stopped or ended. A thread in a call of the kernel
-    /// that cannot be interrupted, such as a sync, completes it before.
+    /// Stops the process with all its threads, and waits until the process has stopped or ended. A kernel call that
+    /// cannot be interrupted, such as a sync, completes before the thread stops.
     pub(super) fn stop(&self) -> Outcome<()> {
         self.signal(Signal::STOP)?;
         let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -118,7 +118,7 @@ impl TrialProcess {
         self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 
-    /// The problem of a process that has ended without a result.
+    /// Returns the problem to report for a process that has ended without a result.
     pub(super) fn without_result(&mut self) -> Outcome<Problem> {
         let status = self.end()?;
         let hint = self.limit.as_ref().map_or("", |_| {
@@ -128,8 +128,8 @@ impl TrialProcess {
     }
 }
 
-/// Whether a line is a message for this process. A message is a JSON object; any other line comes from the library of
-/// an engine.
+/// Whether a line of output is a message of the trial process. A message is a JSON object. Any other line is output
+/// of an engine's library.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
 }

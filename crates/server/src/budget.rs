@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The bytes that the buffers of all clients take, and the limit for these bytes.
+/// The number of bytes in the buffers of all clients, and the limit for these bytes.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     taken_bytes: AtomicUsize,
@@ -14,7 +14,7 @@ impl MemoryBudget {
         Self { taken_bytes: AtomicUsize::new(0), limit_bytes }
     }
 
-    /// The bytes that all clients take now.
+    /// Returns the number of bytes that the buffers of all clients use now.
     pub(crate) fn taken_bytes(&self) -> usize {
         self.taken_bytes.load(Ordering::Relaxed)
     }
@@ -29,7 +29,7 @@ impl MemoryBudget {
     }
 }
 
-/// The bytes of one client. Dropping this value returns the bytes to the budget.
+/// The part of the memory budget that one client uses. Dropping this value returns the bytes to the budget.
 #[derive(Debug)]
 pub(crate) struct MemoryShare<'a> {
     budget: &'a MemoryBudget,

@@ -15,16 +15,16 @@ use tokio::time::timeout;
 
 use crate::shared::Shared;
 
-/// Bytes that are read from a socket at once, at least.
+/// Minimum number of bytes that are read from a socket at once.
 const READ_BYTES: usize = 16 << 10;
 
-/// Bytes of a buffer that stay allocated between requests of a client.
+/// Maximum size of a buffer that stays allocated between requests of a client, in bytes.
 const KEPT_BYTES: usize = 64 << 10;
 
 /// The time limit for a client to receive its replies when the server ends or the client is disconnected.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// The requests of a client in some protocol.
+/// Parses and executes the requests of a client in one protocol.
 pub(crate) trait Session: Send {
     /// Parses the complete requests of `input`. `input` begins with the bytes that were not consumed, followed by new
     /// bytes.
@@ -34,43 +34,43 @@ pub(crate) trait Session: Send {
     /// last call of `receive`.
     fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
 
-    /// Appends an error to `output`, after which the client is disconnected.
+    /// Appends an error to `output`. The client is then disconnected.
     fn refuse(&self, reason: &str, output: &mut Vec<u8>);
 
-    /// The memory of the session in bytes, without the input and the output.
+    /// Returns the memory of the session in bytes, without the input and the output.
     fn memory_bytes(&self) -> usize;
 
-    /// Gives back memory that is not needed while the client is idle.
+    /// Frees memory that is not needed while the client is idle.
     fn rest(&mut self);
 }
 
-/// The state of the requests that a client has sent.
+/// The contents of the received bytes of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// There is no complete request.
+    /// The bytes contain no complete request.
     Incomplete,
-    /// There are requests that need no storage, or an error.
+    /// The bytes contain requests that do not wait for storage, or an error.
     Quick,
-    /// There are requests that may wait for storage or for other clients.
+    /// The bytes contain requests that may wait for storage or for other clients.
     MayWait,
 }
 
-/// The progress of executing requests.
+/// The result of an execution of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The bytes of input that are no longer needed.
+    /// The number of bytes of input that are no longer needed.
     pub(crate) consumed: usize,
     pub(crate) next: Next,
 }
 
-/// The next step after the replies are sent.
+/// The next action of the connection after the replies are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Further requests are read.
+    /// Reads further requests.
     Read,
-    /// Requests that are already read are executed.
+    /// Executes requests that were already read.
     Continue,
-    /// The client is disconnected.
+    /// Disconnects the client.
     Close,
 }
 
@@ -86,7 +86,7 @@ struct Connection<'s> {
 /// Serves a client until the client leaves, the server disconnects it, or the server ends.
 ///
 /// # Errors
-/// If the connection breaks.
+/// The connection breaks.
 pub(crate) async fn converse(
     stream: TcpStream,
     shared: &Shared,
@@ -133,8 +133,8 @@ pub(crate) async fn converse(
 }
 
 impl Connection<'_> {
-    /// Reads the next bytes from the client. Returns `false` if the client has disconnected or the server ends. No
-    /// memory is taken before there is something to read.
+    /// Reads the next bytes from the client. Returns `false` if the client has disconnected or the server ends.
+    /// Memory is allocated only when there are bytes to read.
     async fn read(&mut self) -> io::Result<bool> {
         loop {
             match until_end(&mut self.ending, self.stream.readable()).await {
@@ -154,8 +154,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends all replies. Nothing is read from the client meanwhile, so that a client that does not receive its replies
-    /// cannot cause more replies. Returns `false` if the server ends before all replies are sent.
+    /// Sends all replies. During this call, nothing is read from the client. A client that does not receive its
+    /// replies therefore cannot cause more replies. Returns `false` if the server ends before all replies are sent.
     async fn send(&mut self) -> io::Result<bool> {
         let mut sent = 0;
         while sent < self.output.len() {
@@ -175,7 +175,7 @@ impl Connection<'_> {
         Ok(true)
     }
 
-    /// Sends the last replies, for a while, and closes the connection.
+    /// Sends the last replies within a time limit, and closes the connection.
     async fn say_farewell(self) -> io::Result<()> {
         farewell(self.stream, &self.output, FAREWELL).await
     }
@@ -184,7 +184,7 @@ impl Connection<'_> {
         self.input.capacity() + self.output.capacity()
     }
 
-    /// Gives back memory that is not needed until the next request.
+    /// Frees memory that is not needed until the next request.
     fn rest(&mut self) {
         if self.input.is_empty() {
             self.input = BytesMut::new();
@@ -195,7 +195,8 @@ impl Connection<'_> {
     }
 }
 
-/// Sends the last bytes to a client, and closes the connection once the client has done so, or after a while.
+/// Sends the last bytes to a client. Closes the connection when the client has closed its side, or after the time
+/// `patience`.
 pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Duration) -> io::Result<()> {
     let closing = async {
         stream.write_all(last).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that grows.
+/// A counter that many threads can increment.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 
@@ -23,21 +23,21 @@ impl Count {
 /// The counters of a server since its start, or since the last reset.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCounters {
-    /// Clients that connected and were accepted.
+    /// Number of clients that connected and were accepted.
     pub(crate) accepted: Count,
-    /// Clients that were turned away because of the limit of connections.
+    /// Number of clients that were rejected because of the limit of connections.
     pub(crate) rejected: Count,
-    /// Clients that were disconnected because of a limit or a request that breaks the protocol.
+    /// Number of clients that were disconnected because of a limit or a request that breaks the protocol.
     pub(crate) disconnected: Count,
-    /// Requests that were executed.
+    /// Number of requests that were executed.
     pub(crate) requests: Count,
-    /// Requests whose reply is an error.
+    /// Number of requests whose reply is an error.
     pub(crate) errors: Count,
-    /// Batches of writes that the tree executed.
+    /// Number of batches of writes that the tree executed.
     pub(crate) batches: Count,
-    /// Bytes read from clients.
+    /// Number of bytes that were read from clients.
     pub(crate) input_bytes: Count,
-    /// Bytes written to clients.
+    /// Number of bytes that were written to clients.
     pub(crate) output_bytes: Count,
 }
 

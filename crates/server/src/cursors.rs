@@ -1,14 +1,14 @@
-//! The positions of scans that clients continue later.
+//! The positions at which clients can later continue their scans.
 
 use std::collections::VecDeque;
 
-/// The positions that are kept. A new position replaces the oldest position.
+/// Maximum number of positions that are kept. A new position replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
 /// Positions of scans by cursor number. Cursor 0 has no position, because 0 starts and ends a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
-    /// The number of the first kept position.
+    /// The cursor number of the oldest kept position.
     first: u64,
     positions: VecDeque<Vec<u8>>,
 }
@@ -20,7 +20,7 @@ impl Default for Cursors {
 }
 
 impl Cursors {
-    /// Keeps a position, and returns its number.
+    /// Stores a position, and returns its cursor number.
     pub(crate) fn keep(&mut self, position: Vec<u8>) -> u64 {
         if self.positions.len() == KEPT_CURSORS {
             self.positions.pop_front();
@@ -30,7 +30,8 @@ impl Cursors {
         self.first + self.positions.len() as u64 - 1
     }
 
-    /// The position with a number; `None` if the number is unknown or forgotten.
+    /// Returns the position with this cursor number. Returns `None` if the number is unknown or the position was
+    /// replaced.
     pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.positions.get(index).map(Vec::as_slice)

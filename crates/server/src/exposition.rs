@@ -12,13 +12,13 @@ use tokio::time::timeout;
 use crate::connection::until_end;
 use crate::shared::Shared;
 
-/// Bytes of the longest head of a request.
+/// Maximum number of bytes of the head (request line and headers) of an HTTP request.
 const MAX_HEAD_BYTES: u64 = 8 << 10;
 
-/// The time for a request and its reply.
+/// The time limit for a request and its reply.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Number of requests that are answered at the same time. Further requests wait.
+/// Maximum number of requests that are answered at the same time. Further requests wait.
 const MAX_SCRAPERS: usize = 16;
 
 /// Answers requests for metrics until the server ends.
@@ -41,7 +41,7 @@ pub(crate) async fn expose(listener: TcpListener, shared: Arc<Shared>) {
     let _ = places.acquire_many(MAX_SCRAPERS as u32).await;
 }
 
-/// Reads the head of a request and answers it.
+/// Reads the head of an HTTP request, and sends the answer.
 async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut head = Vec::new();
     let mut chunk = [0; 1024];
@@ -69,7 +69,7 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     stream.shutdown().await
 }
 
-/// All metrics of the server and its tree.
+/// Returns all metrics of the server and its tree as Prometheus text.
 fn text(shared: &Shared) -> String {
     let mut text = String::new();
     let mut add = |kind: &str, name: &str, help: &str, value: u64| {

@@ -1,5 +1,6 @@
-//! The keys ("names") of the clients of a server, stored in one tree: strings and hashes. This module also has the
-//! locks and the number of names, and the cursors of scans.
+//! The keyspace of a server: the strings and hashes of its clients, stored in one tree. A name is a key of a client,
+//! as in Redis. A key is a key of the tree. This module also has the locks of names, the number of names, and the
+//! cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,13 +14,13 @@ use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
-/// Number of keys per batch during the deletion of a whole keyspace.
+/// Number of keys that one batch deletes while a whole keyspace is deleted.
 const DELETED_AT_ONCE: usize = 10_000;
 
-/// Keys that are looked up together before the size of their values is known.
+/// Number of keys that are looked up together before the size of their values is known.
 const FIRST_GROUP: usize = 8;
 
-/// Keys that are looked up together at most.
+/// Maximum number of keys that are looked up together.
 const LARGEST_GROUP: usize = 256;
 
 /// Target size in bytes of the values of one group of lookups, estimated from earlier values.
@@ -29,7 +30,7 @@ const GROUP_BYTES: usize = 1 << 20;
 pub struct Keyspace {
     tree: Tree,
     stripes: Stripes,
-    /// The number of hashes. If there are no hashes, the type of a name need not be checked.
+    /// The number of hashes. If this number is 0, lookups do not check whether a name belongs to a hash.
     hashes: AtomicI64,
     /// The number of names, and the sequence number at which the names were counted.
     size: Mutex<Option<(SequenceNumber, u64)>>,
@@ -37,10 +38,10 @@ pub struct Keyspace {
 }
 
 impl Keyspace {
-    /// Takes over a tree, and counts its hashes.
+    /// Creates the keyspace of a tree, and counts the hashes in the tree.
     ///
     /// # Errors
-    /// If the tree cannot be read.
+    /// The tree cannot be read.
     pub fn new(tree: Tree) -> Result<Self> {
         let mut hashes = 0;
         let mut range = tree.range((Bound::Included(HASHES), Bound::Excluded(PLAIN)))?;
@@ -57,12 +58,12 @@ impl Keyspace {
         })
     }
 
-    /// Gives the tree back.
+    /// Returns the tree of this keyspace.
     pub fn into_tree(self) -> Tree {
         self.tree
     }
 
-    /// The tree.
+    /// Returns a reference to the tree.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -75,7 +76,7 @@ impl Keyspace {
         &self.cursors
     }
 
-    /// Records that a batch has created or removed hashes. The batch must still hold its locks.
+    /// Adds the number of hashes that a batch created or removed. The batch must still hold its locks.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);
@@ -105,7 +106,8 @@ impl Keyspace {
         Ok(Some(read_count(&count)))
     }
 
-    /// Passes the names from the key `from` of the tree on to `visit`, until it returns `false`.
+    /// Passes the names in the order of their keys to `visit`, beginning at the key `from` of the tree. Ends when
+    /// `visit` returns `false`.
     pub(crate) fn visit_names(
         &self,
         from: &[u8],
@@ -125,7 +127,8 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Passes the strings with `low <= name < high` to `visit`, until it returns `false`. `None` is no end.
+    /// Passes the strings with `low <= name < high` to `visit`, until `visit` returns `false`. With `None` as `high`,
+    /// the range has no end.
     pub(crate) fn visit_strings(
         &self,
         low: &[u8],
@@ -147,7 +150,7 @@ impl Keyspace {
         Ok(())
     }
 
-    /// The current number of names. All keys are read, unless nothing was written since the last call.
+    /// Returns the current number of names. This call reads all keys, unless nothing was written since the last call.
     pub(crate) fn count_names(&self) -> Result<u64> {
         let mut size = self.size.lock();
         let sequence = self.tree.snapshot().sequence();
@@ -166,7 +169,8 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes all names while no batch of this server writes. After a crash, some names may remain.
+    /// Deletes all names. No other batch of this server writes during this call. After a crash, some names may
+    /// remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
         let mut from = Vec::new();
@@ -216,7 +220,7 @@ impl View for Keyspace {
         Ok(())
     }
 
-    /// A batch that holds the lock of a name sees every hash of that name.
+    /// Returns whether hashes may exist. If a batch holds the lock of a name, the result is right for this name.
     fn may_have_hashes(&self) -> bool {
         self.hashes.load(Ordering::Acquire) > 0
     }
@@ -226,7 +230,8 @@ fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
     high.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
-/// The parts of the keys `low..high` that have names: without fields, and with hashes or without.
+/// Splits the keys `low..high` into sections that contain names. No section contains the fields of hashes.
+/// `with_hashes` decides whether the sections contain the keys of hashes.
 fn sections<'a>(
     low: &'a [u8],
     high: Option<&'a [u8]>,
@@ -240,7 +245,7 @@ fn sections<'a>(
     first.into_iter().chain(second)
 }
 
-/// Passes the strings of a section to `visit`. Returns whether `visit` wants more.
+/// Passes the strings of a section to `visit`. Returns `false` if `visit` has ended the scan.
 fn visit_section(
     snapshot: &Snapshot,
     low: &[u8],

@@ -2,35 +2,36 @@
 
 use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
-/// The limits of a server. Each is enforced with an error that names it.
+/// The limits of a server. If a client exceeds a limit, the client receives an error that names the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections at a time. A further client gets an error and is disconnected.
+    /// Maximum number of connections at the same time. A further client gets an error and is disconnected.
     pub connections: usize,
-    /// Limit of the bytes of one request. A longer request is an error, and its client is disconnected.
+    /// Maximum number of bytes of one request. A longer request is an error, and its client is disconnected.
     pub request_bytes: usize,
-    /// Limit of the bytes of one reply. An error is sent instead of a longer reply.
+    /// Maximum number of bytes of one reply. An error is sent instead of a longer reply.
     pub reply_bytes: usize,
-    /// Bytes of the buffers of all clients together. The client that exceeds them is disconnected.
+    /// Maximum number of bytes in the buffers of all clients together. The client that exceeds this limit is
+    /// disconnected.
     pub client_memory_bytes: usize,
 }
 
-/// Limit of the bytes of one argument of a request, which is the limit of values.
+/// Maximum number of bytes of one argument of a request. This limit is equal to the limit of values.
 pub(crate) const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 
-/// Limit of the bytes of one key of a request. The tree stores a key with up to one additional byte.
+/// Maximum number of bytes of one name. The tree stores a name as a key with up to one additional byte.
 pub(crate) const MAX_NAME_BYTES: usize = MAX_KEY_BYTES - 1;
 
-/// Arguments of one request, the command included.
+/// Maximum number of arguments of one request, including the command.
 pub(crate) const MAX_ARGUMENTS: usize = 1 << 20;
 
-/// Limit of the bytes of one request in the inline form.
+/// Maximum number of bytes of one request in the inline form.
 pub(crate) const MAX_INLINE_BYTES: usize = 64 << 10;
 
-/// Bytes of an argument, before the client has sent the password.
+/// Maximum number of bytes of an argument, before the client has sent the password.
 pub(crate) const MAX_STRANGER_ARGUMENT_BYTES: usize = 16 << 10;
 
-/// Arguments of a request, before the client has sent the password.
+/// Maximum number of arguments of a request, before the client has sent the password.
 pub(crate) const MAX_STRANGER_ARGUMENTS: usize = 10;
 
 impl Default for ServerLimits {

@@ -24,28 +24,28 @@ use crate::text::TextSession;
 /// The time between two checks whether the server must end.
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time until a server that cannot accept a client, as it has no file descriptor, tries again.
+/// The time until a server tries again to accept a client, if the process has no free file descriptor.
 const RETRY_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time that a client which is turned away has for reading why.
+/// The time for which a rejected client may read the error message.
 const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Number of file descriptors that a server needs in addition to the descriptors of its clients.
 const OTHER_FILES: u64 = 1000;
 
-/// The longest time that clients have to take their replies when the server ends.
+/// The time limit for clients to receive their replies when the server ends.
 const LAST_REPLIES: Duration = Duration::from_secs(20);
 
-/// The reason why a server did not start, or did not end well.
+/// The reason why a server did not start, or did not end correctly.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// An option is out of range, or two options contradict each other.
     #[error("{0}")]
     Options(String),
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("cannot listen on {address}: {error}")]
     Listen {
-        /// The address.
+        /// The address on which the server tried to listen.
         address: SocketAddr,
         /// The error of the kernel.
         error: io::Error,
@@ -58,7 +58,7 @@ pub enum ServeError {
     Tree(#[from] tree::Error),
 }
 
-/// A server that listens, so that clients wait in the queue of the kernel.
+/// A server that listens but does not serve yet. The kernel queues the clients.
 pub struct Server {
     runtime: Runtime,
     options: ServerOptions,
@@ -67,10 +67,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on the addresses of the options.
+    /// Opens the sockets for the addresses of the options.
     ///
     /// # Errors
-    /// If an option does not fit, or if an address cannot be listened on.
+    /// An option is invalid, or the server cannot listen on an address.
     pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
         options.check().map_err(ServeError::Options)?;
         raise_file_limit(options.limits.connections as u64 + OTHER_FILES);
@@ -81,24 +81,25 @@ impl Server {
         Ok(Self { runtime, options, clients, metrics })
     }
 
-    /// The address for clients, with the port that was taken.
+    /// Returns the address for clients. If the options have port 0, the address contains the port that the kernel
+    /// chose.
     pub fn address(&self) -> SocketAddr {
         self.clients.local_addr().unwrap_or(self.options.listen)
     }
 
-    /// The address for metrics, with the port that was taken.
+    /// Returns the address for metrics, with the port that the kernel chose. Returns `None` if no metrics are served.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves a tree until `must_stop` returns `true` or a client shuts the server down. Then all replies are sent and
-    /// the tree is closed, so that all writes are durable.
+    /// Serves a tree until `must_stop` returns `true` or a client shuts the server down. The server then sends all
+    /// replies and closes the tree, so all writes are durable.
     ///
     /// # Errors
-    /// If the tree cannot be read or closed.
+    /// The tree cannot be read or closed.
     ///
     /// # Panics
-    /// If a task of the server outlives its runtime, which is a bug.
+    /// A task of the server outlives its runtime, which is a bug.
     pub fn run(self, tree: Tree, must_stop: impl Fn() -> bool) -> Result<(), ServeError> {
         let port = self.address().port();
         let Self { runtime, options, clients, metrics } = self;
@@ -148,7 +149,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphor
     }
 }
 
-/// Serves one client. A broken connection ends the task.
+/// Serves one client. The task ends if the connection breaks.
 async fn serve_client(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaphorePermit) {
     let presence = Presence::new(&shared);
     let mut session: Box<dyn Session + '_> = match shared.options.protocol {
@@ -162,7 +163,7 @@ async fn serve_client(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaph
     drop(place);
 }
 
-/// Informs a client that the limit of connections is reached.
+/// Sends a client the error that the limit of connections is reached.
 async fn turn_away(stream: TcpStream, protocol: Protocol) {
     let message = match protocol {
         Protocol::Resp => "-ERR max number of clients reached\r\n",

@@ -1,4 +1,5 @@
-//! The keys of the tree that stand for the names of a server: strings, hashes and the fields of hashes.
+//! Converts between names and keys. A name is the key of a string or a hash as a client sees it. A key is a key of
+//! the tree.
 //!
 //! | key of the tree | meaning |
 //! |---|---|
@@ -13,22 +14,22 @@ use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// The first key of fields, and the end of the strings that begin with the byte `00`.
+/// The smallest key of a field, and the end of the strings that begin with the byte `00`.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
-/// The first key of hashes, and the end of fields.
+/// The smallest key of a hash, and the end of the keys of fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// The end of hashes, and the first string that does not begin with the byte `00`.
+/// The end of the keys of hashes, and the first string that does not begin with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
-/// Bytes in front of the name in the key of a field.
+/// Number of bytes before the name in the key of a field.
 const FIELD_HEAD_BYTES: usize = 6;
 
-/// Bytes of the longest name together with its field.
+/// Maximum number of bytes of a name together with its field.
 pub(crate) const MAX_FIELD_BYTES: usize = MAX_KEY_BYTES - FIELD_HEAD_BYTES;
 
-/// The kind of a value.
+/// The kind of a name: a string or a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     String,
@@ -36,7 +37,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The name of the kind in the protocol.
+    /// Returns the name of the kind in the protocol.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -45,7 +46,7 @@ impl Kind {
     }
 }
 
-/// The key of a string.
+/// Returns the key of a string.
 pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     match name.first() {
         Some(0) => Cow::Owned([&[0], name].concat()),
@@ -53,26 +54,26 @@ pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The key of a hash.
+/// Returns the key of a hash.
 pub(crate) fn hash_key(name: &[u8]) -> Vec<u8> {
     [HASHES, name].concat()
 }
 
-/// The start of the keys of a hash's fields.
+/// Returns the prefix of the keys of a hash's fields.
 pub(crate) fn field_prefix(name: &[u8]) -> Vec<u8> {
     // A name is shorter than 64 KiB.
     let length = (name.len() as u32).to_be_bytes();
     [FIELDS, &length, name].concat()
 }
 
-/// The key of a field of a hash.
+/// Returns the key of a field of a hash.
 pub(crate) fn field_key(name: &[u8], field: &[u8]) -> Vec<u8> {
     let mut key = field_prefix(name);
     key.extend_from_slice(field);
     key
 }
 
-/// The smallest key above all keys that start with `prefix`. `None` if there is no such key.
+/// Returns the smallest key above all keys that start with `prefix`; `None` if no such key exists.
 pub(crate) fn after_prefix(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
     while let Some(last) = prefix.pop() {
         if last < u8::MAX {
@@ -83,7 +84,7 @@ pub(crate) fn after_prefix(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
     None
 }
 
-/// The name and the kind of value for a key of the tree. `None` for the key of a field.
+/// Returns the name and the kind of a key of the tree; `None` for the key of a field.
 pub(crate) fn name_of(key: &[u8]) -> Option<(Kind, &[u8])> {
     match key {
         [0, 0, ..] => Some((Kind::String, &key[1..])),

@@ -28,13 +28,13 @@ impl fmt::Display for Protocol {
 pub struct ServerOptions {
     /// The address to listen on. Port 0 takes a free port.
     pub listen: SocketAddr,
-    /// The language of the clients.
+    /// The protocol that the clients use.
     pub protocol: Protocol,
     /// The password that clients must send first. With `None`, clients need no password.
     pub password: Option<String>,
     /// The address on which metrics are served as Prometheus text. `None` serves none.
     pub metrics: Option<SocketAddr>,
-    /// The limits of clients.
+    /// The limits that apply to each client and to all clients together.
     pub limits: ServerLimits,
 }
 
@@ -47,7 +47,7 @@ impl ServerOptions {
     /// Checks that only clients of this machine can connect, or that a password is set.
     ///
     /// # Errors
-    /// The option to add.
+    /// The message names the option to add.
     pub(crate) fn check(&self) -> Result<(), String> {
         let listen = self.listen;
         match (listen.ip().is_loopback(), self.protocol, &self.password) {

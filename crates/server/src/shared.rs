@@ -16,13 +16,13 @@ pub(crate) struct Shared {
     pub(crate) options: ServerOptions,
     pub(crate) counters: ServerCounters,
     pub(crate) memory: MemoryBudget,
-    /// The port that the server listens on.
+    /// The port on which the server listens for clients.
     pub(crate) port: u16,
-    /// Clients that are connected.
+    /// The number of connected clients.
     pub(crate) connected: AtomicUsize,
     pub(crate) started: Instant,
     next_client: AtomicU64,
-    /// Whether the server ends.
+    /// Sends `true` when the server begins to end.
     ending: watch::Sender<bool>,
 }
 
@@ -41,7 +41,7 @@ impl Shared {
         }
     }
 
-    /// The number of the next client.
+    /// Returns the number for the next client.
     pub(crate) fn number_client(&self) -> u64 {
         self.next_client.fetch_add(1, Ordering::Relaxed)
     }
@@ -52,12 +52,12 @@ impl Shared {
         self.ending.send_replace(true);
     }
 
-    /// Watches for the end of the server.
+    /// Returns a receiver that reports the end of the server.
     pub(crate) fn watch_end(&self) -> watch::Receiver<bool> {
         self.ending.subscribe()
     }
 
-    /// The gauges of the server, with their meanings.
+    /// Returns the current values of the server's gauges, with their meanings.
     pub(crate) fn gauges(&self) -> [(&'static str, &'static str, u64); 4] {
         [
             ("uptime_in_seconds", "Seconds since the server started", self.started.elapsed().as_secs()),

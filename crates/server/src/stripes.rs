@@ -1,30 +1,31 @@
-//! The locks of keys. The number of locks is fixed, and each lock serves many keys.
+//! The locks of names. The number of locks is fixed, and each lock (a stripe) serves many names.
 
 use std::hash::{BuildHasher, RandomState};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The number of locks. The number is so large that writes of different clients seldom need the same lock.
+/// The number of stripes. This number is so large that writes of different clients seldom need the same stripe.
 const STRIPES: usize = 1 << 10;
 
-/// How a batch of writes uses its keys.
+/// The kind of access to the names of a batch of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The batch only sets names. Such batches need not exclude each other, because the tree orders them.
+    /// The batch sets names without a read. Such batches do not exclude each other, because the tree orders their
+    /// writes.
     Blind,
-    /// The batch reads some names and writes a value that depends on them.
+    /// The batch reads some names, and writes values that depend on the values it read.
     Exclusive,
 }
 
-/// The locks of all keys. A batch takes the locks of its keys in ascending order, so that no two batches wait for each
-/// other.
+/// The stripes of all names. A batch locks its stripes in ascending order, so batches cannot wait for each other in a
+/// circle.
 #[derive(Debug)]
 pub(crate) struct Stripes {
     locks: Box<[RwLock<()>]>,
     hasher: RandomState,
 }
 
-/// The locks that a batch holds. Dropping the value releases them.
+/// The stripes that a batch has locked. Dropping this value unlocks the stripes.
 #[derive(Default)]
 pub(crate) struct Held<'a> {
     _shared: Vec<RwLockReadGuard<'a, ()>>,
@@ -36,12 +37,12 @@ impl Stripes {
         Self { locks: (0..STRIPES).map(|_| RwLock::new(())).collect(), hasher: RandomState::new() }
     }
 
-    /// The lock of a key, by its number.
+    /// Returns the number of the stripe of a key.
     pub(crate) fn of(&self, key: &[u8]) -> usize {
         self.hasher.hash_one(key) as usize % STRIPES
     }
 
-    /// Takes locks by their numbers, which are sorted for that.
+    /// Locks stripes by their numbers. Sorts the numbers before.
     pub(crate) fn lock(&self, numbers: &mut Vec<usize>, access: Access) -> Held<'_> {
         numbers.sort_unstable();
         numbers.dedup();
@@ -52,7 +53,7 @@ impl Stripes {
         }
     }
 
-    /// Takes all locks. No client can write until they are released.
+    /// Locks all stripes. No client can write until the stripes are unlocked.
     pub(crate) fn lock_all(&self) -> Held<'_> {
         Held { _exclusive: self.locks.iter().map(RwLock::write).collect(), ..Held::default() }
     }

@@ -1,4 +1,4 @@
-//! The cost of entries in files, filters and device time, from a sample of the design.
+//! The cost of entries in file bytes, filter bytes and device time, measured on sample SSTables of the design.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,33 +10,34 @@ use tree::{Design, Mode, OpenOptions, Stats, Tree};
 use types::{ENTRY_CHARGE_BYTES, Outcome, Problem};
 use workload::{Batch, Extent, Kind, PhasePlan, WorkloadPlan};
 
-/// Entries of the two SSTables of the sample.
+/// The numbers of entries of the two sample SSTables.
 const SAMPLES: [usize; 2] = [2_000, 14_000];
 
-/// The gets of the sample.
+/// The number of gets in the sample.
 const GETS: usize = 500;
 
-/// The cost of entries in files, memory and device time. Each cost has a part per SSTable and a part per charged byte.
+/// The cost of entries in file bytes, memory and device time. Each cost has a part per SSTable and a part per charged
+/// byte.
 ///
 /// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts are those of two SSTables of
 /// the design, one of 2,000 and one of 14,000 entries of the workload, on a modelled device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// File bytes.
+    /// The bytes of files.
     pub file_bytes: Linear,
-    /// Bytes of filters.
+    /// The bytes of filters.
     pub filter_bytes: Linear,
-    /// Bytes of fences.
+    /// The bytes of fence pointers.
     pub fence_bytes: Linear,
-    /// Device nanoseconds of writing.
+    /// The device time of writing, in nanoseconds.
     pub write_ns: Linear,
-    /// Device nanoseconds of reading in a compaction.
+    /// The device time of reading in a compaction, in nanoseconds.
     pub read_ns: Linear,
     /// The false-positive rate of a filter.
     pub fpr: f64,
-    /// Device nanoseconds of reading one data block.
+    /// The device time of reading one data block, in nanoseconds.
     pub block_read_ns: f64,
-    /// Entries of a data block.
+    /// The number of entries in a data block.
     pub entries_per_block: f64,
     /// Charged bytes per entry: key and value bytes with the overhead that the memtable counts.
     pub entry_bytes: f64,
@@ -47,21 +48,21 @@ pub struct Costs {
 /// A linear cost: a constant per SSTable, and a factor per charged byte in the SSTable.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Linear {
-    /// The cost of an SSTable without entries.
+    /// The part of the cost per SSTable, which an SSTable without entries also has.
     pub per_table: f64,
-    /// The cost of a charged byte.
+    /// The part of the cost per charged byte.
     pub per_byte: f64,
 }
 
 impl Linear {
-    /// The line through two samples, each a number of charged bytes and a cost.
+    /// Returns the line through two samples. A sample is a number of charged bytes and a cost.
     fn through([(few, low), (many, high)]: [(f64, f64); 2]) -> Self {
         let per_byte = if many > few { (high - low) / (many - few) } else { 0.0 };
         let per_table = (low - per_byte * few).max(0.0);
         Self { per_table, per_byte: per_byte.max(0.0) }
     }
 
-    /// The cost of SSTables with these charged bytes.
+    /// Returns the cost of SSTables with this number of charged bytes in total.
     pub fn of(self, tables: u64, bytes: u64) -> f64 {
         self.per_table * tables as f64 + self.per_byte * bytes as f64
     }
@@ -130,17 +131,17 @@ impl Costs {
         Ok(costs)
     }
 
-    /// File bytes of tables with these entries.
+    /// Returns the file bytes of SSTables with these charged bytes.
     pub fn file_bytes_of(&self, tables: u64, bytes: u64) -> u64 {
         self.file_bytes.of(tables, bytes).round() as u64
     }
 
-    /// File bytes of a level.
+    /// Returns the file bytes of a level.
     pub fn file_bytes_of_level(&self, level: &LevelReport) -> u64 {
         self.file_bytes_of(level.tables as u64, level.bytes)
     }
 
-    /// Device nanoseconds of writing tables.
+    /// Returns the device time of writing SSTables, in nanoseconds.
     pub fn write_ns_of(&self, written: Written, bytes: u64) -> f64 {
         self.write_ns.of(written.tables, bytes)
     }
@@ -150,7 +151,7 @@ fn device_read_ns(stats: &Stats) -> u64 {
     stats.device.map_or(0, |device| device.read_ns)
 }
 
-/// Mean device time to read one data block, over gets of present keys.
+/// Returns the mean device time to read one data block, over gets of present keys.
 fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f64> {
     let before = tree.stats();
     for (key, _) in entries.iter().step_by((entries.len() / GETS).max(1)) {
@@ -161,7 +162,7 @@ fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f6
     Ok((device_read_ns(&after) - device_read_ns(&before)) as f64 / blocks.max(1) as f64)
 }
 
-/// The design with one SSTable per flush, and without the parts that the sample does not measure.
+/// Returns the design with one SSTable per flush, and without the parts that the sample does not measure.
 fn sampled(design: &Design) -> Outcome<Design> {
     let mut changes = Table::new();
     for (axis, choice) in [("compaction", "none"), ("wal", "none"), ("cache", "none"), ("storage", "memory")]
@@ -179,8 +180,8 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// The first written entries of a plan with different keys, in key order, and at most as many as both samples need.
-/// Each sample covers a part of the key range, so that both samples have the same density.
+/// Returns the first written entries of a plan with different keys, in key order. Returns at most as many entries as
+/// both samples need. Each sample covers a part of the key range, so both samples have the same density.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();
@@ -194,7 +195,7 @@ fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries.into_iter().collect()
 }
 
-/// Adds the written entries of a phase, and returns the extent after it.
+/// Adds the written entries of a phase, and returns the keys and versions used up to its end.
 fn collect(
     phase: &Arc<PhasePlan>,
     extent: Extent,

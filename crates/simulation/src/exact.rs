@@ -1,4 +1,4 @@
-//! A store that has the keys of the operations, and no values.
+//! A simulated store that contains the keys of the operations, but no values.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -17,8 +17,8 @@ use crate::readings::{Counts, readings};
 
 /// A simulated tree that executes operations one at a time. The tree stores no values, so returned values are empty.
 ///
-/// Memtables, SSTables and runs have exactly the same keys as in a tree in counted mode. Not simulated: read-triggered
-/// compactions, and compactions in several parts.
+/// Memtables, SSTables and runs have exactly the same keys as in a tree in counted mode. The simulation does not
+/// include read-triggered compactions and subcompactions.
 pub struct SimulatedTree<'a> {
     state: Mutex<State<'a>>,
     costs: Costs,
@@ -28,10 +28,10 @@ struct State<'a> {
     simulator: Simulator<'a, ExactKeys>,
     /// The lengths of the values of the active memtable; `None` for a tombstone.
     memtable: BTreeMap<Arc<[u8]>, Option<u32>>,
-    /// The lengths of the live values.
+    /// The lengths of the values of live keys.
     live: HashMap<Arc<[u8]>, u32>,
     charged_bytes: u64,
-    /// Writes to the active memtable.
+    /// The number of writes to the active memtable.
     writes: u64,
     user_bytes: u64,
     capacity: u64,
@@ -43,7 +43,7 @@ struct State<'a> {
 }
 
 impl<'a> SimulatedTree<'a> {
-    /// Creates an empty tree of `design`. `policy` is the one of the design.
+    /// Creates an empty tree of `design`. `policy` must be the compaction policy of the design.
     pub fn new(policy: &'a dyn CompactionPolicy, design: &Design, costs: Costs) -> Self {
         let capacity = design.memtable_capacity.0;
         let may_drop = design.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
@@ -64,23 +64,23 @@ impl<'a> SimulatedTree<'a> {
         Self { state: Mutex::new(state), costs }
     }
 
-    /// Compacts everything into one run.
+    /// Compacts all SSTables into one run.
     ///
     /// # Errors
-    /// If the policy violates an invariant of its axis.
+    /// The policy violates an invariant of its axis.
     pub fn compact(&self) -> Result<(), TargetError> {
         let mut state = self.state.lock();
         state.flush()?;
         Ok(state.simulator.compact_all()?)
     }
 
-    /// The counters and sizes so far.
+    /// Returns the counters and sizes so far.
     pub fn stats(&self) -> EngineStats {
         let state = self.state.lock();
         readings(&state.simulator.report(), &state.counts, &self.costs)
     }
 
-    /// The bytes written by flushes and compactions so far, as charged bytes.
+    /// Returns the charged bytes that flushes and compactions have written so far.
     pub fn report(&self) -> SimulatedWrites {
         self.state.lock().simulator.report()
     }
@@ -122,7 +122,7 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// Whether a key has a value.
+    /// Returns whether a key has a value.
     fn get(&mut self, key: &[u8]) -> bool {
         self.counts.gets += 1;
         if let Some(value) = self.memtable.get(key) {
@@ -147,7 +147,8 @@ impl State<'_> {
         false
     }
 
-    /// The live keys of a scan, in its direction. Counts the sources that have entries of it.
+    /// Returns the live keys of a scan, in the direction of the scan. Counts the memtables and runs that have entries
+    /// in its range.
     fn range(&mut self, scan: &Scan<'_>) -> Vec<Arc<[u8]>> {
         let bounds = (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded));
         let is_empty = scan.high.is_some_and(|high| high <= scan.low);

@@ -1,4 +1,4 @@
-//! A tree of any size: expected numbers of entries in key ranges.
+//! A simulated tree of any size. Instead of entries, the tree has the expected numbers of entries in key ranges.
 
 use compaction::{CompactionPolicy, FlushedWrites, KeyClass, Simulator, Spread};
 use engines::EngineStats;
@@ -11,17 +11,19 @@ use crate::costs::Costs;
 use crate::phases::{added_keys, key_distribution, operations};
 use crate::readings::{Counts, readings};
 
-/// Maximum number of flushes in a simulation. The simulation of this number takes about half a minute.
+/// The largest number of flushes in a simulation. A simulation with this number of flushes takes about half a minute.
 const MOST_FLUSHES: f64 = 3e7;
 
-/// The most SSTables of a simulation with a policy that picks single SSTables. Each pick examines all SSTables.
+/// The largest number of SSTables in a simulation with a policy that picks single SSTables, because each pick
+/// examines all SSTables.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// Number of keys in the first class. Each further class doubles the total number of keys. The first class cannot have
-/// only one key, because the formulas for expected numbers require that some draws miss the class.
+/// The number of keys in the first class. A class is a set of keys that are written equally often. Each further class
+/// doubles the total number of keys. The first class cannot have only one key, because the formulas for expected
+/// numbers require that some draws miss the class.
 const HEAD: u64 = 2;
 
-/// A simulated tree with expected numbers of entries.
+/// A simulated tree that contains expected numbers of entries.
 pub(crate) struct ExpectedTree<'a> {
     simulator: Simulator<'a, Spread>,
     classes: Vec<KeyClass>,
@@ -31,25 +33,25 @@ pub(crate) struct ExpectedTree<'a> {
     counts: Counts,
     capacity: f64,
     most_writes: f64,
-    /// The part of the key space that loads in key order have passed.
+    /// The share of the key space that loads in key order have filled.
     passed: f64,
     all_keys: f64,
-    /// All adds, draws and deletes so far.
+    /// The numbers of adds, draws and deletes so far.
     written: (f64, f64, f64),
     is_ordered: bool,
     may_drop: bool,
     /// The writes to the active memtable.
     pending: FlushedWrites,
-    /// Charged bytes and user bytes of the active memtable.
+    /// The charged bytes and the user bytes of the active memtable.
     pending_bytes: (f64, f64),
 }
 
-/// The writes of a phase, per operation.
+/// The writes of a phase, as numbers per operation.
 #[derive(Clone, Copy, Default)]
 struct PerOperation {
     adds: f64,
     draws: f64,
-    /// The share of deletes among the draws.
+    /// The share of the draws that are deletes.
     deletes: f64,
     gets: f64,
     ranges: f64,
@@ -117,7 +119,7 @@ impl<'a> ExpectedTree<'a> {
         readings(&self.simulator.report(), &counts, &self.costs)
     }
 
-    /// Expected number of live keys, which are added keys whose last operation is not a delete.
+    /// Returns the expected number of live keys. A key is live if it was added and its last write is not a delete.
     fn live_keys(&self) -> f64 {
         let (adds, draws, deletes) = self.written;
         let distinct = |class: &KeyClass| {
@@ -131,7 +133,7 @@ impl<'a> ExpectedTree<'a> {
         (adds - share * self.classes.iter().map(distinct).sum::<f64>()).max(0.0)
     }
 
-    /// Runs a phase.
+    /// Simulates a phase.
     pub(crate) fn phase(&mut self, phase: &Phase) -> Outcome<()> {
         match &phase.work {
             Work::Load(load) => self.load(load, operations(phase)),
@@ -199,8 +201,8 @@ impl<'a> ExpectedTree<'a> {
         Ok(())
     }
 
-    /// Writes the operations of a phase, flush by flush. `within` is the part of the key space of the adds between two
-    /// shares of the phase.
+    /// Writes the operations of a phase, flush by flush. `within` is the part of the key space that the phase fills
+    /// between two shares of its operations.
     fn write(
         &mut self,
         rates: PerOperation,
@@ -270,7 +272,7 @@ impl<'a> ExpectedTree<'a> {
             .map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// The expected cost of a lookup in the present runs, without memtables.
+    /// Returns the expected cost of a lookup in the current runs, without memtables.
     fn lookup_costs(&self, mixed: &Mixed) -> LookupCosts {
         let shares = self.read_shares(mixed);
         let mut missed: Vec<f64> = shares.clone();
@@ -296,7 +298,7 @@ impl<'a> ExpectedTree<'a> {
         costs
     }
 
-    /// The shares of reads that go to each class.
+    /// Returns the share of reads for each class of keys.
     fn read_shares(&self, mixed: &Mixed) -> Vec<f64> {
         let choice = key_distribution(mixed).map(catalog::Choice::label);
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
@@ -318,10 +320,10 @@ struct LookupCosts {
     sources: f64,
 }
 
-/// An empty memtable.
+/// The writes of an empty memtable.
 const NO_WRITES: FlushedWrites = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
 
-/// The classes of keys of a workload, and the distribution that makes them.
+/// Returns the classes of keys of a workload, and the distribution from which the classes are computed.
 fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     let keys = added_keys(workload);
     let mut of_writes: Option<&catalog::Choice> = None;
@@ -359,7 +361,7 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     Ok((if is_even { even() } else { classes }, Some(distribution.label())))
 }
 
-/// The last rank of each class.
+/// Returns the last rank of each class.
 fn ranks(keys: u64) -> Vec<u64> {
     let mut last = HEAD.min(keys);
     let mut ranks = vec![last];

@@ -1,4 +1,5 @@
-//! Runs an experiment without data: the compaction policies of the tree decide over a picture of its runs.
+//! Simulates an experiment without data. The compaction policies decide from a model of the tree (a picture) instead
+//! of a tree.
 //!
 //! * [`Picture::Exact`]: the keys of the operation stream, without values. Flushes, compactions, runs, levels, SSTables
 //!   and found keys equal the results of a `counted` run.

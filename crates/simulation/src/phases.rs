@@ -1,9 +1,9 @@
-//! The number of operations of a workload, and scaling of a workload to another size.
+//! Counts the operations of a workload, and scales a workload to another size.
 
 use catalog::Choice;
 use workload::{KeySource, Kind, Mixed, Phase, Work, Workload};
 
-/// The operations of a phase.
+/// Returns the number of operations of a phase.
 pub(crate) fn operations(phase: &Phase) -> f64 {
     match &phase.work {
         Work::Load(load) => load.keys.unwrap_or(0) as f64,
@@ -12,12 +12,12 @@ pub(crate) fn operations(phase: &Phase) -> f64 {
     }
 }
 
-/// The keys that a workload adds.
+/// Returns the number of keys that a workload adds.
 pub fn added_keys(workload: &Workload) -> f64 {
     workload.phases.iter().map(added).sum()
 }
 
-/// The keys that a phase adds.
+/// Returns the number of keys that a phase adds.
 pub(crate) fn added(phase: &Phase) -> f64 {
     match &phase.work {
         Work::Load(_) => operations(phase),
@@ -26,7 +26,7 @@ pub(crate) fn added(phase: &Phase) -> f64 {
     }
 }
 
-/// The same workload with all numbers of operations multiplied by `share`.
+/// Returns the workload with all numbers of operations multiplied by `share`.
 pub fn scaled(workload: &Workload, share: f64) -> Workload {
     let mut scaled = workload.clone();
     let count = |number: u64| ((number as f64 * share).round() as u64).max(1);
@@ -40,27 +40,27 @@ pub fn scaled(workload: &Workload, share: f64) -> Workload {
     scaled
 }
 
-/// Whether a phase scans.
+/// Returns whether a phase has scans.
 pub fn scans(phase: &Phase) -> bool {
     matches!(&phase.work, Work::Mixed(mixed) if mixed.mix.has(Kind::Range))
 }
 
-/// The operations of a phase by their effect on a tree.
+/// The numbers of operations of a phase, by their effect on a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
-    /// All operations; a batch is one.
+    /// The number of all operations. A batch counts as one operation.
     pub operations: f64,
-    /// Entries written, tombstones included.
+    /// The number of written entries, including tombstones.
     pub writes: f64,
     /// Number of keys that are looked up.
     pub gets: f64,
-    /// The share of lookups of keys that never existed.
+    /// The share of the lookups that request keys that never existed.
     pub absent: f64,
     /// Number of scans.
     pub scans: f64,
 }
 
-/// The operations of a phase by their effect on a tree.
+/// Returns the numbers of operations of a phase, by their effect on a tree.
 pub fn rates(phase: &Phase) -> Rates {
     let all = operations(phase);
     match &phase.work {
@@ -81,7 +81,7 @@ pub fn rates(phase: &Phase) -> Rates {
     }
 }
 
-/// The distribution of the keys of a mix, if they are drawn.
+/// Returns the distribution of the keys of a mix. Returns `None` if the keys are not drawn from a distribution.
 pub(crate) fn key_distribution(mixed: &Mixed) -> Option<&Choice> {
     match &mixed.keys {
         KeySource::Drawn(keys) => Some(keys),

@@ -1,4 +1,4 @@
-//! The readings of a simulated tree, keyed by metric like the readings of an engine.
+//! Converts the counts of a simulated tree to readings by metric, in the same form as the readings of an engine.
 
 use compaction::SimulatedWrites;
 use engines::{EngineStats, Readings};
@@ -6,7 +6,7 @@ use results::{columns as c, counters as n, levels as l};
 
 use crate::costs::Costs;
 
-/// The counts of operations on a simulated tree.
+/// The numbers of operations on a simulated tree, and of their effects.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) user_bytes: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Counts {
     pub(crate) gets: u64,
     pub(crate) gets_found: u64,
     pub(crate) gets_from_memtable: u64,
-    /// Runs that gets searched, each with a filter.
+    /// The number of runs with a filter that gets searched.
     pub(crate) filter_probes: u64,
     /// The expected number of data blocks that gets search.
     pub(crate) blocks_searched: f64,
@@ -26,7 +26,7 @@ pub(crate) struct Counts {
     pub(crate) range_blocks: f64,
 }
 
-/// The readings of a tree with these writes and operations.
+/// Returns the readings of a tree with these writes and operations.
 pub(crate) fn readings(report: &SimulatedWrites, counts: &Counts, costs: &Costs) -> EngineStats {
     let mut whole = Readings::default();
     let lookups_ns = (counts.blocks_searched + counts.range_blocks) * costs.block_read_ns;

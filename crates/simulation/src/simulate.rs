@@ -18,49 +18,49 @@ use crate::exact::SimulatedTree;
 use crate::expected::ExpectedTree;
 use crate::phases::{operations, scaled};
 
-/// The largest number of operations whose keys are simulated exactly, unless the picture is chosen.
+/// The largest number of operations whose keys are simulated exactly, if the user does not choose a model.
 pub const MOST_EXACT_WRITES: f64 = 3e6;
 
-/// Operations of the plan from which SSTables are sampled.
+/// The number of operations of the plan from which sample SSTables are built.
 const SAMPLED_OPERATIONS: f64 = 40_000.0;
 
-/// The picture of the tree.
+/// The model (picture) of the tree that a simulation uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
-    /// The exact model up to 3 million operations, otherwise the expected model.
+    /// The exact model for up to 3 million operations, otherwise the expected model.
     #[default]
     Automatic,
-    /// The keys of all operations.
+    /// The model that contains the keys of all operations.
     Exact,
-    /// Key ranges with expected numbers of entries.
+    /// The model that contains key ranges with expected numbers of entries.
     Expected,
 }
 
 /// The settings of a simulation.
 #[derive(Clone, Debug)]
 pub struct Simulation<'a> {
-    /// The design.
+    /// The design of the simulated tree.
     pub design: &'a Design,
-    /// The workload.
+    /// The workload whose phases are simulated.
     pub workload: &'a Workload,
     /// The seed of the operations.
     pub seed: u64,
-    /// The folder of relative paths in the workload.
+    /// The folder to which relative paths in the workload refer.
     pub base: &'a Path,
-    /// The picture of the tree.
+    /// Which model of the tree the simulation uses.
     pub picture: Picture,
-    /// The device class of storage `simulated` whose times are used.
+    /// The device class of storage `simulated`, which determines the device times.
     pub device: &'a str,
-    /// The cost of entries, if it is known already.
+    /// The cost of entries; `None` if the simulation must sample the cost.
     pub costs: Option<Costs>,
 }
 
-/// The values of one phase.
+/// The simulated values of one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseRow {
     /// The name of the phase.
     pub phase: String,
-    /// The columns of its row of all operations in `runs.csv`.
+    /// The values of the row of all operations in `runs.csv`.
     pub row: Measurements,
 }
 
@@ -88,7 +88,7 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
     Ok((rows, costs))
 }
 
-/// Rejects designs whose writes are not those of the compaction policy.
+/// Returns an error for designs with blob files, because blob files cannot be simulated.
 fn check_design(design: &Design) -> Outcome<()> {
     match design.keeps_values_inline() {
         true => Ok(()),
@@ -100,7 +100,7 @@ fn check_design(design: &Design) -> Outcome<()> {
     }
 }
 
-/// Rejects phases that have no picture.
+/// Returns an error for phases that cannot be simulated.
 fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let reason = match &phase.work {
@@ -128,7 +128,7 @@ impl Simulation<'_> {
         WorkloadPlan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Samples the costs with the first operations of the workload.
+    /// Samples the costs of entries with the first operations of the workload.
     fn sample(&self, all: f64) -> Outcome<Costs> {
         let sampled = scaled(self.workload, SAMPLED_OPERATIONS / all.max(SAMPLED_OPERATIONS));
         Costs::sample(self.design, &self.plan(&sampled)?, self.device)
@@ -176,7 +176,7 @@ struct Totals {
     missing: u64,
 }
 
-/// Performs a phase on the tree, and returns the numbers of keys and versions after the phase.
+/// Executes a phase on the simulated tree, and returns the numbers of keys and versions after the phase.
 fn perform(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -210,7 +210,7 @@ fn take(step: StoreStep, tree: &SimulatedTree<'_>) -> Result<(), workload::Targe
     }
 }
 
-/// The row of all operations of a phase.
+/// Returns the row of all operations of a phase.
 fn row(phase: &workload::Phase, totals: &Totals, before: &EngineStats, after: &EngineStats) -> PhaseRow {
     let mut row = Measurements::default();
     let is_open = matches!(phase.rate, Rate::Open { .. });

@@ -2,9 +2,10 @@
 //! search.
 //!
 //! Source: the leaves of the static B-tree of csc443 (section 4.2.3). Its pages of 4 KiB have 510 pairs of 4 and 4
-//! bytes. A block here has as many pairs, apart from its trailer. All keys of a block have one length of 1 to 255
-//! bytes, and all values one length of at most 255 bytes. The first entry sets both lengths. A block with a tombstone
-//! or an entry of another size is laid out as a page of a B-tree ("btree-page") instead, with the same entries.
+//! bytes. A block has as many pairs, except for the space of its trailer. All keys of a block have one length of 1 to
+//! 255 bytes, and all values have one length of at most 255 bytes. The first entry determines both lengths. If a
+//! block has a tombstone or an entry of another size, the block gets the layout of a B-tree page ("btree-page") with
+//! the same entries.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -27,7 +28,7 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 )
 .from(origin!());
 
-/// Code of this format in block footers.
+/// The code of this format in block footers.
 const CODE: u8 = 3;
 
 /// The last byte of a block without a footer. No footer ends with this byte, because it would be the high byte of the
@@ -40,7 +41,7 @@ const HEADER_BYTES: usize = 2;
 /// Bytes of a "btree-page" for each entry, in addition to its key and value: a slot and two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
-/// The fixed-size format, with the format for blocks of other entries.
+/// The format of fixed-size pairs, with the format for blocks of other entries.
 struct FixedPairs {
     others: Box<dyn BlockFormat>,
 }
@@ -87,7 +88,7 @@ fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
     usize::from(key) + usize::from(value)
 }
 
-/// The layout of pairs that end at `entries_end`, without an index.
+/// Returns the layout of pairs that end at `entries_end`, without an index.
 fn layout_until(block: &[u8], entries_end: usize) -> Option<Layout> {
     let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
     let stride = stride(*sizes);
@@ -104,16 +105,16 @@ fn layout_until(block: &[u8], entries_end: usize) -> Option<Layout> {
     })
 }
 
-/// Writer of the pairs of consecutive blocks.
+/// Writes the pairs of consecutive blocks.
 struct Writer {
     is_indexed: bool,
     /// The key and value sizes shared by all entries of the block.
     sizes: [u8; HEADER_BYTES],
-    /// The encoded entries, as long as all have these sizes.
+    /// The encoded entries, while all entries of the block have these sizes.
     pairs: Vec<u8>,
-    /// Writer for all entries of the block, if one entry has another size.
+    /// The writer for all entries of the block, if one entry has another size.
     others: Box<dyn EntryWriter>,
-    /// Whether the entries are in `others`.
+    /// Whether `others` contains the entries.
     has_others: bool,
 }
 

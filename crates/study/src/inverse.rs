@@ -1,4 +1,4 @@
-//! Inverse of Monkey's filter allocation: the larger the run, the more bits per key.
+//! The inverse of Monkey's filter allocation: a larger run gets more bits per key.
 //!
 //! Two of the source documents describe this allocation. byron 1.2(C) calls larger levels with more bits per key
 //! "Monkey-inspired", and cs265 5.3.2 gives more bits to the levels that it calls lower. The variant measures the cost:
@@ -8,7 +8,7 @@ use bloom::logarithmic::{Favour, bits_per_key};
 use bloom::{Allocation, LevelLoad};
 use catalog::{Variant, origin};
 
-/// Filter allocation that favours large runs.
+/// The filter allocation that gives the most bits per key to large runs.
 pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
     "inverse",
     "more bits per key for larger runs, as two of the source papers describe",

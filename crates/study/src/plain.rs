@@ -1,10 +1,11 @@
 //! Plain blocks: a sequence of entries without an index. cs265 prints this format.
 //!
-//! The document prints two versions with different headers. Version 1 (section 2.3.1) has a magic number, the version,
-//! flags and a count. Version 2 (section 3.6.1, the code that serialises) has a count and the smallest and the largest
-//! key. The lengths, the compression and the checksum of both are in the block trailer here, as for every block. The
-//! document's keys are numbers of eight bytes; keys here have a length. If all entries have one size, they are
-//! addressed by this size and found by binary search, as in section 2.3.1. Other entries are scanned from the front.
+//! The document prints two versions with different headers. Version 1 (section 2.3.1) has a magic number, the
+//! version, flags and a count. Version 2 (section 3.6.1, the code that serialises) has a count and the smallest and
+//! the largest key. In lsmbench, the lengths, the compression and the checksum of both versions are in the block
+//! trailer, as for every block. The keys of the document are numbers of eight bytes. The keys of lsmbench have a
+//! length. If all entries have one size, lsmbench computes the position of an entry from this size, and finds keys by
+//! binary search, as in section 2.3.1. Other entries are scanned from the start of the block.
 //!
 //! ```text
 //! version 1   u32 "usbl", u8 1, u8 0, u16 entries, u32 stride
@@ -30,7 +31,7 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
 )
 .from(origin!());
 
-/// Code of this format in block footers.
+/// The code of this format in block footers.
 const CODE: u8 = 1;
 
 /// Magic number of version 1: "usbl", as a little-endian number.
@@ -54,7 +55,7 @@ impl Default for Params {
     }
 }
 
-/// The format of one version.
+/// The block format of one of the two versions.
 #[derive(Clone, Copy)]
 struct Plain {
     has_bounds: bool,
@@ -107,8 +108,8 @@ fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the offset of the first entry, after the header and the stride. Returns `None` if header and stride do not
-/// fit.
+/// Returns the offset of the first entry, after the header and the stride. Returns `None` if the block is too short
+/// for the header and the stride.
 fn entries_start(block: &[u8]) -> Option<usize> {
     let mut stride_at = HEADER_1_BYTES - size_of::<u32>();
     if number_before(block, size_of::<u32>())? != MAGIC {
@@ -122,7 +123,7 @@ fn entries_start(block: &[u8]) -> Option<usize> {
     (start <= block.len()).then_some(start)
 }
 
-/// Writer of the entries of consecutive blocks.
+/// Writes the entries of consecutive blocks.
 struct Writer {
     format: Plain,
     smallest: Vec<u8>,

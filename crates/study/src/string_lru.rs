@@ -2,9 +2,11 @@
 //! name of the file followed by the number of the page.
 //!
 //! Every request builds such a string, hashes it, and frees it. The variant measures this cost. Here the page is named
-//! by its byte offset. Evictions are those of `lru(shards=1)`. A block costs about 200 bytes: a node with two links, 40
-//! bytes of handle, 24 of string, at least 32 of the string's own memory, and 10 to 20 of table. A hit allocates,
-//! writes four nodes, and compares strings.
+//! Every request builds such a string, hashes the string, and frees the string. The variant measures this cost. In
+//! lsmbench, the byte offset identifies the page. Evictions are equal to those of `lru(shards=1)`. In addition to its
+//! bytes, a block costs about 200 bytes: a node with two links, 40 bytes of handle, 24 bytes of string, at least 32
+//! bytes for the characters of the string, and 10 to 20 bytes of hash table. A hit allocates, writes four nodes, and
+//! compares strings.
 
 use std::hash::BuildHasher;
 
@@ -22,7 +24,7 @@ pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
 )
 .from(origin!());
 
-/// Builder of buffer pools.
+/// Builds buffer pools.
 struct BufferPools;
 
 impl SizedCache for BufferPools {
@@ -32,10 +34,10 @@ impl SizedCache for BufferPools {
     }
 }
 
-/// The pool, protected by its lock.
+/// The buffer pool, protected by one lock.
 struct StringLru<S>(Mutex<Pool<S>>);
 
-/// Pages in the order of their last use.
+/// The pages of the buffer pool, in the order of their last use.
 struct Pool<S> {
     pages: LruCache<String, Bytes, S>,
     weight_bytes: u64,

@@ -1,10 +1,11 @@
-//! The bench of a component. The bench has the only clock, checks the answers of the component, and collects the
-//! results of each phase.
+//! The bench measures a component. The bench has the only clock, checks the answers of the component, and collects
+//! the results of each phase.
 //!
-//! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. Operations are therefore
-//! timed in slices: one pair of clock readings covers many operations. The data of a slice are prepared before its
-//! first reading, and its answers are checked after its second reading. At regular intervals, a slice is repeated
-//! without the component. The time of this repetition is reported separately and not subtracted.
+//! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. Operations are
+//! therefore timed in slices. A slice is a number of operations between two clock readings. The data of a slice are
+//! prepared before its first clock reading, and its answers are checked after its second clock reading. Every few
+//! slices, the bench repeats a slice without the component. The time of this repetition is reported separately and
+//! not subtracted.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,29 +18,30 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// Number of slices after which the loop is timed once without the component.
+/// The number of slices after which the loop is timed once without the component.
 const IDLE_STRIDE: u64 = 8;
 
-/// Maximum number of wrong answers described per phase.
+/// The largest number of wrong answers that are described per phase.
 const MOST_EXAMPLES: usize = 3;
 
-/// The minimum and the maximum number of builds for a build time. In between, builds stop after [`BUILD_NS`].
+/// The smallest and the largest number of builds for a build time. Between these numbers, the builds end after
+/// [`BUILD_NS`].
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
 /// The context in which a component is measured.
 pub struct Bench<'a> {
-    /// The design. Only the subject's own axis and the keys that the subject reads have an effect.
+    /// The design. Only the axis of the subject and the keys that the subject reads have an effect.
     pub design: &'a Design,
-    /// The seed of all random numbers.
+    /// The seed for all random numbers of the trial.
     pub seed: u64,
-    /// The base directory of relative paths.
+    /// The folder to which relative paths refer.
     pub base: &'a Path,
-    /// An empty directory for files, which is removed with the trial.
+    /// An empty folder for files, which is removed after the trial.
     pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
-    /// The function that is called when a phase begins.
+    /// The function that is called with the number of a phase when the phase begins.
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
     /// The results that apply to all phases.
@@ -51,13 +53,13 @@ pub struct Bench<'a> {
 pub struct PhaseResult {
     /// The name of the phase.
     pub name: &'static str,
-    /// The columns that the phase fills.
+    /// The measured columns of the phase.
     pub cells: Measurements,
-    /// The results of checking the answers.
+    /// The numbers of checked and wrong answers of the phase.
     pub answers: Answers,
 }
 
-/// The counts of checked and wrong answers.
+/// The numbers of checked and wrong answers.
 #[derive(Debug, Default)]
 pub struct Answers {
     /// Number of checked answers.
@@ -68,35 +70,36 @@ pub struct Answers {
     pub examples: Vec<String>,
 }
 
-/// The time and number of operations. Without a clock it contains only the number.
+/// The times and the number of operations. In counted mode, only the number of operations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timing {
     /// Number of completed operations.
     pub operations: u64,
     threads: u32,
-    /// Nanoseconds of wall time from the first operation to the last. For one thread, the sum over all slices.
+    /// The wall time from the first operation to the last operation, in nanoseconds. For one thread, this time is the
+    /// sum over all slices.
     elapsed_ns: Option<u64>,
-    /// Nanoseconds of all threads together.
+    /// The time of all threads together, in nanoseconds.
     busy_ns: u64,
-    /// Nanoseconds per operation, by slice.
+    /// The time per operation in each slice, in nanoseconds.
     slices: Vec<f64>,
-    /// Nanoseconds per operation of the loop without the component, by slice.
+    /// The time per operation of the loop without the component in each slice, in nanoseconds.
     idle: Vec<f64>,
 }
 
-/// A slice of operations while it is measured.
+/// A slice while it is measured. A slice is a number of operations that are timed together.
 pub struct BenchSlice<'a> {
     clock: Option<&'a Clock>,
     is_idle_wanted: bool,
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
-    /// The counts of right and wrong answers, to which the checks of this slice are added.
+    /// The numbers of checked and wrong answers. The checks of this slice are added to these numbers.
     pub answers: &'a mut Answers,
 }
 
 impl Answers {
-    /// Records whether an answer was right. `describe` describes a wrong answer.
+    /// Records whether an answer was right. `describe` returns the description of a wrong answer.
     pub fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
         self.checked += 1;
         if !is_right {
@@ -109,12 +112,12 @@ impl Answers {
 }
 
 impl BenchSlice<'_> {
-    /// Runs the slice's operations and times them.
+    /// Runs and times the operations of the slice.
     pub fn time(&mut self, work: impl FnOnce()) {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Runs the loop without the component, once every few slices.
+    /// Times the loop without the component, once every few slices.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
@@ -133,7 +136,7 @@ fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
 }
 
 impl<'a> Bench<'a> {
-    /// A bench in a mode. `tell` receives the number of every phase that begins.
+    /// Creates a bench for a mode. `tell` receives the number of every phase that begins.
     pub fn new(
         design: &'a Design,
         (seed, mode): (u64, RunMode),
@@ -144,18 +147,18 @@ impl<'a> Bench<'a> {
         Self { design, seed, base, directory, mode, clock: Clock::new(), tell, phases, common }
     }
 
-    /// The results that apply to all phases: bytes, the time of the build, and the expectations of theory.
+    /// Returns the results that apply to all phases: bytes, the time of the build, and the theoretical values.
     pub fn about(&mut self) -> &mut Measurements {
         &mut self.common
     }
 
-    /// Begins a phase. The measurements of the phase go into the returned value.
+    /// Begins a phase. The measurements of the phase are stored in the returned value.
     pub fn begin(&mut self, name: &'static str) -> PhaseResult {
         (self.tell)(self.phases.len());
         PhaseResult { name, ..PhaseResult::default() }
     }
 
-    /// Ends a phase and stores its results.
+    /// Ends a phase, and stores its results.
     pub fn end(&mut self, mut phase: PhaseResult) {
         if self.mode == RunMode::Timed {
             phase.cells.set_some(&c::RSS_PEAK_BYTES, rss_peak_bytes());
@@ -163,7 +166,7 @@ impl<'a> Bench<'a> {
         self.phases.push(phase);
     }
 
-    /// The results of all phases.
+    /// Returns the results of all phases.
     pub fn into_phases(self) -> Vec<PhaseResult> {
         let Self { mut phases, common, .. } = self;
         phases.iter_mut().for_each(|phase| phase.cells.extend(common.clone()));
@@ -174,8 +177,9 @@ impl<'a> Bench<'a> {
         (self.mode == RunMode::Timed).then_some(&self.clock)
     }
 
-    /// Runs `operations` operations by one thread in slices of `length`, until they are done or `limit_ns` nanoseconds
-    /// have passed. `slice` prepares, times and checks as many operations as its argument.
+    /// Runs `operations` operations in one thread, in slices of `length` operations. Ends when all operations are
+    /// done or `limit_ns` nanoseconds have passed. `slice` prepares, times and checks as many operations as its
+    /// argument.
     ///
     /// # Errors
     /// The first error of a slice.
@@ -205,9 +209,9 @@ impl<'a> Bench<'a> {
         Ok(timing)
     }
 
-    /// Runs operations on several threads at the same time. `worker` creates the loop of each thread. Each call of the
-    /// loop executes one slice of operations, until all operations are done or `limit_ns` nanoseconds have passed.
-    /// There is no preparation and no check between slices.
+    /// Runs operations in several threads at the same time. `worker` creates the loop of each thread. Each call of
+    /// the loop executes one slice of operations. Ends when all operations are done or `limit_ns` nanoseconds have
+    /// passed. Nothing is prepared or checked between slices.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
@@ -261,18 +265,18 @@ impl<'a> Bench<'a> {
         timing
     }
 
-    /// The time per operation of a loop of `operations` operations without a component.
+    /// Returns the time per operation of a loop of `operations` operations without a component.
     pub fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
 
-    /// Builds a structure of `entries` entries several times and returns the last.
+    /// Builds a structure of `entries` entries several times, and returns the last structure.
     ///
     /// # Errors
-    /// The error of a build.
+    /// The error that a build returns.
     ///
     /// # Panics
-    /// Never: the timed closure has run.
+    /// Never panics, because the timed closure has run.
     pub fn build<T>(
         &self,
         entries: u64,
@@ -289,7 +293,7 @@ impl<'a> Bench<'a> {
     /// `begin` makes the empty structure, and each thread runs `work` on its part of the entries. Only `work` is timed.
     ///
     /// # Errors
-    /// The error of `begin`.
+    /// The error that `begin` returns.
     pub fn build_together<T: Sync>(
         &self,
         threads: u32,
@@ -305,7 +309,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Repeats a build. Each call of `round` returns the time of one build. Without a clock, the build runs once.
+    /// Repeats a build. Each call of `round` returns the time of one build. In counted mode, the build runs once.
     fn rounds<T>(
         &self,
         threads: u32,
@@ -328,7 +332,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The operations and times of one of several threads.
+/// The operations and times of one thread.
 struct Part {
     operations: u64,
     busy_ns: u64,
@@ -343,26 +347,26 @@ impl Part {
     }
 }
 
-/// The part of `count` items that belongs to a thread.
+/// Returns the part of `count` items that belongs to a thread.
 pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> {
     let at = |thread: u32| (count as u128 * u128::from(thread) / u128::from(threads)) as usize;
     at(thread)..at(thread + 1)
 }
 
 impl Timing {
-    /// The median time of an operation, in nanoseconds.
+    /// Returns the median time of an operation, in nanoseconds.
     pub fn typical_ns(&self) -> Option<f64> {
         median(&self.slices)
     }
 
-    /// Sets the time of the loop without the component, where it was measured separately.
+    /// Sets the time of the loop without the component, if this time was measured separately.
     #[must_use]
     pub fn with_idle(mut self, idle_ns: Option<f64>) -> Self {
         self.idle.extend(idle_ns);
         self
     }
 
-    /// Fills the columns of operations and times.
+    /// Sets the columns of operations and times.
     pub fn write(&self, cells: &mut Measurements) {
         cells.set(&c::OPS, self.operations).set(&c::THREADS, u64::from(self.threads));
         let Some(ns) = self.elapsed_ns.filter(|ns| *ns > 0 && self.operations > 0) else { return };
@@ -373,7 +377,7 @@ impl Timing {
         cells.set_some(&c::LOOP_NS, median(&self.idle));
     }
 
-    /// Fills the column of speed, where an operation processes `bytes` bytes.
+    /// Sets the column of speed. An operation processes `bytes` bytes.
     pub fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }
@@ -385,7 +389,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The column with the time by which components are compared.
+/// The column of the time by which components are compared.
 pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! The filter under test: false positives, bits per key, and time per probe, both single and in batches.
+//! The filter under test. The subject measures false positives, bits per key, and the time per probe, for single
+//! probes and for batches.
 //!
-//! Keys are random 64-bit numbers, and are their own hashes, so that no hash function is timed. A filter that is built
-//! from keys sees them as eight bytes in big-endian order. Every slice draws new probes.
+//! Keys are random 64-bit numbers, and the hash of a key is the key itself, so that no hash function is timed. A
+//! filter that is built from keys gets each key as eight bytes in big-endian order. Every slice draws new probes.
 
 use std::hint::black_box;
 
@@ -39,11 +40,11 @@ limit      = "5s"
 "#,
 );
 
-/// Probes per slice, and untimed probes before them.
+/// Probes per slice (probes that are timed together), and untimed probes before them.
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
-/// Maximum number of threads.
+/// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
 struct Probes(Params);
@@ -84,7 +85,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// Method of adding keys to a filter.
+/// How keys are added to a filter.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {
@@ -93,7 +94,7 @@ enum Insertion {
     Batch,
 }
 
-/// A kind of probe: present or absent keys, single or in batches.
+/// A way to probe: with present or absent keys, one key at a time or in batches.
 #[derive(Clone, Copy)]
 struct Way {
     phase: &'static str,
@@ -101,7 +102,7 @@ struct Way {
     in_batches: bool,
 }
 
-/// The phases that probe, in order.
+/// The phases with probes, in order.
 const WAYS: [Way; 4] = [
     Way { phase: "absent", is_present: false, in_batches: false },
     Way { phase: "present", is_present: true, in_batches: false },
@@ -112,7 +113,7 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether the filter was built from keys, so probes need keys. Otherwise probes need only hashes.
+    /// Whether the filter was built from keys. Probes then need keys. Otherwise, probes need only hashes.
     by_key: bool,
     keys: Vec<KeyHash>,
 }
@@ -125,8 +126,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// The answers for all hashes, or for the keys of these hashes if the filter is probed with keys. `batch` hashes
-    /// are probed at a time, or one by one.
+    /// Probes the filter with all hashes, or with the keys of these hashes. `batch` hashes are probed at a time.
+    /// Without `batch`, the hashes are probed one by one.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -157,7 +158,7 @@ impl Tested {
 /// The results of probes.
 struct Probed {
     timing: Timing,
-    /// Number of probes that were answered with "maybe".
+    /// The number of probes that the filter answered with "maybe".
     positives: u64,
 }
 

@@ -1,8 +1,9 @@
-//! The block cache under test: hit rate and time per request, next to the hit rate of an optimal cache.
+//! The block cache under test. The subject measures the hit rate and the time per request, next to the hit rate of an
+//! optimal cache.
 //!
-//! An insert follows a request that misses, as in a tree. The first half of the requests warms the cache and is not
-//! measured. Blocks share their bytes, so that the cache is timed and not the memory of blocks. Each block has a
-//! separate reference count, and its bytes identify it.
+//! After a request that misses, the block is inserted, as in a tree. The first half of the requests warms the cache
+//! and is not measured. Blocks share their bytes, so that the test times the cache and not the memory of blocks. Each
+//! block has a separate reference count. The bytes of a block identify the block.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -46,25 +47,25 @@ limit      = "10s"
 "#,
 );
 
-/// Requests per slice.
+/// Requests per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 4096;
 
-/// Maximum number of threads.
+/// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
-/// Blocks whose bytes are compared after a phase.
+/// The number of blocks whose bytes are compared after a phase.
 const CHECKED: usize = 1 << 16;
 
-/// The bytes from which all blocks are slices; the start of the slice identifies the block.
+/// The bytes that all blocks share. A block is a slice of these bytes, and its start identifies the block.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut random = Random::new(7);
     (0..STARTS + MOST_BLOCK_BYTES as usize).map(|_| random.bits() as u8).collect()
 });
 
-/// Number of positions at which blocks begin.
+/// The number of positions at which blocks begin.
 const STARTS: usize = 1 << 16;
 
-/// The longest block.
+/// The largest size of a block in bytes.
 const MOST_BLOCK_BYTES: u64 = 1 << 20;
 
 struct Hits(Params);
@@ -170,7 +171,7 @@ impl Hits {
         Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
     }
 
-    /// Requests blocks by the threads of the phase, and counts the hits.
+    /// Requests blocks with the threads of the phase, and counts the hits.
     fn ask<'a>(
         &'a self,
         cache: &'a dyn Cache,
@@ -215,7 +216,8 @@ impl Hits {
         bench.end(phase);
     }
 
-    /// The hit rate in theory of requests that are drawn from a distribution, counted from the end of the warm-up on.
+    /// Sets the theoretical hit rate of requests that are drawn from a distribution, for the requests after the
+    /// warm-up.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         let Some(law) = self.0.requests.build().law() else { return };
         let blocks = popularity_of_blocks(&*law, self.0.blocks.0, 1.0, true);
@@ -227,7 +229,7 @@ impl Hits {
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
-    /// Measures requests for blocks that are all cached, if the cache keeps every block that fits.
+    /// Measures requests for cached blocks, if the cache keeps every block that fits.
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
@@ -281,12 +283,12 @@ fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     }
 }
 
-/// The identifier of a block with this name. 256 neighbouring blocks are in one table.
+/// Returns the identifier of the block with this number. 256 neighbouring blocks belong to one SSTable.
 fn id(name: u64) -> BlockId {
     BlockId { tree: 1, table: name >> 8, offset: (name & 255) << 12 }
 }
 
-/// The position at which the bytes of a block begin.
+/// Returns the position at which the bytes of a block begin.
 fn start_of(name: u64) -> usize {
     (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % STARTS
 }

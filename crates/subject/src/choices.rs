@@ -1,4 +1,4 @@
-//! Parameters of a subject that are choices from a catalog themselves: `keys = "user"`.
+//! Parameters of a subject whose value is itself a choice from a catalog, such as `keys = "user"`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Value;
 use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
-/// A catalog that parameters choose from.
+/// A catalog from which a parameter chooses.
 pub(crate) trait Menu {
     /// The type that a choice of this catalog builds.
     type Built: ?Sized + 'static;
 
-    /// The catalog.
+    /// Returns the catalog.
     fn catalog() -> &'static Catalog<Self::Built>;
 }
 
-/// A choice from a catalog, as a parameter.
+/// A parameter whose value is a choice from a catalog.
 pub(crate) struct Chosen<M> {
     choice: Choice,
     menu: PhantomData<M>,
@@ -51,7 +51,7 @@ impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
     }
 }
 
-/// The key formats of workloads.
+/// The catalog of the key formats of workloads.
 pub(crate) enum Formats {}
 
 impl Menu for Formats {
@@ -63,7 +63,7 @@ impl Menu for Formats {
 }
 
 impl Chosen<Formats> {
-    /// Opens the format, which must not take its keys from a trace.
+    /// Opens the key format. Returns an error for a format that takes its keys from a trace.
     pub(crate) fn open(&self) -> Result<Arc<dyn KeyFormat>, String> {
         self.build().open(None).map_err(|error| format!("keys: {error}"))
     }

@@ -1,5 +1,6 @@
-//! The compaction policy under test. A simulated tree grows, and its written bytes and runs are counted. Trees use the
-//! same policy. There are no real bytes and no clock.
+//! The compaction policy under test. The policy compacts a simulated tree that grows. The subject counts the written
+//! bytes and the sorted runs of this tree. Real trees use the same policy. The simulation has no real bytes and no
+//! clock.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, SimulatedLoad, Simulator};
@@ -26,7 +27,7 @@ distinct = 0
 "#,
 );
 
-/// Maximum number of flushes, because a simulation keeps every table in memory.
+/// The largest number of flushes, because a simulation keeps every SSTable in memory.
 const MOST_FLUSHES: u64 = 1 << 20;
 
 struct Growth(Params);

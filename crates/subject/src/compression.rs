@@ -1,5 +1,6 @@
-//! The codec under test: compressed size, and the speed of compression and decompression. All blocks belong to one
-//! table. A codec with a dictionary trains it on the first blocks, and the dictionary counts as stored bytes.
+//! The codec under test. The subject measures the compressed size, and the speed of compression and decompression.
+//! All blocks belong to one SSTable. A codec with a dictionary trains its dictionary on the first blocks, and the
+//! dictionary counts as stored bytes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ limit   = "5s"
 "#,
 );
 
-/// Blocks per slice.
+/// Blocks per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 16;
 
 struct Blocks(Params);
@@ -71,16 +72,16 @@ impl Build<dyn Subject> for Blocks {
     }
 }
 
-/// A codec with its decompressor, used for one table.
+/// A codec with its decompressor, for the blocks of one SSTable.
 struct Codec {
     compression: Arc<dyn Compression>,
     decompressor: Decompressor,
-    /// Size of the learnt dictionary in bytes.
+    /// The size of the trained dictionary in bytes.
     learnt_bytes: usize,
 }
 
 impl Codec {
-    /// Trains `codec` on the first blocks. The codec determines the number of bytes.
+    /// Trains `codec` on the first blocks. The codec determines the number of bytes for the training.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -107,14 +108,14 @@ impl Codec {
     }
 }
 
-/// A block in stored form.
+/// A block in its compressed form.
 struct Stored {
     tag: u8,
     bytes: Vec<u8>,
 }
 
 impl Stored {
-    /// An empty block with room for the output of any codec.
+    /// Creates an empty block with enough memory for the output of any codec.
     fn room_for(block: &[u8]) -> Self {
         Self { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) }
     }
@@ -166,9 +167,9 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// Memory in bytes that a codec needs to compress blocks one after the other, without the blocks and the output.
-    /// The result includes state that the codec keeps between blocks, and temporary allocations. `None` if allocations
-    /// are not counted.
+    /// Returns the memory in bytes that a codec needs to compress blocks one after the other, without the blocks and
+    /// the output. The result includes state that the codec keeps between blocks, and temporary allocations. Returns
+    /// `None` if allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

@@ -9,16 +9,16 @@ use workload::{FORMATS, KeyId, Random, ValueSpec, Values};
 
 use crate::choices::{Chosen, Menu};
 
-/// Bytes to compress.
+/// A source of bytes for a codec to compress.
 pub(crate) trait Contents: Send + Sync {
-    /// Returns `length` bytes of the content, or all bytes if there are fewer.
+    /// Returns `length` bytes of the content. If the content has fewer bytes, returns all bytes.
     ///
     /// # Errors
-    /// If the bytes are in a file that cannot be read.
+    /// The file with the bytes cannot be read.
     fn bytes(&self, length: usize, seed: u64, base: &Path) -> Result<Vec<u8>, String>;
 }
 
-/// All contents. The first contents are the default.
+/// All kinds of contents. The first kind is the default.
 pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",
@@ -39,7 +39,7 @@ pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     ],
 );
 
-/// The catalog of contents as a menu for parameters.
+/// The catalog of contents, from which a parameter chooses.
 pub(crate) enum ContentMenu {}
 
 impl Menu for ContentMenu {
@@ -50,10 +50,10 @@ impl Menu for ContentMenu {
     }
 }
 
-/// A content as a parameter.
+/// A parameter that chooses a kind of content.
 pub(crate) type ContentChoice = Chosen<ContentMenu>;
 
-/// Empty parameters.
+/// The parameters of a content that has no parameters.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Nothing {}
@@ -105,7 +105,7 @@ fn format(label: &str) -> Result<std::sync::Arc<dyn workload::KeyFormat>, String
     FORMATS.build(&choice).map_err(|error| error.message)?.open(None)
 }
 
-/// Appends entry after entry, up to `length` bytes.
+/// Appends the output of `entry` for successive indexes, up to `length` bytes.
 fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in 0.. {

@@ -1,16 +1,16 @@
-//! The conversion of a workload's key distribution to the popularity of theory's cache model.
+//! Converts the key distribution of a workload to a popularity, which is the input of the theoretical cache model.
 
 use theory::Popularity;
 use workload::{KeyDistribution, PopularKeys};
 
-/// The popularity of each of `keys` keys under a distribution; `None` if it is unknown.
+/// Returns the popularity of each of `keys` keys under a distribution. Returns `None` if the popularity is unknown.
 pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option<Popularity> {
     let ranks = Popularity::ranks(keys);
     Some(Popularity::of_keys(&ranks, &law.shares(keys, &ranks)?))
 }
 
-/// The popularity of each block of `keys_per_block` of these keys. Keys are `ordered` by their indexes, or scattered.
-/// `None` if requests are not drawn at random, but sequential.
+/// Returns the popularity of each block, if a block contains `keys_per_block` of these keys. Keys are `ordered` by
+/// their indexes, or scattered. Returns `None` if requests are not drawn at random, but sequential.
 pub fn popularity_of_blocks(
     law: &dyn KeyDistribution,
     keys: u64,

@@ -1,9 +1,9 @@
-//! The fence under test: the search from a key to its block, by size. Searches are single, in batches, and for both
-//! ends of scans.
+//! The fence pointers under test. The subject measures the time to find the block of a key, and the size of the fence
+//! pointers. Keys are searched one by one, in batches, and in pairs for both ends of scans.
 //!
-//! The table has two keys per block, at random places. Probes are its keys, drawn again for every slice, so that
-//! neither branches nor cache lines can be learnt. Pages of fences that lie on storage are read from memory at no cost,
-//! so that the search is timed without cache and device.
+//! The SSTable has two keys per block. The probes are keys of the SSTable. Every slice draws new probes, so the CPU
+//! can learn neither branches nor cache lines. Pages of fence pointers that are on storage are read from memory at no
+//! cost, so the search is timed without the block cache and the device.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -45,7 +45,7 @@ limit      = "5s"
 /// Keys per block.
 const KEYS_PER_BLOCK: usize = 2;
 
-/// Searches per slice, and untimed searches before them.
+/// Searches per slice (searches that are timed together), and untimed searches before them.
 const SLICE: usize = 4096;
 const WARM_UP: usize = 512;
 
@@ -93,16 +93,16 @@ impl Build<dyn Subject> for Searches {
     }
 }
 
-/// The dependence between successive searches.
+/// How successive searches depend on each other.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Each search begins without the result of the previous search.
+    /// A search does not need the result of the previous search.
     Independent,
-    /// Each search waits for the previous search, because its key depends on the block that was found.
+    /// A search needs the result of the previous search, because its key depends on the block that was found.
     Dependent,
-    /// Many searches in one call.
+    /// One call searches many keys.
     Batch,
-    /// Searches in pairs: for the start of a scan and for its end.
+    /// A pair of searches: for the start of a scan and for its end.
     Range,
 }
 
@@ -162,7 +162,7 @@ impl Subject for Searches {
     }
 }
 
-/// A fence with its table.
+/// Fence pointers with their SSTable.
 struct Opened {
     fence: Box<dyn Fence>,
     table: Table,
@@ -271,7 +271,7 @@ fn search_all(
     Ok(())
 }
 
-/// The loops of [`search_all`], with only a read of each key instead of the search.
+/// Runs the loops of [`search_all`], but only reads each key instead of searching it.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {
@@ -289,7 +289,7 @@ fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     }
 }
 
-/// Keys to search for, copied from the table, and their blocks.
+/// The keys to search, copied from the SSTable, and the blocks of these keys.
 struct Probes {
     arena: Vec<u8>,
     ends: Vec<(usize, KeyHash)>,
@@ -297,8 +297,8 @@ struct Probes {
 }
 
 impl Probes {
-    /// Random keys of the table. With a `stretch`, every other key is `stretch` blocks after the previous key, or at
-    /// the end of the table.
+    /// Draws random keys of the SSTable. With a `stretch`, every second key is `stretch` blocks after the previous
+    /// key, or at the end of the SSTable.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
         let mut begin = 0;
@@ -328,11 +328,11 @@ impl Probes {
     }
 }
 
-/// A table that is entirely in memory.
+/// An SSTable that is entirely in memory.
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys. Each key is a slice of the same memory.
+    /// All keys of the SSTable. All keys share one allocation.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }

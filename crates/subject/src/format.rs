@@ -1,9 +1,9 @@
-//! The block format under test. Measured are the time to find a key in a block, the time to find that a key is absent,
-//! the bytes per entry, and the time to encode and to check blocks.
+//! The block format under test. The subject measures the time to find a key in a block, the time to find that a key
+//! is absent, the bytes per entry, and the time to encode and to check blocks.
 //!
-//! Blocks lie in memory, uncompressed, and are visited in random order. The block of a key is known, as it is in a tree
-//! after the search in the fence. Absent keys lie between the keys of their block. Hashes of keys are computed before
-//! the clock runs.
+//! Blocks are in memory, uncompressed, and are read in random order. The block of a key is known, as in a tree after
+//! the search in the fence pointers. Absent keys are between the keys of their block. The hashes of keys are computed
+//! before the timing starts.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -39,7 +39,7 @@ limit      = "5s"
 "#,
 );
 
-/// Lookups per slice, and untimed lookups before them.
+/// Lookups per slice (lookups that are timed together), and untimed lookups before them.
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
@@ -85,7 +85,7 @@ impl Build<dyn Subject> for Lookups {
     }
 }
 
-/// Adjacent blocks, and the entries of each.
+/// Adjacent blocks, with the entries of each block.
 #[derive(Default)]
 struct Blocks {
     bytes: Vec<u8>,
@@ -93,7 +93,7 @@ struct Blocks {
     entries: Vec<Range<usize>>,
 }
 
-/// The input of blocks: keys and their hashes. The keys at even positions are stored.
+/// The keys and hashes from which blocks are built. The keys at even positions are stored.
 struct Source {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -109,7 +109,7 @@ impl Source {
         HashedKey { bytes: self.keys.get(at), hash: self.hashes[at] }
     }
 
-    /// Writes the value of an entry: the number of the entry, repeated.
+    /// Writes the value of an entry, which is the number of the entry, repeated.
     fn value(&self, entry: usize, value: &mut Vec<u8>) {
         value.clear();
         let number = (entry as u64).to_le_bytes();
@@ -117,17 +117,17 @@ impl Source {
     }
 }
 
-/// Counts of the lookups that the indexes inside blocks answer.
+/// The numbers of lookups that the hash indexes inside blocks answered.
 #[derive(Default)]
 struct Indexed {
-    /// Lookups in blocks with an index.
+    /// The number of lookups in blocks that have a hash index.
     asked: u64,
-    /// Lookups that the index answered.
+    /// The number of lookups that the hash index answered.
     answered: u64,
 }
 
 impl Indexed {
-    /// Looks up a key once more, to count whether the index gives the answer.
+    /// Looks up a key again, to count whether the hash index answers the lookup.
     fn note(&mut self, block: &[u8], key: HashedKey<'_>) {
         black_box(find_noting(block, key, |is_answered| {
             self.asked += 1;
@@ -143,7 +143,7 @@ impl Indexed {
     }
 }
 
-/// A lookup: a block and the position of the key among all keys.
+/// A lookup: a block, and the position of the key among all keys.
 struct Probe {
     block: usize,
     key: usize,
@@ -242,7 +242,7 @@ impl Lookups {
         Ok(blocks)
     }
 
-    /// Looks up present keys, or absent keys in between.
+    /// Looks up present keys, or absent keys between them.
     fn look_up(
         &self,
         bench: &Bench<'_>,
@@ -335,7 +335,7 @@ impl Lookups {
     }
 }
 
-/// Encodes all entries as blocks, cut as in a table.
+/// Encodes all entries as blocks, in the same way as an SSTable.
 fn lay_out(
     builder: &mut BlockBuilder,
     options: &BlockOptions,
@@ -365,8 +365,8 @@ impl Blocks {
         self.entries.push(entries);
     }
 
-    /// A key of a block, or a key that is `absent` from the block. An absent key is after an entry and, except in
-    /// blocks of one entry, before another entry.
+    /// Draws a key of a block, or a key that is `absent` from the block. An absent key is after an entry. In blocks
+    /// of several entries, an absent key is also before another entry.
     fn draw(&self, absent: bool, random: &mut Random) -> Probe {
         let block = random.below(self.places.len() as u64) as usize;
         let entries = &self.entries[block];

@@ -1,4 +1,4 @@
-//! The hash function under test: time per key by length.
+//! The hash function under test. The subject measures the time per key, by the length of the keys.
 
 use std::hint::black_box;
 
@@ -25,7 +25,7 @@ limit      = "5s"
 "#,
 );
 
-/// Keys per slice, and the maximum bytes of these keys, so that they stay in the CPU caches.
+/// Keys per slice, and the largest number of bytes of these keys, so that the keys stay in the CPU caches.
 const SLICE: usize = 4096;
 const SLICE_BYTES: usize = 128 << 10;
 
@@ -130,8 +130,8 @@ impl Hashes {
     }
 }
 
-/// Hashes adjacent keys, repeatedly from the first key. With a `link`, which is 0, the start of each key depends on the
-/// last hash.
+/// Hashes adjacent keys, and begins again at the first key after the last key. With a `link`, which is 0, the start
+/// of each key depends on the previous hash.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),
     link: Option<u64>,

@@ -1,4 +1,4 @@
-//! The keys of a component: distinct keys in ascending order, adjacent in memory.
+//! The keys for the test of a component: distinct keys in ascending order, adjacent in memory.
 
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
@@ -6,14 +6,14 @@ use workload::{KeyFormat, KeyId, Random};
 /// Maximum total size of all keys in bytes, because components count key bytes with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// Spacing of the key numbers, for formats that keep the order of numbers.
+/// How the numbers of the keys are spaced, for key formats that keep the order of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {
     /// Drawn at random from all numbers of the format.
     #[default]
     Random,
-    /// Consecutive numbers without a gap, which suit interpolation and learned models best.
+    /// Consecutive numbers without a gap. Interpolation and learned models have the smallest errors with such keys.
     Even,
 }
 
@@ -27,7 +27,7 @@ impl SortedKeys {
     /// Makes `count` keys of a format.
     ///
     /// # Errors
-    /// If the format has fewer keys, or they are too long together.
+    /// The format has fewer keys, or the keys together are too long.
     pub(crate) fn new(
         format: &dyn KeyFormat,
         count: usize,
@@ -73,24 +73,24 @@ impl SortedKeys {
         sorted
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Key number `index`.
+    /// Returns key number `index`.
     pub(crate) fn get(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// All keys, in ascending order.
+    /// Returns all keys, in ascending order.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
-/// Draws `count` distinct numbers below `room`, ascending; `room` is at least twice `count`.
+/// Draws `count` distinct numbers below `room`, in ascending order. `room` must be at least twice `count`.
 fn numbers(room: u64, count: usize, random: &mut Random) -> Vec<u64> {
     let mut numbers: Vec<u64> = Vec::with_capacity(count);
     while numbers.len() < count {

@@ -1,4 +1,5 @@
-//! Component micro-benchmarks: test one axis of a design, without a tree.
+//! Component benchmarks: each tests one axis of a design, without a tree. The tested component with its operations is
+//! called a subject.
 //!
 //! An experiment with `subject = "fence"` has a `[component]` table instead of a workload. Designs, sweeps, trials in
 //! separate processes, rows, charts and verdicts work as for trees. Each subject is one file and one line in
@@ -34,12 +35,12 @@ pub use fault::Fault;
 pub use seam::{Cost, Subject};
 pub use task::Task;
 
-/// Tests count allocations, as the program does.
+/// Tests count allocations in the same way as the program.
 #[cfg(test)]
 #[global_allocator]
 static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 
-/// All subjects. Each has the name of its axis, except for a second subject of the same axis.
+/// All subjects. A subject has the name of its axis. Only a second subject of an axis has another name.
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
@@ -65,10 +66,10 @@ pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests:
 /// The key that names the subject of an experiment.
 pub const SUBJECT: &str = "subject";
 
-/// The table with the parameters of the subject.
+/// The key of the table with the parameters of the subject.
 pub use results::columns::COMPONENT;
 
-/// The parameters that `--quick` divides where the experiment does not set its own.
+/// The parameters that `--quick` divides if the experiment does not set other values.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
 /// A subject with its parameters.
@@ -81,7 +82,7 @@ impl Component {
     /// Reads `subject` and `component` from a table with no other keys.
     ///
     /// # Errors
-    /// Names the invalid key, such as `component.entries`.
+    /// The error names the invalid key, such as `component.entries`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let Some(Value::String(kind)) = table.get(SUBJECT) else {
             let message = format!("subject must be a name. Valid: {}", names());
@@ -109,7 +110,7 @@ impl Component {
         Ok(Self { choice })
     }
 
-    /// The table that reads back as this component, with all defaults written out.
+    /// Returns a table with all defaults. The table parses to this component.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert(SUBJECT.to_owned(), Value::String(self.kind().to_owned()));
@@ -117,12 +118,12 @@ impl Component {
         table
     }
 
-    /// The name of the subject.
+    /// The kind of the component under test, such as `bloom`: the value of the key `subject` in the experiment file.
     pub fn kind(&self) -> &'static str {
         self.choice.kind()
     }
 
-    /// The axis that is under test.
+    /// Returns the axis that is under test.
     pub fn axis(&self) -> &'static str {
         self.subject().axis()
     }
@@ -130,18 +131,18 @@ impl Component {
     /// Builds the subject of the choice.
     ///
     /// # Panics
-    /// Never: a component is built once when it is read.
+    /// Never panics, because the component was already built when it was read.
     pub fn subject(&self) -> Box<dyn Subject> {
         SUBJECTS.build(&self.choice).expect("it was built once when it was read")
     }
 
-    /// The keys of `[design]` that its runs read.
+    /// Returns the keys of `[design]` that the trials of this component read.
     pub fn reads(&self) -> Vec<&'static str> {
         [&[self.axis()], self.subject().reads()].concat()
     }
 }
 
-/// Divides every count by `divisor`, in a component with all defaults written out.
+/// Divides every count by `divisor`, in a component whose table contains all defaults.
 pub fn divide(table: &mut Table, divisor: i64) {
     let params = table.get_mut(COMPONENT).and_then(Value::as_table_mut).into_iter().flatten();
     for (_, value) in params.filter(|(key, _)| COUNTS.contains(&key.as_str())) {
@@ -151,7 +152,7 @@ pub fn divide(table: &mut Table, divisor: i64) {
     }
 }
 
-/// The names of all subjects.
+/// Returns the names of all subjects.
 fn names() -> String {
     SUBJECTS.kinds().collect::<Vec<_>>().join(", ")
 }

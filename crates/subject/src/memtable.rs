@@ -1,7 +1,8 @@
-//! The memtable under test: inserts, lookups, scans and the preparation of a flush, by one thread and by several.
+//! The memtable under test. The subject measures inserts, lookups, scans and the preparation of a flush, by one
+//! thread and by several threads.
 //!
-//! Keys come in random order, each once. A value identifies its key. Threads insert and look up their own keys, all in
-//! one memtable. Another memtable was filled and dropped before, as in a tree.
+//! Each key is inserted once, in random order. A value identifies its key. Threads insert and look up their own keys
+//! in one shared memtable. Before the measurement, another memtable is filled and freed, as in a tree.
 
 use std::hint::black_box;
 use std::ops::{Bound, Range};
@@ -42,14 +43,15 @@ limit      = "1s"
 "#,
 );
 
-/// Inserts or lookups per slice; a slice has fewer scans, because each scan reads many entries.
+/// Inserts or lookups per slice (operations that are timed together). A slice has fewer scans, because each scan
+/// reads many entries.
 const SLICE: usize = 256;
 const SCANS_PER_SLICE: usize = 4;
 
-/// Maximum number of threads.
+/// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
-/// Lookups whose values are compared after the phase.
+/// The number of lookups whose values are compared after the phase.
 const CHECKED: usize = 512;
 
 struct Writes(Params);
@@ -152,7 +154,7 @@ impl Subject for Writes {
     }
 }
 
-/// The keys of a trial. Keys with even numbers are inserted, and keys with odd numbers are not.
+/// The keys of a trial. Keys with even numbers are inserted. Keys with odd numbers are absent.
 struct Data {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -186,20 +188,20 @@ impl Data {
         HashedKey { bytes: self.keys.get(number as usize), hash: self.hashes[number as usize] }
     }
 
-    /// Writes the number of a key to the front of its value.
+    /// Writes the number of a key to the start of its value.
     fn write_value(number: u32, value: &mut [u8]) {
         let front = value.len().min(size_of::<u32>());
         value[..front].copy_from_slice(&number.to_le_bytes()[..front]);
     }
 
-    /// Whether `value` is the value of the key with this number.
+    /// Returns whether `value` is the value of the key with this number.
     fn is_value(&self, number: u32, value: &[u8]) -> bool {
         let mut right = vec![b'v'; self.value_bytes];
         Self::write_value(number, &mut right);
         value == right
     }
 
-    /// The size of keys and values as a tree counts them towards the capacity of a memtable.
+    /// Returns the size of keys and values in bytes, as a tree counts it for the capacity of a memtable.
     fn capacity_bytes(&self) -> usize {
         let keys: usize = self.order.iter().map(|number| self.keys.get(*number as usize).len()).sum();
         keys + self.order.len() * (self.value_bytes + ENTRY_CHARGE_BYTES as usize)
@@ -244,7 +246,8 @@ impl Writes {
         bench.end(phase);
     }
 
-    /// The time of an operation without a memtable: the key is fetched and read, the value written.
+    /// Returns the time of an operation without a memtable: the time to fetch and read the key, and to write the
+    /// value.
     fn idle(bench: &Bench<'_>, data: &Data, numbers: &[u32]) -> Option<f64> {
         let mut value = vec![b'v'; data.value_bytes];
         bench.idle(numbers.len(), || {
@@ -256,7 +259,7 @@ impl Writes {
         })
     }
 
-    /// Looks up present keys, or their absent neighbours.
+    /// Looks up present keys, or absent keys next to present keys.
     fn get(&self, bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data, name: &'static str) {
         let mut phase = bench.begin(name);
         let is_present = name == "get";
@@ -317,7 +320,8 @@ impl Writes {
         bench.end(phase);
     }
 
-    /// Measures the two steps before a flush can write: delayed sorting, and the iteration over every entry.
+    /// Measures the two steps before a flush can write: the sorting that the memtable delayed (`freeze`), and the
+    /// iteration over every entry (`drain`).
     fn flush(bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data) {
         let entries = data.order.len();
         // One call, which counts as the number of its entries.
@@ -348,7 +352,7 @@ impl Writes {
     }
 }
 
-/// Sets the measures of balance across shards; sets nothing without shards.
+/// Sets the columns about the balance across shards. Sets no columns for a memtable without shards.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);

@@ -1,8 +1,10 @@
-//! The range filter under test: false positives of empty ranges, by their length, place and kind of keys.
+//! The range filter under test. The subject measures false positives of empty ranges, by their length, position and
+//! kind of keys.
 //!
-//! The keys are random numbers below 2^62, spelt as integers or as strings. Each range is empty: no key of the filter
-//! is in it. Ranges begin anywhere, or right after a key ("correlated"), where filters that learn the places of keys
-//! are weakest. A workload on a tree has no ranges right after keys.
+//! The keys are random numbers below 2^62, written as integers or as strings. Each range is empty: the filter
+//! contains no key in the range. Ranges begin at a random position, or directly after a key ("correlated"). Filters
+//! that learn the positions of keys have the most false positives for ranges directly after a key. A workload on a
+//! tree has no such ranges.
 
 use std::hint::black_box;
 use std::ops::Bound;
@@ -38,13 +40,13 @@ limit      = "5s"
 "#,
 );
 
-/// Ranges per slice.
+/// Ranges per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 4096;
 
-/// The bits of a number. Numbers below 2^62 leave room for the end of a range.
+/// The number of bits of a key number. Numbers below 2^62 leave room for the end of a range.
 const NUMBER_BITS: u32 = 62;
 
-/// The largest product of keys and range length. At least about half of all ranges are then empty.
+/// The largest product of the number of keys and the range length. At least about half of all ranges are then empty.
 const MOST_COVERED: u64 = 1 << (NUMBER_BITS - 1);
 
 struct EmptyRanges(Params);
@@ -71,7 +73,7 @@ impl Default for Params {
     }
 }
 
-/// Spelling of numbers as keys. Keys sort like their numbers.
+/// How numbers are written as keys. The keys have the same order as their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Spelling {
@@ -173,7 +175,7 @@ impl Subject for EmptyRanges {
     }
 }
 
-/// The ranges of a phase.
+/// The empty ranges of a phase.
 struct Ranges<'a> {
     /// The numbers of the keys, in order.
     numbers: &'a [u64],
@@ -198,7 +200,7 @@ impl Ranges<'_> {
 }
 
 impl EmptyRanges {
-    /// Draws the numbers of the keys, in order. No two are equal.
+    /// Draws the numbers of the keys, in order. All numbers are different.
     fn numbers(&self, random: &mut Random) -> Vec<u64> {
         let mut numbers = Vec::new();
         while numbers.len() < self.0.entries.0 as usize {
@@ -228,7 +230,8 @@ impl EmptyRanges {
         Ok(filter)
     }
 
-    /// Asks for empty ranges. Returns the time, and the number of ranges that were reported as not empty.
+    /// Asks the filter for empty ranges. Returns the time, and the number of ranges that the filter reported as not
+    /// empty.
     fn ask(
         &self,
         bench: &Bench<'_>,

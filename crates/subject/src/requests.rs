@@ -1,4 +1,5 @@
-//! Streams of requests for blocks: drawn from a distribution, in a loop, mixed with scans, or recorded.
+//! Streams of requests for blocks. Requests are drawn from a distribution, repeated in a loop, mixed with scans, or
+//! recorded.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +11,19 @@ use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
 /// A stream of requests for blocks.
 pub(crate) trait Requests: Send + Sync {
-    /// The names of `count` requests for `blocks` blocks, drawn from `random`.
+    /// Returns the numbers of the blocks that `count` requests read. The stream has `blocks` blocks, and draws from
+    /// `random`.
     ///
     /// # Errors
-    /// If the requests are in a file that cannot be read.
+    /// The file with the requests cannot be read.
     fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String>;
 
-    /// The distribution from which each request is drawn independently; `None` for other streams.
+    /// Returns the distribution from which each request is drawn independently. Returns `None` for other streams.
     fn law(&self) -> Option<Box<dyn KeyDistribution>> {
         None
     }
 
-    /// The file of recorded requests; `None` for other streams.
+    /// Returns the file of recorded requests. Returns `None` for other streams.
     fn file(&self) -> Option<TraceFile> {
         None
     }
@@ -55,7 +57,7 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     ],
 );
 
-/// A stream of requests as a parameter: one of [`STREAMS`], or any distribution of keys.
+/// A parameter that chooses a stream of requests: one of [`STREAMS`], or any distribution of keys.
 #[derive(Clone)]
 pub(crate) struct RequestChoice(Source);
 
@@ -66,13 +68,13 @@ enum Source {
 }
 
 impl RequestChoice {
-    /// The distribution with this label.
+    /// Returns the choice of the distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
         Self(Source::Keys(choice.expect("the label is one of the catalog")))
     }
 
-    /// Reads a label or a table with a kind.
+    /// Reads a choice from a label, or from a table with a kind.
     pub(crate) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let kind = match value {
             Value::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or_default(),
@@ -91,7 +93,7 @@ impl RequestChoice {
         Err(ChoiceError::whole(format!("unknown stream \"{kind}\"; {hint}Valid: {known}")))
     }
 
-    /// Builds the stream.
+    /// Builds the chosen stream.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => STREAMS.build(choice).expect("it was built once when it was chosen"),
@@ -113,7 +115,7 @@ impl<'de> Deserialize<'de> for RequestChoice {
     }
 }
 
-/// Blocks drawn from a distribution of keys.
+/// A stream whose blocks are drawn from a distribution of keys.
 struct Law(Choice);
 
 impl Requests for Law {
@@ -152,7 +154,7 @@ impl Default for ScanMixedParams {
     }
 }
 
-/// A Zipf distribution with this exponent.
+/// Returns a Zipf distribution with this exponent.
 fn zipf(theta: f64) -> Result<Law, String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String("zipfian".to_owned())),

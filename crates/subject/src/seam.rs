@@ -1,4 +1,4 @@
-//! The interface of subjects: how a single component is tested.
+//! The interface of subjects. A subject is a single component that is tested without a tree.
 
 use std::path::Path;
 
@@ -9,48 +9,48 @@ use tree::Design;
 use crate::bench::Bench;
 use crate::fault::Fault;
 
-/// An axis under test, with its parameters.
+/// A subject: the test of one axis, with its parameters.
 ///
 /// Invariants:
 /// 1. [`run`](Self::run) reports each of the [`phases`](Self::phases), in their order, for every variant.
 /// 2. Timed code neither prepares data nor checks answers. Answers are checked while the clock is stopped.
 /// 3. Equal seeds give equal operations for every variant.
 pub trait Subject: Send + Sync {
-    /// The axis of a design that is under test.
+    /// Returns the axis of a design that is under test.
     fn axis(&self) -> &'static str;
 
-    /// The phases of a trial, in order.
+    /// Returns the phases of a trial, in order.
     fn phases(&self) -> &'static [&'static str];
 
-    /// The modes that this subject supports. `counted` is supported if the subject measures a counter.
+    /// Returns the modes that this subject supports. A subject supports `counted` if it measures a counter.
     fn modes(&self) -> &'static [RunMode];
 
-    /// The keys of `[design]` that the subject reads in addition to its own axis.
+    /// Returns the keys of `[design]` that the subject reads in addition to the key of its own axis.
     fn reads(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The default phase and the default column of the verdict.
+    /// Returns the default phase and the default column of the verdict.
     fn verdict(&self) -> (&'static str, &'static Metric);
 
-    /// The column of a variant's cost other than time: memory, in most cases.
+    /// Returns the column with the cost of a variant, other than time. In most cases, the cost is memory.
     fn price(&self) -> &'static Metric;
 
-    /// The column with the quality of a variant, if variants differ in quality. Variants are compared only if their
-    /// quality or their cost is similar.
+    /// Returns the column with the quality of a variant, if variants differ in quality. Variants are compared only if
+    /// their quality or their cost is similar.
     fn quality(&self) -> Option<&'static Metric> {
         None
     }
 
-    /// The estimated cost of a trial.
+    /// Returns the estimated cost of a trial.
     fn cost(&self) -> Cost;
 
-    /// Number of threads of its phases.
+    /// Returns the number of threads of the phases.
     fn threads(&self) -> u32 {
         1
     }
 
-    /// The reason why this design cannot be tested; `None` if it can.
+    /// Returns the reason why this design cannot be tested. Returns `None` if the design can be tested.
     fn refusal(&self, _design: &Design) -> Option<String> {
         None
     }
@@ -58,7 +58,7 @@ pub trait Subject: Send + Sync {
     /// Checks the files that the parameters name. A relative path starts from `base`.
     ///
     /// # Errors
-    /// Names the invalid parameter, and describes the fault of its file.
+    /// An invalid parameter. The error names the parameter, and describes what is wrong with its file.
     fn check_files(&self, _base: &Path) -> Result<(), ChoiceError> {
         Ok(())
     }
@@ -70,18 +70,18 @@ pub trait Subject: Send + Sync {
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault>;
 }
 
-/// The cost of a trial, as far as it can be estimated in advance.
+/// The estimated cost of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// Bytes of memory.
+    /// The number of bytes of memory that a trial needs.
     pub memory_bytes: f64,
-    /// Bytes of storage.
+    /// The number of bytes of storage that a trial needs.
     pub storage_bytes: f64,
     /// Estimated seconds of each phase, including preparation and checks.
     pub phase_seconds: Vec<f64>,
 }
 
-/// Rejects a count of 0, and a count above `most`.
+/// Returns an error for a count of 0, and for a count above `most`.
 pub(crate) fn check_count(name: &str, count: u64, most: u64) -> Result<(), String> {
     match count {
         0 => Err(format!("{name} is 0; it must be at least 1")),

@@ -1,7 +1,8 @@
-//! The storage back end under test: appends, durable appends, and random reads of blocks, all on one file.
+//! The storage back end under test. The subject measures appends, durable appends, and random reads of blocks, all on
+//! one file.
 //!
-//! The file is in the results folder. The file was just written, so the page cache contains the file. For back ends
-//! that use the page cache, times are therefore times of the cache and not of the device.
+//! The file is in the results folder. The file was just written, so the page cache contains the file. If a back end
+//! uses the page cache, its times are therefore times of the page cache and not of the device.
 
 use std::path::Path;
 
@@ -34,7 +35,7 @@ limit      = "5s"
 "#,
 );
 
-/// Operations per slice.
+/// Operations per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 32;
 
 struct Files(Params);
@@ -121,7 +122,7 @@ impl Subject for Files {
     }
 }
 
-/// The bytes that are repeated in a file.
+/// Returns the bytes that are repeated in the file.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..length).map(|_| random.bits() as u8).collect()
@@ -152,7 +153,7 @@ impl Files {
         Ok(())
     }
 
-    /// Appends that are made durable one by one, as in a WAL.
+    /// Measures appends that are each made durable, as in a WAL.
     fn sync(&self, bench: &mut Bench<'_>, storage: &dyn Storage, path: &Path) -> Result<(), Fault> {
         let mut phase = bench.begin("sync");
         let block = content(self.0.block.0 as usize, bench.seed);

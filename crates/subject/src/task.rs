@@ -17,9 +17,9 @@ pub enum Task {
 }
 
 impl Task {
-    /// Reads a workload, or a component where the table names a subject.
+    /// Reads a component if the table has the key `subject`. Otherwise reads a workload.
     ///
-    /// # Errors
+    /// The error names the invalid key.
     /// Names the invalid key.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         match table.contains_key(SUBJECT) {
@@ -28,7 +28,7 @@ impl Task {
         }
     }
 
-    /// The task as TOML, with all defaults. The TOML parses to an equal task.
+    /// Returns the task as TOML, with all defaults. The TOML parses to an equal task.
     pub fn to_toml(&self) -> Table {
         match self {
             Self::Workload(workload) => workload.to_toml(),
@@ -36,8 +36,8 @@ impl Task {
         }
     }
 
-    /// The task with defaults for all phase settings without effect. A setting stays if `is_kept` returns true for the
-    /// name of the phase and the key. Tasks with equal work then compare as equal.
+    /// Returns the task with defaults for all phase settings that have no effect. A setting stays if `is_kept`
+    /// returns true for the name of the phase and the key. Tasks with equal work then compare as equal.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         match self {
@@ -46,7 +46,7 @@ impl Task {
         }
     }
 
-    /// The names of the phases, in order.
+    /// Returns the names of the phases, in order.
     pub fn phases(&self) -> Vec<String> {
         match self {
             Self::Workload(workload) => workload.phases.iter().map(|phase| phase.name.clone()).collect(),
@@ -56,7 +56,7 @@ impl Task {
         }
     }
 
-    /// The first components of the paths into the task.
+    /// Returns the first parts of the paths into the task.
     pub fn roots(&self) -> &'static [&'static str] {
         match self {
             Self::Workload(_) => &["phase", "key"],
@@ -64,7 +64,7 @@ impl Task {
         }
     }
 
-    /// The workload; `None` for a component.
+    /// Returns the workload. Returns `None` for a component.
     pub fn workload(&self) -> Option<&Workload> {
         match self {
             Self::Workload(workload) => Some(workload),
@@ -72,7 +72,7 @@ impl Task {
         }
     }
 
-    /// The component; `None` for a workload.
+    /// Returns the component. Returns `None` for a workload.
     pub fn component(&self) -> Option<&Component> {
         match self {
             Self::Workload(_) => None,
@@ -80,7 +80,7 @@ impl Task {
         }
     }
 
-    /// The part of a design that the task reads, as TOML.
+    /// Returns the part of a design that the task reads, as TOML.
     pub fn design_toml(&self, design: &Design) -> Table {
         let mut table = design.to_toml();
         if let Self::Component(component) = self {
@@ -95,7 +95,8 @@ impl Task {
         table
     }
 
-    /// The reason why the value at a path of the design is not read; `None` if it is read.
+    /// Returns the reason why the task does not read the value at a path of the design. Returns `None` if the task
+    /// reads the value.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (subject, reads) = (component.kind(), component.reads());

@@ -1,5 +1,5 @@
-//! Deterministic exploration of crashes. The power may fail after every storage call of a history, and recovery runs
-//! on every disk state that such a failure can leave.
+//! Deterministic exploration of crashes. A history is a seeded sequence of actions on a store. The power may fail
+//! after every storage call of a history. Recovery runs on every disk state that such a power failure can leave.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,39 +21,39 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 160;
 
-/// Recovery itself is interrupted for one in this number of states.
+/// Recovery itself is interrupted for one in this number of disk states.
 const RECOVERIES: u128 = 16;
 
-/// Number of crash points within a recovery. The same number applies to the operations after the recovery, and to the
-/// disk states per crash point.
+/// Number of crash points within a recovery. The number of crash points in the operations after the recovery has the
+/// same limit, and so has the number of disk states per crash point.
 const RECOVERY_CUTS: usize = 4;
 const NEXT_LIFE_CUTS: usize = 2;
 const RECOVERY_STATES: u64 = 3;
 
-/// Maximum number of disk states tried per cut of one history.
+/// Maximum number of disk states that are tried per power failure of one history.
 const MOST_STATES: u64 = 64;
 
-/// Minimum number of states for one history, because generating a history is expensive.
+/// Minimum number of disk states for one history, because generating a history is expensive.
 const LEAST_STATES: u64 = 64;
 
-/// Moment of a violation that was found before any power failure.
+/// The text that replaces the last step, for a violation that was found before any power failure.
 const WHILE_ALIVE: &str = "before any power failure";
 
-/// Size of an exploration of crashes.
+/// The first seed and the number of disk states of an exploration of crashes.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashBudget {
     /// Seed of the first history; later histories use the next numbers.
     pub seed: u64,
-    /// Number of states to recover from. The exploration ends with the first history that reaches it.
+    /// Number of disk states to recover from. The exploration ends with the first history that reaches this number.
     pub states: u64,
 }
 
-/// Coordinates that reproduce one explored crash state.
+/// A crash point: the coordinates that reproduce one explored crash state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashPoint {
     /// Seed of the history.
     pub seed: u64,
-    /// Number of steps before the power failure, and the number of the disk state.
+    /// Number of storage steps before the power failure, and number of the disk state after the power failure.
     pub cut: (usize, u64),
     /// Step and disk state of a second power failure during or after the recovery; `None` without a second failure.
     pub recovery: Option<(usize, u64)>,
@@ -96,15 +96,16 @@ pub struct CrashSummary {
     pub cuts: u64,
     /// Number of derived disk states.
     pub states: u64,
-    /// Number of states that recovery ran on. All other states were duplicates.
+    /// Number of disk states on which recovery ran. All other states were duplicates.
     pub recovered: u64,
-    /// States in `recovered` that come from a crash during a recovery, or during the operations after it.
+    /// Number of disk states in `recovered` that come from a crash during a recovery, or during the operations after
+    /// the recovery.
     pub second: u64,
     /// The violations found.
     pub findings: Findings<CrashPoint>,
 }
 
-/// Explores crashes of a subject.
+/// Explores crashes of a store. `budget` is the first seed and the number of disk states.
 pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
     let mut tally = CrashSummary::default();
     let mut seed = budget.seed;
@@ -126,7 +127,7 @@ pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
 /// Repeats the exploration of one crash point.
 ///
 /// # Errors
-/// If the history of that seed has no such crash point.
+/// The history of this seed has no such crash point.
 pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, String> {
     let mut tally = CrashSummary { lives: 1, ..CrashSummary::default() };
     let life = match Life::play(subject, place.seed) {
@@ -156,7 +157,7 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     Ok(tally)
 }
 
-/// A completed history on a disk without faults.
+/// A completed history on a disk without faults, with its storage steps and promises.
 struct Life {
     seed: u64,
     script: Script,
@@ -180,13 +181,13 @@ impl Life {
 /// Cached outcome of a disk state, so that every state is recovered only once.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
-/// Exploration of one history.
+/// The exploration of one history.
 struct Exploration<'a> {
     subject: &'a StoreKind,
     life: &'a Life,
     tally: &'a mut CrashSummary,
     outcomes: HashMap<u128, Outcome>,
-    /// The only crash point to explore, when a finding is replayed.
+    /// The only crash point to explore, if one finding is replayed; `None` explores all crash points.
     only: Option<CrashPoint>,
 }
 
@@ -195,7 +196,8 @@ impl<'a> Exploration<'a> {
         Self { subject, life, tally, outcomes: HashMap::new(), only: None }
     }
 
-    /// Stops the history after each of its steps, or at evenly spaced steps if the budget is smaller.
+    /// Fails the power after each storage step of the history. If the budget is smaller, fails the power at evenly
+    /// spaced steps.
     fn run(&mut self, most: u64) {
         let steps = self.life.steps.len() as u64;
         let left = (most - self.tally.recovered).max(LEAST_STATES);
@@ -216,7 +218,7 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from state `number` at `cut`, and checks the recovered content.
+    /// Recovers from disk state `number` after a power failure at step `cut`, and checks the recovered content.
     fn state(&mut self, cut: usize, states: &States<'_>, number: u64) {
         let disk = Arc::new(states.get(number));
         let fingerprint = disk.fingerprint();
@@ -262,7 +264,7 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Fails the power during the recovery that led to `recovered`, and during the operations after it.
+    /// Fails the power during the recovery that led to `recovered`, and during the operations after this recovery.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
@@ -283,8 +285,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from state `number`, which a power failure leaves after step `cut` of a recovery and the operations
-    /// after it.
+    /// Recovers from disk state `number` after a second power failure. The second failure follows step `cut` of a
+    /// recovery and the operations after the recovery.
     fn second_state(
         &mut self,
         place: CrashPoint,
@@ -348,8 +350,8 @@ impl<'a> Exploration<'a> {
     }
 }
 
-/// Steps at which a second crash stops the recovery or the operations after the recovery. The steps are evenly spaced
-/// within the recovery, and random within the operations.
+/// Returns the steps at which a second crash stops the recovery or the operations after the recovery. The steps are
+/// evenly spaced within the recovery, and random within the operations.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
@@ -360,8 +362,8 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// Numbers of the disk states to check: all states if there are at most `most`, otherwise the corner cases and a
-/// sample.
+/// Returns the numbers of the disk states to check. If there are at most `most` states, returns all states.
+/// Otherwise, returns the first and last states and a sample.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {
@@ -372,7 +374,7 @@ fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     [states.dropped(), states.kept()].into_iter().chain(others).collect()
 }
 
-/// Description of a step for a reader, without its bytes.
+/// Describes a storage step without its bytes, for messages.
 fn described(step: &StorageChange) -> String {
     match step {
         StorageChange::Create(path, _) => format!("create {}", path.display()),

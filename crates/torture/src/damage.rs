@@ -1,9 +1,10 @@
-//! Corrupts every part of every file of a store. Each corrupted image is verified, opened and read completely.
+//! Corrupts every part of every file of a store. Each corrupted store image (the files of a store) is verified,
+//! opened and read completely.
 //!
 //! A seeded history leaves four stores: a closed store, a store whose process died, a store that continued after one
-//! file was set aside, and a checkpoint. Every kind of corruption is applied to their files, one or two at a time. Each
-//! image is verified, opened, read through every read path, written to, closed and opened again. Each image is also
-//! opened without the corrupted files (quarantine).
+//! file was set aside, and a checkpoint. Every kind of corruption is applied to the files of these stores, one or two
+//! corruptions at a time. Each image is verified, opened, read through every read path, written to, closed and opened
+//! again. Each image is also opened with the corrupted files set aside (quarantine).
 
 mod corruption;
 mod inspection;
@@ -32,16 +33,17 @@ use crate::violation::Violation;
 pub use self::rule::Class;
 pub use self::store_image::Ending;
 
-/// Maximum number of images per store of one history.
+/// Maximum number of corrupted images per store of one history.
 const MOST_OF_A_STORE: usize = 400;
 
-/// Time limit of one image. If an image exceeds the limit, the process reports the image as hanging and exits.
+/// Time limit of the inspection of one image. If an image exceeds the limit, the process reports that the image
+/// hangs, and exits.
 const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 
-/// Moment of a violation that was found before any corruption.
+/// The text that replaces the corruption, for a violation that was found before any corruption.
 const BEFORE: &str = "before any corruption";
 
-/// Size of an exploration of corruptions.
+/// The first seed and the number of images of an exploration of corruptions.
 #[derive(Clone, Copy, Debug)]
 pub struct CorruptionBudget {
     /// Seed of the first history; later histories use the next numbers.
@@ -55,7 +57,7 @@ pub struct CorruptionBudget {
 pub struct CorruptionPoint {
     /// Seed of the history.
     pub seed: u64,
-    /// Ending of the history.
+    /// How the history ended.
     pub ending: Ending,
     /// Number of the image among all images of that store.
     pub image: usize,
@@ -89,15 +91,15 @@ pub struct CorruptionSummary {
     pub stores: u64,
     /// Number of inspected images.
     pub images: u64,
-    /// Images whose corruption `verify` reported.
+    /// Number of images whose corruption `verify` reported.
     pub told: u64,
-    /// Images with harmless corruption, by the classes of [`Class::ALL`].
+    /// Number of images with harmless corruption, for each class in [`Class::ALL`].
     pub harmless: [u64; Class::ALL.len()],
     /// Violations that were found.
     pub findings: Findings<CorruptionPoint>,
 }
 
-/// Explores corruptions of a subject.
+/// Explores corruptions of a store. `budget` is the first seed and the number of images.
 pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSummary {
     let mut tally = CorruptionSummary::default();
     let watch = Watch::default();
@@ -120,7 +122,7 @@ pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSumma
 /// Inspects one image again.
 ///
 /// # Errors
-/// If there is no such image.
+/// There is no such image.
 pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionSummary, String> {
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
@@ -158,7 +160,7 @@ fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, ta
     }
 }
 
-/// Corrupted images of a store. The order of the images depends on the design.
+/// Returns the corrupted images of a store. The order of the images depends on the design.
 fn images_of(subject: &StoreKind, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
@@ -185,7 +187,7 @@ fn one(
     }
 }
 
-/// Watchdog that ends the process when an image takes too long.
+/// Ends the process if the inspection of an image takes too long.
 #[derive(Default)]
 struct Watch {
     current: Mutex<Option<(String, CorruptionPoint)>>,
@@ -200,8 +202,8 @@ impl Watch {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Polls until the exploration is over. Ends the process if an image hangs, because a thread cannot be forced out
-    /// of a loop.
+    /// Checks the time until the exploration has ended. Ends the process if an image hangs, because a thread cannot
+    /// be forced out of a loop.
     fn until(&self, is_done: &mpsc::Receiver<()>) {
         let mut last = None;
         while is_done.recv_timeout(LONGEST_IMAGE) == Err(RecvTimeoutError::Timeout) {

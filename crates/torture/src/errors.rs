@@ -1,5 +1,6 @@
-//! I/O errors at every storage call of a history. Each exploration checks the error that the caller receives, the
-//! writes that the store still accepts, and the content after reopening.
+//! Injects I/O errors into every storage call of a history. A history is a seeded sequence of actions on a store.
+//! Each exploration checks the error that the caller receives, the writes that the store still accepts, and the
+//! content after reopening.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -23,7 +24,7 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 80;
 
-/// Size of an exploration of I/O errors.
+/// The first seed and the number of faults of an exploration of I/O errors.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBudget {
     /// Seed of the first history; later histories use the next numbers.
@@ -68,8 +69,8 @@ pub struct FaultSummary {
     pub faults: u64,
     /// Number of calls that failed.
     pub failed_calls: u64,
-    /// Faults that the caller received as an error. Other faults affected removals of files that the next opening
-    /// removes.
+    /// Number of faults that the caller received as an error. The other faults affected removals of files. The next
+    /// opening of the store removes these files.
     pub reported: u64,
     /// Number of reopened stores: after a process death and after a power failure.
     pub reopened: u64,
@@ -77,7 +78,7 @@ pub struct FaultSummary {
     pub findings: Findings<FaultPoint>,
 }
 
-/// Explores I/O errors of a subject.
+/// Explores I/O errors of a store. `budget` is the first seed and the number of faults.
 pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
     let mut tally = FaultSummary::default();
     for seed in budget.seed.. {
@@ -106,7 +107,7 @@ pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
 /// Injects one fault again.
 ///
 /// # Errors
-/// If the history of that seed has no such fault.
+/// The history of this seed has no such fault.
 pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, String> {
     let script = Script::new(place.seed, ACTIONS);
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
@@ -123,7 +124,8 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     Ok(tally)
 }
 
-/// Every fault of a history: at every call each error the call can return, once and permanently, with every effect.
+/// Returns every fault of a history. A fault is an error of one storage call. Each error that the call can return
+/// occurs once or permanently, and with every effect.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -140,7 +142,7 @@ fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<Inj
     Ok(all)
 }
 
-/// Possible effects of a call that returns `error`.
+/// Returns the possible effects of a call that returns `error`.
 fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     match call.operation {
         FileOperation::Append if error == DiskError::Short => vec![FaultEffect::Prefix(call.bytes / 2)],
@@ -179,7 +181,7 @@ fn one(
     }
 }
 
-/// A history with a fault.
+/// A history into which one fault is injected.
 struct Trial<'a> {
     subject: &'a StoreKind,
     script: &'a Script,
@@ -188,15 +190,15 @@ struct Trial<'a> {
     faulty: Arc<Faulty>,
 }
 
-/// Outcome of a history with a fault.
+/// The state after a history with a fault.
 struct Ending {
-    /// Range of commits the store may contain after a process death, and after a power failure.
+    /// The numbers of commits that the store may contain after a process death, and after a power failure.
     promises: [RangeInclusive<usize>; 2],
-    /// Whether a write was accepted after the error.
+    /// Whether the store accepted a write after the error.
     taken: bool,
 }
 
-/// The write that is tried after an error.
+/// Returns the write that is tried after an error.
 fn probe() -> ScriptWrite {
     ScriptWrite { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
@@ -218,7 +220,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Runs until the error, then checks the reported error and the operations that must still work.
+    /// Runs the actions until the error, and checks the reported error. Then checks the operations that must still
+    /// work.
     fn live(&self, tally: &mut FaultSummary) -> Result<Ending, Violation> {
         let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
         let mut taken = false;
@@ -244,7 +247,7 @@ impl Trial<'_> {
         Ok(Ending { promises: [promise(true), promise(false)], taken })
     }
 
-    /// Checks a fault that no caller received. The fault must be harmless.
+    /// Checks that a fault is harmless if no caller received the fault as an error.
     fn check_silence(&self) -> Result<(), Violation> {
         // The next opening removes a file that cannot be removed now.
         match self.faulty.failed().into_iter().find(|call| call.operation != FileOperation::Remove) {
@@ -312,7 +315,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether a sync in the store's own directory failed.
+    /// Returns whether a sync in the store's own directory failed.
     fn sync_failed(&self) -> bool {
         self.faulty.failed().iter().any(|call| match call.operation {
             FileOperation::Sync => call.path.parent() == Some(Path::new(DIRECTORY)),

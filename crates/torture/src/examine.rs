@@ -1,5 +1,5 @@
-//! Opens a store on a disk after a crash and checks it. The check begins with the invariants that hold without
-//! knowledge of promises, and then covers the promises.
+//! Opens a store on a disk after a crash and checks the store. The first checks are invariants of every store. The
+//! further checks are the promises: the commits that the store must contain after the crash.
 
 use std::any::Any;
 use std::ops::{Bound, RangeInclusive};
@@ -16,21 +16,21 @@ use crate::violation::{Check, Violation};
 
 /// Result of recovering a store.
 pub(crate) struct Recovered {
-    /// Digest of its content.
+    /// Digest of the recovered content.
     pub(crate) digest: u128,
-    /// Storage steps of opening it and of the operations after that.
+    /// Storage steps of the opening and of the operations after the opening.
     pub(crate) steps: Vec<StorageChange>,
-    /// Number of those steps that opening took.
+    /// Number of these steps that belong to the opening.
     pub(crate) opening: usize,
     /// Promises of the operations after the recovery, by step.
     pub(crate) marks: Marks,
     /// Digests of the content after 0, 1, 2 … commits after the recovery.
     pub(crate) digests: Vec<u128>,
-    /// State of each checkpoint.
+    /// State of each checkpoint in the directory of the store.
     pub(crate) copies: Vec<Copy>,
 }
 
-/// State of a checkpoint.
+/// State of a checkpoint after a crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Copy {
     /// The store does not exist, or is an empty directory.
@@ -52,7 +52,7 @@ pub(crate) fn recover(
         .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
 }
 
-/// Message of a panic.
+/// Returns the message of a panic.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
@@ -92,8 +92,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Writes to the store, opens it again and compares. Returns the promises, and the expected content after each
-    /// commit.
+    /// Writes to the store, opens the store again, and compares the content. Returns the promises, and the expected
+    /// content after each commit.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -123,7 +123,7 @@ impl Examination<'_> {
         Ok((marks, digests))
     }
 
-    /// State of checkpoint `number`.
+    /// Returns the state of checkpoint `number`.
     fn copy(&self, number: usize) -> Result<Copy, Violation> {
         let directory = copy_directory(number);
         let names = self.disk.list(&directory).unwrap_or_default();
@@ -138,7 +138,7 @@ impl Examination<'_> {
     }
 }
 
-/// Commits for a recovered store: a new key, a batch, and a delete of an existing key.
+/// Returns the commits that are written to a recovered store: a new key, a batch, and a delete of an existing key.
 fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
@@ -148,7 +148,7 @@ fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
     commits
 }
 
-/// Reads the whole store by scans and by gets, which must agree.
+/// Reads the whole store by scans and by gets. The results of the scans and the gets must agree.
 pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let content = store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)?;
@@ -190,7 +190,7 @@ pub(crate) fn judge(
     }
 }
 
-/// Explains why no number of commits produces `content`.
+/// Creates the violation that explains why no number of commits produces `content`.
 fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) -> Violation {
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
@@ -217,7 +217,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     Violation::new(check, format!("compared with the first {newest} commits: {text}"))
 }
 
-/// First difference between two contents.
+/// Describes the first difference between two contents.
 fn difference(found: &Content, expected: &Content) -> String {
     let keys = found.keys().chain(expected.keys());
     let Some(key) = keys.filter(|key| found.get(*key) != expected.get(*key)).min() else {
@@ -227,7 +227,7 @@ fn difference(found: &Content, expected: &Content) -> String {
     format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
-/// A value in a form for readers.
+/// Formats a value for messages.
 pub(crate) fn shown(value: Option<&Vec<u8>>) -> String {
     let Some(value) = value else { return "missing".to_owned() };
     let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();

@@ -1,4 +1,4 @@
-//! The violations that an exploration found, and their places.
+//! The violations that an exploration found, with the coordinates that reproduce each violation.
 
 use crate::violation::Violation;
 
@@ -6,23 +6,23 @@ use crate::violation::Violation;
 const MOST_VIOLATIONS: u64 = 100;
 const MOST_OF_ONE_CHECK: usize = 3;
 
-/// A violation with its coordinates.
+/// A violation with the coordinates that reproduce it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocatedViolation<P> {
-    /// Coordinates that reproduce it.
+    /// Coordinates that reproduce the violation.
     pub place: P,
-    /// Context: the last step before the power failure, or the fault.
+    /// The event before the violation: the last step before the power failure, or the injected fault.
     pub moment: String,
-    /// The violation.
+    /// The failed check, with the evidence.
     pub violation: Violation,
 }
 
-/// Number of violations, with the first few findings of every check.
+/// The number of violations, and the first few violations of every check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings<P> {
     /// Number of violations.
     pub violations: u64,
-    /// First few findings of every check.
+    /// The first few violations of every check.
     pub kept: Vec<LocatedViolation<P>>,
 }
 
@@ -33,7 +33,8 @@ impl<P> Default for Findings<P> {
 }
 
 impl<P> Findings<P> {
-    /// Records a violation.
+    /// Records a violation. `place` contains the coordinates of the violation, and `moment` describes the event
+    /// before the violation.
     pub fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
         self.violations += 1;
         let of_check = |found: &&LocatedViolation<P>| found.violation.check == violation.check;

@@ -1,10 +1,11 @@
-//! Stores whose process is killed under load. This module has the writers with their reports, and the check of the
-//! remaining store.
+//! Kills the process of a store under load. This module contains the writers with their reports, and the check of the
+//! store after the kill.
 //!
-//! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits.
-//! The writer reports the start of each commit. After the acknowledgement by the store, it reports the completion. The
-//! store is checked against the reports made before the process died. A killed store continues from the state that was
-//! found, so one script covers many kills.
+//! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n*
+//! commits. The writer reports the start of each commit. After the store has acknowledged the commit, the writer
+//! reports the acknowledgement. The check compares the store with the reports that were made before the process died.
+//! After a kill, the scripts continue from the state of the store that the check found, so one script covers many
+//! kills.
 
 use std::any::Any;
 use std::fmt;
@@ -41,12 +42,13 @@ const OPENING: Duration = Duration::from_millis(20);
 const MOST_EVENTS: f64 = 1500.0;
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
-/// Moment at which a process is killed.
+/// The time at which a process is killed: after a number of reports, and after a delay since the last of these
+/// reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Number of reports before the kill.
     pub events: usize,
-    /// Delay after the last report, or after the start if `events` is 0.
+    /// Delay after the last of these reports. If `events` is 0, the delay begins at the start of the process.
     pub wait: Duration,
 }
 
@@ -54,7 +56,7 @@ pub struct Moment {
 pub struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
-    /// Kill times for a seed.
+    /// Creates the sequence of kill times for a seed.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -74,20 +76,21 @@ impl Iterator for Moments {
     }
 }
 
-/// Seeded uniform random numbers between 0 and 1, for callers with other kinds of kill times.
+/// Returns seeded uniform random numbers between 0 and 1, for callers with other kinds of kill times.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
 }
 
-/// Report of a writer. Writers count from 0, commits from 1.
+/// A report of a writer. The first number is the writer, counted from 0. The second number is the commit, counted
+/// from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A commit is about to be written.
     Begun(usize, usize),
     /// A commit was acknowledged.
     Acknowledged(usize, usize),
-    /// A flush or a sync is about to be requested.
+    /// The writer is about to call a flush or a sync.
     Settling(usize),
     /// The flush or the sync has returned.
     Settled(usize),
@@ -125,23 +128,24 @@ impl FromStr for Event {
 /// Number of commits of each writer.
 pub type Commits = [usize; WRITERS];
 
-/// Reports of one process, from its start to its end.
+/// The reports of one process, from its start to its end, and the numbers of commits that follow from these reports.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// Commits in the store when the process started.
+    /// Number of commits of each writer in the store when the process started.
     from: Commits,
     begun: Commits,
     acknowledged: Commits,
-    /// Commits made durable by a flush, a sync or an opening.
+    /// Number of commits of each writer that a flush, a sync or an opening has made durable.
     durable: Commits,
-    /// Commits acknowledged when each writer last requested a flush or a sync.
+    /// Number of acknowledged commits of each writer at the last request of each writer for a flush or a sync.
     settling: [Commits; WRITERS],
-    /// Commits acknowledged at the start of each commit, from the first commit of the process on.
+    /// Number of acknowledged commits of each writer at the start of each commit, from the first commit of the
+    /// process on.
     before: [Vec<Commits>; WRITERS],
 }
 
 impl Ledger {
-    /// Ledger of a process that starts with these commits.
+    /// Creates the ledger of a process. `from` is the number of commits of each writer at the start of the process.
     pub fn new(from: Commits) -> Self {
         let (settling, before) = ([from; WRITERS], Default::default());
         Self { from, begun: from, acknowledged: from, durable: from, settling, before }
@@ -150,7 +154,7 @@ impl Ledger {
     /// Records a report of a writer, in the order of arrival.
     ///
     /// # Errors
-    /// If the number of the event is not the next number.
+    /// The number of a commit is not the next number of its writer.
     pub fn note(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Begun(writer, commit) if commit == self.begun[writer] + 1 => {
@@ -171,20 +175,21 @@ impl Ledger {
         Ok(())
     }
 
-    /// Number of commits acknowledged in this process.
+    /// Returns the number of commits that were acknowledged in this process.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged.iter().zip(self.from).map(|(all, before)| all - before).sum()
     }
 
-    /// Range of commits of a writer that the store may contain after the process died.
+    /// Returns the smallest and the largest number of commits of a writer that the store may contain after the
+    /// process died.
     fn promise(&self, wal: WalMode, writer: usize) -> std::ops::RangeInclusive<usize> {
         let least = if wal.has_log { self.acknowledged } else { self.durable };
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 
-    /// Checks the order across writers. If a commit is present, everything that was acknowledged before the commit
-    /// began must be present. Each writer has between `fewest` and `most` commits in the store. The two numbers differ
-    /// if commits change nothing.
+    /// Checks the order of commits across writers. If a commit is present, all commits that were acknowledged before
+    /// the start of this commit must be present. The store contains between `fewest` and `most` commits of each
+    /// writer. The two numbers differ if some commits change nothing.
     fn check_order(&self, fewest: Commits, most: Commits) -> Result<(), Violation> {
         for (writer, commits) in fewest.into_iter().enumerate() {
             let newest = commits.checked_sub(self.from[writer] + 1);
@@ -202,25 +207,25 @@ impl Ledger {
     }
 }
 
-/// Scripts of a store's writers.
+/// The scripts of the writers of one store.
 pub struct Life {
     scripts: Vec<Script>,
 }
 
 impl Life {
-    /// Scripts of a seed.
+    /// Creates the scripts for a seed.
     pub fn new(seed: u64) -> Self {
         let seeds = (0..WRITERS as u64).map(|writer| seed.wrapping_mul(WRITERS as u64).wrapping_add(writer));
         Self { scripts: seeds.map(|seed| Script::new(seed, ACTIONS)).collect() }
     }
 
-    /// Whether every writer still has enough commits for another kill.
+    /// Returns whether every writer still has enough commits for another kill.
     pub fn goes_on(&self, from: Commits) -> bool {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }
 
-    /// Runs every writer's script from the current state of the store, one thread per writer. Passes their reports to
-    /// `tell`. Returns when all scripts have ended or one writer has failed.
+    /// Runs the script of every writer from the current state of the store, with one thread per writer. Passes the
+    /// reports of the writers to `tell`. Returns when all scripts have ended or one writer has failed.
     ///
     /// # Errors
     /// A failed call or a wrong answer, as text.
@@ -244,8 +249,8 @@ impl Life {
         })
     }
 
-    /// Opens the store of a killed process, checks it against the reports, and closes it. Returns the number of commits
-    /// of each writer in the store.
+    /// Opens the store of a killed process, checks the store against the reports, and closes the store. Returns the
+    /// number of commits of each writer that the store contains.
     ///
     /// # Errors
     /// The violation that was found.
@@ -285,7 +290,7 @@ impl Life {
         Ok(found)
     }
 
-    /// Number of commits of each writer in a store.
+    /// Returns the number of commits of each writer that a store contains.
     fn find(&self, store: &dyn StoreUnderTest, wal: WalMode, ledger: &Ledger) -> Result<Commits, Violation> {
         let mut contents = read(store)?;
         let (mut fewest, mut most) = ([0; WRITERS], [0; WRITERS]);
@@ -303,7 +308,7 @@ impl Life {
     }
 }
 
-/// Content of each writer, read by scans and by gets, which must agree.
+/// Reads the content of each writer by scans and by gets. The results of the scans and the gets must agree.
 fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let mut contents: [Content; WRITERS] = Default::default();
@@ -326,12 +331,12 @@ fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     Ok(contents)
 }
 
-/// First byte of a writer's keys.
+/// Returns the first byte of the keys of a writer.
 fn letter(writer: usize) -> u8 {
     b'A' + writer as u8
 }
 
-/// Key of a script as the key of a writer.
+/// Converts a key of a script to a key of a writer.
 fn own(writer: usize, key: &[u8]) -> Vec<u8> {
     [&[letter(writer)], key].concat()
 }
@@ -409,7 +414,7 @@ impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
     }
 }
 
-/// Error for an answer that contradicts this writer's own writes.
+/// Returns the error for an answer that contradicts the writes of this writer.
 fn wrong_answer(writer: usize, key: &[u8]) -> tree::Error {
     tree::Error::Misuse(format!("wrong answer at \"{}\"", own(writer, key).escape_ascii()))
 }

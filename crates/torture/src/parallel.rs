@@ -1,11 +1,11 @@
-//! Parallel jobs with results in the order of the jobs.
+//! Runs jobs in parallel, and returns the results in the order of the jobs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Runs `work` on all jobs with this many threads. Passes the results to `done` in the order of the jobs, each as soon
-/// as it and all earlier results are available.
+/// Runs `work` on all jobs with this many threads. Passes the results to `done` in the order of the jobs. Each result
+/// is passed as soon as this result and all earlier results are available.
 pub fn in_order<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,

@@ -1,4 +1,4 @@
-//! Runs a script on a store and records its promises over time.
+//! Runs a script on a store, and records how many commits the store must keep at each time.
 
 use std::ops::{Bound, RangeInclusive};
 use std::path::PathBuf;
@@ -14,26 +14,28 @@ use crate::violation::{Check, Violation};
 /// Directory of the store.
 pub(crate) const DIRECTORY: &str = "store";
 
-/// Directory of a checkpoint.
+/// Returns the directory of a checkpoint.
 pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// The promises of a store over time. Times are values of the player's clock.
+/// The times from which the promises of a store follow. A promise is the number of commits that the store must
+/// contain after a crash. Times are values of the player's clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// Start of each commit.
+    /// Start time of each commit.
     pub(crate) begun: Vec<usize>,
-    /// Acknowledgement of each commit.
+    /// Time of the acknowledgement of each commit.
     pub(crate) acknowledged: Vec<usize>,
-    /// Number of commits that survive a power failure from a given time on, in every WAL mode.
+    /// Times, each with the number of commits that survive a power failure from this time on, in every WAL mode.
     pub(crate) durable: Vec<(usize, usize)>,
     /// Checkpoints: start time, completion time (`None` if it failed), and number of commits in the checkpoint.
     pub(crate) copies: Vec<(usize, Option<usize>, usize)>,
 }
 
 impl Marks {
-    /// Range of commits in a store that was stopped at `moment`. `kept` means that all completed system calls survive.
+    /// Returns the smallest and the largest number of commits that a store may contain after a stop at time `moment`.
+    /// `kept` means that all completed system calls survive.
     pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
         let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
         let acknowledged = before(&self.acknowledged, moment + 1);
@@ -59,7 +61,7 @@ impl From<tree::Error> for Stop {
     }
 }
 
-/// A script that is being run.
+/// Runs a script on a store.
 pub(crate) struct Player<'a> {
     subject: &'a StoreKind,
     storage: Arc<dyn Storage>,
@@ -69,7 +71,7 @@ pub(crate) struct Player<'a> {
     /// The open store; `None` if it could not be opened.
     pub(crate) store: Option<Box<dyn StoreUnderTest>>,
     pub(crate) marks: Marks,
-    /// Content after the acknowledged commits.
+    /// Expected content after the acknowledged commits.
     pub(crate) content: Content,
     /// The current or last action.
     pub(crate) current: Option<&'a StoreAction>,

@@ -6,16 +6,16 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Content of a store.
+/// The content of a store: the value of each key.
 pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Number of keys that are written.
+/// Number of different keys in a script.
 const KEYS: u32 = 40;
 
-/// A put; a delete if `value` is `None`.
+/// A write of a script: a put, or a delete if `value` is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptWrite {
-    /// The key.
+    /// The key that is written, or the first key of a range delete.
     pub key: Vec<u8>,
     /// Value of a put.
     pub value: Option<Vec<u8>>,
@@ -44,9 +44,10 @@ pub enum StoreAction {
     Reopen,
 }
 
-/// A list of actions, with the expected content after each commit.
+/// A script: a list of actions, with the expected content after each commit.
 ///
-/// Every value names its commit, so no two commits leave the same content. The exception is a delete of an absent key.
+/// Every value contains the number of its commit, so no two commits leave the same content. The exception is a delete
+/// of an absent key.
 pub struct Script {
     /// The actions, in order.
     pub actions: Vec<StoreAction>,
@@ -56,7 +57,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Actions of a seed.
+    /// Creates the actions for a seed.
     pub fn new(seed: u64, length: usize) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut actions, mut commits) = (Vec::new(), 0);
@@ -87,20 +88,21 @@ impl Script {
         &self.commits
     }
 
-    /// All keys that are written.
+    /// Returns all keys that a script can write.
     pub fn keys() -> impl Iterator<Item = Vec<u8>> {
         (0..KEYS).map(key)
     }
 
-    /// Content of a store after the first `commits` commits.
+    /// Returns the content of a store after the first `commits` commits.
     pub fn content(&self, commits: usize) -> Content {
         let mut content = Content::new();
         self.commits[..commits].iter().for_each(|commit| apply(&mut content, commit));
         content
     }
 
-    /// Number of commits that leaves content with this digest. Of several candidates, the one nearest to `near` is
-    /// returned; a number above the range only if no other has this content.
+    /// Returns the number of commits after which the content has this digest. If there are several such numbers,
+    /// returns the number that is nearest to the range `near`. Returns a number above the range only if no other
+    /// number has this content.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -109,8 +111,8 @@ impl Script {
         })
     }
 
-    /// Minimum and maximum number of commits, within bounds, after which the content has this digest. The two numbers
-    /// differ if some commits change nothing.
+    /// Returns the smallest and the largest number of commits, within bounds, after which the content has this
+    /// digest. The two numbers differ if some commits change nothing.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,
@@ -133,7 +135,7 @@ pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     }
 }
 
-/// Hash of all entries.
+/// Returns a hash of all entries.
 pub(crate) fn digest(content: &Content) -> u128 {
     let mut hash = Xxh3::new();
     for (key, value) in content {
@@ -145,7 +147,7 @@ pub(crate) fn digest(content: &Content) -> u128 {
     hash.digest128()
 }
 
-/// A random action, where `commit` is the number of the next commit.
+/// Returns a random action. `commit` is the number of the next commit.
 fn action(random: &mut impl Rng, commit: usize) -> StoreAction {
     match random.random_range(0..1000) {
         0..600 => StoreAction::Commit(vec![put(random, commit, 0)]),
@@ -187,7 +189,8 @@ fn delete(random: &mut impl Rng) -> ScriptWrite {
     ScriptWrite { key: any_key(random), value: None, end: None }
 }
 
-/// A random range delete. Half of the range deletes cover a few keys. The others have two random keys as bounds.
+/// Returns a random range delete. Half of the range deletes cover a few keys. The others have two random keys as
+/// bounds.
 fn delete_range(random: &mut impl Rng) -> ScriptWrite {
     let (one, other) = (any_key(random), any_key(random));
     let (low, mut high) = if one < other { (one, other) } else { (other, one) };
@@ -201,7 +204,7 @@ fn any_key(random: &mut impl Rng) -> Vec<u8> {
     key(random.random_range(0..KEYS))
 }
 
-/// Keys with shared prefixes of several lengths, and an empty key.
+/// Returns the key with this number. The keys have shared prefixes of several lengths. One key is empty.
 fn key(number: u32) -> Vec<u8> {
     match number {
         0 => Vec::new(),

@@ -3,7 +3,8 @@
 use toml::Table;
 use tree::Design;
 
-/// Options that are reduced if the design has them. The order matters, because an SSTable has at least one block.
+/// The options that get small values if the design has these options. The order matters, because an SSTable must have
+/// room for at least one block.
 const SMALL: [&str; 15] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",
@@ -22,7 +23,7 @@ const SMALL: [&str; 15] = [
     "values = { partitions = 3 }",
 ];
 
-/// The design with the same components, in sizes for tests.
+/// Returns a design with the same components, but with small sizes for tests.
 pub fn small(design: &Design) -> Design {
     let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
     let changes = SMALL.into_iter().chain(memory);

@@ -1,4 +1,4 @@
-//! Interface of the store under test. The interface is small so that tests can substitute a faulty store.
+//! The interface of the store under test. The interface is small so that tests can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -16,21 +16,21 @@ pub trait StoreUnderTest {
     /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[ScriptWrite]) -> Result<()>;
 
-    /// Value of a key.
+    /// Returns the value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Entries between two bounds.
+    /// Returns the entries between two bounds.
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content>;
 
-    /// Values of several keys in one consistent snapshot.
+    /// Returns the values of several keys from one consistent snapshot.
     fn snapshot(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
         keys.iter().map(|key| self.get(key)).collect()
     }
 
-    /// Writes the memtable to SSTables.
+    /// Writes all entries of the memtable to SSTables.
     fn flush(&self) -> Result<()>;
 
-    /// Compacts everything into one run.
+    /// Compacts all SSTables into one sorted run.
     fn compact(&self) -> Result<()>;
 
     /// Makes all acknowledged writes durable.
@@ -43,7 +43,7 @@ pub trait StoreUnderTest {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// Opens stores and checks them.
+/// Opens and verifies stores of one kind.
 pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>>;
@@ -61,7 +61,8 @@ pub trait Maker: Send + Sync {
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
 }
 
-/// A kind of store and its promises.
+/// A kind of store under test, and the WAL mode that determines its promises. A promise is the number of commits that
+/// the store must contain after a crash.
 pub struct StoreKind {
     /// Name of the kind.
     pub name: String,
@@ -72,10 +73,10 @@ pub struct StoreKind {
 }
 
 impl StoreKind {
-    /// The tree of a design, unchanged.
+    /// Creates the kind of store for the tree of a design. The design stays unchanged.
     ///
     /// # Errors
-    /// If the WAL mode of the design cannot be built.
+    /// The WAL mode of the design cannot be built.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| tree::Error::Misuse(error.message))?.mode();

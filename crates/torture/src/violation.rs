@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A failed check with the evidence.
+/// A failed check, with a description of the evidence.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{check}: {what}")]
 pub struct Violation {
@@ -15,7 +15,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation of `check`.
+    /// Creates a violation of `check`. `what` describes the evidence.
     pub fn new(check: Check, what: impl Into<String>) -> Self {
         Self { check, what: what.into() }
     }
@@ -32,17 +32,17 @@ pub enum Check {
     Invention,
     /// A batch is present completely or not at all.
     Batch,
-    /// The content is a prefix of the writes, in their order.
+    /// The content is the result of the first n writes, in their order, for some n.
     Order,
     /// Deleted keys stay deleted.
     Deletion,
-    /// Gets, scans and the model agree.
+    /// The answers of gets, the answers of scans and the expected content agree.
     Reads,
     /// `verify` reports no corruption in a state that a crash leaves.
     CleanBefore,
     /// `verify` finds no corruption in a store that was recovered and written to.
     CleanAfter,
-    /// A recovered store accepts writes, flushes and opens again.
+    /// A recovered store accepts writes and flushes, and opens again after it was closed.
     GoesOn,
     /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
     /// made since the recovery.
@@ -55,15 +55,15 @@ pub enum Check {
     Stops,
     /// No operation panics.
     Panic,
-    /// `verify` reports every harmful corruption in one pass.
+    /// `verify` reports every harmful corruption in one call.
     Told,
     /// A report of corruption names the file.
     Named,
-    /// An answer of a corrupted store is right or an error, never wrong.
+    /// An answer of a corrupted store is either right or an error. No answer is wrong.
     Answer,
-    /// Without the corrupted files, the rest of a store can be read, and accepts writes.
+    /// If the corrupted files are set aside, the rest of the store can be read, and the store accepts writes.
     Quarantine,
-    /// `verify` changes nothing.
+    /// `verify` does not change the files of the store.
     Unchanged,
     /// A read shows every write acknowledged before the read was called.
     Stale,

@@ -154,7 +154,8 @@ pub(crate) struct WriteQueue {
     pub(crate) active: Arc<Slot>,
     /// The seal of the WAL that belongs to the active memtable.
     pub(crate) log_seal: u64,
-    /// The size of the active memtable: the written bytes, counted in the same way as for its capacity.
+    /// The size of the active memtable: the sum of the bytes of its writes. The memtable is full if this size reaches
+    /// `memtable.capacity`.
     pub(crate) charged_bytes: u64,
     /// The sequence number at which the active memtable is full, even if it has room for more bytes.
     pub(crate) full_from: SequenceNumber,

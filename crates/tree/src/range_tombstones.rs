@@ -44,11 +44,12 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
     [key, &[0]].concat().into()
 }
 
-/// Returns an exclusive end that covers the same keys as `cut`, and whose [`KeyRange::largest`] is below `cut`.
-/// Returns `None` if no key is below `cut`.
+/// Returns an exclusive end of a key range that ends before `cut`. Keys have at most [`MAX_KEY_BYTES`] bytes, so the
+/// largest key below `cut` exists. The returned end directly follows this largest key, so no key is between the end
+/// and `cut`. Returns `None` if no key is below `cut`.
 ///
-/// Two tables of one run may meet at `cut`, but their inclusive bounds must differ. Unless `cut` ends with a zero
-/// byte, the largest key below `cut` has the maximum key length.
+/// One table of a run may end at `cut` and the next table may begin at `cut`. The largest key of the first table must
+/// then be below `cut`. Unless `cut` ends with a zero byte, the largest key below `cut` has the maximum key length.
 pub(crate) fn end_below(cut: &[u8]) -> Option<Arc<[u8]>> {
     let (last, rest) = cut.split_last()?;
     let Some(below) = last.checked_sub(1) else { return Some(cut.into()) };

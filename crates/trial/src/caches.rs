@@ -9,10 +9,10 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix of the state if the storage bypasses the page cache.
+/// The suffix of the cache state in the results if the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Puts the caches of a store into a state, outside of the measurement.
+/// Sets the caches of a store to a state, outside of the measured time.
 pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Result<OpenStore, TargetError> {
     match state {
         CacheState::AsIs => Ok(store),
@@ -42,7 +42,7 @@ pub(super) fn drop_pages(directory: &Path) -> Result<(), TargetError> {
     Ok(())
 }
 
-/// The requested state in the rows of a phase.
+/// Returns the text of the requested cache state for the rows of a phase.
 pub(super) fn name(state: CacheState, design: &Design) -> String {
     let storage = design.choice("storage");
     let is_direct = match storage.kind() {
@@ -52,14 +52,15 @@ pub(super) fn name(state: CacheState, design: &Design) -> String {
     format!("{}{}", state.name(), if is_direct { PAST_PAGE_CACHE } else { "" })
 }
 
-/// The share of a store's files that is in the page cache. `None` without files, or if the kernel does not report it.
+/// Returns the share of the pages of a store's files that is in the page cache. Returns `None` if the store has no
+/// files, or if the kernel does not report the page cache.
 pub(super) fn page_cache_share(directory: &Path) -> Option<f64> {
     let all = files(directory).ok()?;
     // A file that a compaction removes meanwhile does not count.
     all.iter().filter_map(|file| resident(file).ok()).fold(Resident::default(), Resident::and).share()
 }
 
-/// The files in `directory` and its folders.
+/// Returns the files in `directory` and in its subfolders.
 fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![directory.to_owned()]);
     while let Some(folder) = folders.pop() {

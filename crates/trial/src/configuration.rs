@@ -8,13 +8,13 @@ use subject::Task;
 use toml::{Table, Value};
 use tree::Design;
 
-/// The key of the engine in the document.
+/// The key of the engine in the TOML document of a configuration.
 const ENGINE: &str = results::columns::ENGINE;
 
-/// The key of the design in the document.
+/// The key of the design in the TOML document of a configuration.
 const DESIGN: &str = "design";
 
-/// An engine, a design and a task. In JSON, it is the text of one TOML document.
+/// An engine, a design and a task. The JSON form of a configuration is the text of one TOML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
     /// The engine. Component experiments ignore this field.

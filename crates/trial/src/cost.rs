@@ -13,10 +13,10 @@ use super::drive::Drive;
 /// The samplings of latencies at which the cost is always reported, in addition to the sampling of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// The number of measurements. The smallest one counts, because disturbances only add time.
+/// The number of measurements. Only the smallest result is used, because disturbances only add time.
 const REPEATS: usize = 5;
 
-/// The keys that the measured phase finds.
+/// The number of keys that the measured phase requests.
 const KEYS: u64 = 1_000_000;
 
 /// The workload of the measurement: uniform gets of 16-byte keys in a closed loop, by one thread.
@@ -54,7 +54,8 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// The cost of a clock reading. Components are timed in slices, and each component reports the cost of its loop.
+/// Measures the cost of a clock reading. Components are timed in slices of many operations, and each component
+/// reports the cost of its loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {
@@ -70,7 +71,7 @@ fn phase() -> Arc<PhasePlan> {
     Arc::clone(plan.phases().last().expect("it has phases"))
 }
 
-/// The sum of generation, timing and recording in nanoseconds per operation.
+/// Returns the time for generation, timing and recording of one operation, in nanoseconds.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1 };
     let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), (None, None))?;

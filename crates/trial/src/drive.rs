@@ -20,7 +20,7 @@ use super::warm_up::Gate;
 mod shared_slice;
 mod slices;
 
-/// The kinds of operations.
+/// The number of kinds of operations.
 const KINDS: usize = Kind::ALL.len();
 
 /// The settings of the timed loop.
@@ -38,15 +38,15 @@ pub(super) struct Drive {
     pub(super) rate: Rate,
 }
 
-/// The work of the threads of a phase.
+/// The results of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals of each kind of operation, by name. After a step, the totals of the step.
+    /// The totals of each kind of operation, by name. For a step on the store, the totals of the step.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The totals of each role, in the order of the phase. Empty for a phase without roles.
     pub(super) roles: Vec<RoleTotals>,
-    /// The kept answers, by thread.
+    /// The answers that were kept for checking, by thread.
     pub(super) records: Vec<AnswerDigests>,
-    /// The start of the first operation.
+    /// The time at which the first operation started.
     pub(super) start: Stamp,
     /// The time from the first start to the end of the last operation, in nanoseconds; `None` if time is not
     /// measured.
@@ -57,7 +57,7 @@ pub(super) struct Driven {
     pub(super) run_queue_ns: Option<u64>,
 }
 
-/// The work of the threads of a role.
+/// The results of the threads of a role.
 pub(super) struct RoleTotals {
     pub(super) name: String,
     /// The totals per kind of operation, by its name.
@@ -80,14 +80,14 @@ pub(super) struct KindTotals {
     pub(super) missing: u64,
     /// The number of allocations by the threads during these operations.
     pub(super) allocations: u64,
-    /// The service times.
+    /// The service times of the operations.
     pub(super) service: Histogram,
-    /// The response times in an open loop.
+    /// The response times of the operations in an open loop.
     pub(super) response: Histogram,
 }
 
 impl KindTotals {
-    /// The totals of a single call that took `ns` nanoseconds, if time is measured.
+    /// Returns the totals of a single call. `ns` is the duration of the call in nanoseconds, if time is measured.
     pub(super) fn one(ns: Option<u64>) -> Self {
         let mut totals = Self { operations: 1, ..Self::default() };
         ns.into_iter().for_each(|ns| totals.service.record(ns));
@@ -128,9 +128,9 @@ struct Shared<'a> {
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
-    /// The warm-up before the measured part. `None` without one.
+    /// The warm-up before the measured part. `None` for a phase without a warm-up.
     gate: Option<&'a dyn Gate>,
-    /// The turns of the process. `None` if the process does not share the machine, and so has no turns.
+    /// The turns of the process. `None` if the process does not run in turns.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
@@ -140,8 +140,8 @@ struct Shared<'a> {
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    /// The number of running threads that have their own end. The threads of background roles end with the last of
-    /// them.
+    /// The number of running threads that are not in the background. The background threads end with the last of
+    /// these threads.
     unended: AtomicU32,
 }
 
@@ -173,7 +173,8 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Runs a phase of streams on `target`, after the warm-up of the gate, and in slices where the process takes turns.
+    /// Runs a phase of streams on `target`, after the warm-up of the gate. A process that takes turns runs the phase
+    /// in slices.
     pub(super) fn streams(
         self,
         target: &dyn Target,
@@ -236,7 +237,7 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// The same work, `ns` nanoseconds earlier.
+    /// Returns the same results with all times moved `ns` nanoseconds earlier.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }
@@ -271,13 +272,13 @@ impl Shared<'_> {
         RoleTotals { name: name.clone(), operations: totals(outcomes), threads: *threads, rate, elapsed_ns }
     }
 
-    /// The time from `start` to the end of the last operation, if time is measured.
+    /// Returns the time from `start` to the end of the last operation, if time is measured.
     fn elapsed_ns(&self, outcomes: &[ThreadOutcome], start: Stamp) -> Option<u64> {
         let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
         (self.drive.mode == RunMode::Timed).then(|| self.clock.ns_between(start, end))
     }
 
-    /// Runs the stream of one thread, to its end or until the time is up.
+    /// Runs the stream of one thread until the stream ends or the time limit is reached.
     fn stream(&self, mut stream: Stream) -> Result<ThreadOutcome, TargetError> {
         let mut worker = Worker::new(self, stream.thread());
         let mut batch = Batch::default();
@@ -316,8 +317,8 @@ impl Shared<'_> {
         self.unended.load(Ordering::Relaxed) == 0 || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Runs the part of one thread in the warm-up. The warm-up records no times. Its answers are checked like all other
-    /// answers.
+    /// Runs the warm-up operations of one thread. The warm-up records no times. The answers of the warm-up are
+    /// checked like all other answers.
     fn warm_up(
         &self,
         gate: &dyn Gate,
@@ -344,7 +345,7 @@ impl Shared<'_> {
     }
 
     /// Waits for all threads, and lets one thread call `act` with the turns of the process. Does nothing in a process
-    /// without turns.
+    /// that does not run in turns.
     fn lead(&self, act: impl FnOnce(&Turns)) {
         let Some(turns) = self.turns else { return };
         if self.barrier.wait().is_leader() {
@@ -353,7 +354,8 @@ impl Shared<'_> {
         self.barrier.wait();
     }
 
-    /// Waits until all threads have finished their part of the warm-up, and discards its measurements in between.
+    /// Waits until all threads have finished their warm-up operations. One thread then discards the measurements of
+    /// the warm-up.
     fn pass(&self, gate: &dyn Gate) {
         if self.barrier.wait().is_leader() {
             self.timeline.begin_anew();
@@ -363,7 +365,7 @@ impl Shared<'_> {
     }
 }
 
-/// The totals of some threads per kind of operation that occurs.
+/// Returns the totals of some threads for each kind of operation that occurs.
 fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
     let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
     for outcome in outcomes {
@@ -382,7 +384,7 @@ fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
     filled
 }
 
-/// The loop of one thread, with its measurements.
+/// The timed loop of one thread, with the measurements of this thread.
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     thread: u32,
@@ -393,15 +395,15 @@ struct Worker<'a> {
     interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,
-    /// The end of the last operation with a known end.
+    /// The time at which the last operation with a known end time ended.
     end: Stamp,
     interval_ends: Stamp,
     interval_number: u64,
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The time that the thread had waited for a CPU at the start of the slice or phase, in nanoseconds. `run_queue_ns`
-    /// is the time that it waited in all earlier slices.
+    /// The time for which the thread had waited for a CPU at the start of the slice or phase, in nanoseconds.
+    /// `run_queue_ns` is the time for which the thread waited in all earlier slices.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     /// Time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the trace has no
@@ -433,7 +435,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Begins a slice, before which the process waited for its turn.
+    /// Begins a slice. The process waited for the turn of this slice for `waited_ns` nanoseconds.
     fn resume(&mut self, waited_ns: u64) {
         let clock = self.shared.clock;
         self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
@@ -476,7 +478,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Waits until one operation is due, and executes it. Times the operation if it is sampled.
+    /// Waits until the intended start of one operation, and executes the operation. Times the operation if it is
+    /// sampled.
     #[inline]
     fn operate(
         &mut self,
@@ -528,7 +531,7 @@ impl<'a> Worker<'a> {
         Some(due)
     }
 
-    /// Whether the next operation is timed.
+    /// Returns whether the next operation is timed.
     #[inline]
     fn is_timed(&mut self) -> bool {
         if self.shared.drive.mode == RunMode::Counted {
@@ -541,7 +544,7 @@ impl<'a> Worker<'a> {
         self.until_timed == self.shared.drive.sampling - 1
     }
 
-    /// Records the times of the operation that has just ended.
+    /// Records the times of the operation that has just ended. `due` is the intended start in an open loop.
     #[inline]
     fn note(&mut self, kind: Kind, due: Option<Stamp>, start: Stamp) {
         if self.end >= self.interval_ends {

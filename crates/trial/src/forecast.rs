@@ -1,6 +1,6 @@
-//! The theoretical values of a phase. For its writes, they follow from the policy and the flushes. For its gets, they
-//! follow from the number of runs. For the cache, they follow from the key distribution. A phase to which a formula
-//! does not apply has no such value.
+//! The theoretical values of a phase. The values for writes are computed from the compaction policy and the flushes.
+//! The values for gets are computed from the number of sorted runs. The values for the cache are computed from the
+//! key distribution. A phase to which a formula does not apply has no such value.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ use workload::{
 use super::measured::Measured;
 use super::space;
 
-/// The largest number of flushes for which a policy without a closed form is simulated.
+/// The largest number of flushes that are simulated for a policy without a closed formula.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The relative change of bytes that compactions of different keys may cause, because blocks and filters are filled
-/// differently.
+/// The relative change of bytes that compactions of different keys may cause, because the blocks and filters of their
+/// outputs have different fill levels.
 const MOST_RECODED: f64 = 0.1;
 
-/// The maximum fraction of unsuccessfully searched blocks for which the requests of a cache follow the key
-/// distribution.
+/// The largest fraction of blocks that were searched without success, at which the requests to a cache still follow
+/// the key distribution.
 const MOST_STRAYS: f64 = 0.05;
 
-/// The expected values of the phases of a trial, one after the other.
+/// Computes the expected values of the phases of a trial, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
@@ -36,11 +36,13 @@ pub(super) struct Forecast {
     overlaps: bool,
     /// The distribution of the last requests to the cache, and its number of keys.
     warm_with: Option<(String, u64)>,
-    /// The last computed blocks, which are equal for phases with the same distribution of keys.
+    /// The last computed popularity of blocks. Phases with the same distribution of keys have the same popularity of
+    /// blocks.
     blocks: Option<(BlocksKey, Option<Popularity>)>,
 }
 
-/// The inputs of the popularity of blocks: the distribution, the keys, and the keys per block.
+/// The inputs from which the popularity of blocks is computed: the distribution, the number of keys, and the keys per
+/// block.
 type BlocksKey = (String, u64, u64);
 
 impl Forecast {
@@ -50,13 +52,13 @@ impl Forecast {
         Self { design, format, overlaps: true, warm_with: None, blocks: None }
     }
 
-    /// Records a phase that ran before.
+    /// Records a phase that ran earlier.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
 
-    /// The expected values of a phase on a store whose earlier phases used the keys and versions of `from`. Call it for
-    /// each phase in order. `live` is the number of live bytes after the phase, if known.
+    /// Computes the expected values of a phase. `from` describes the keys and versions that earlier phases used. Call
+    /// this function for each phase in order. `live` is the number of live bytes after the phase, if known.
     pub(super) fn of_phase(
         &mut self,
         phase: &Phase,
@@ -89,8 +91,8 @@ impl Forecast {
         cells
     }
 
-    /// The expected values of a phase that only adds keys to an empty store. `None` for any other phase, and for an
-    /// engine that does not report the inputs of the formulas.
+    /// Computes the expected values of a phase that only adds keys to an empty store. Returns `None` for any other
+    /// phase, and for an engine that does not report the inputs of the formulas.
     fn writes(&self, phase: &Phase, measured: &Measured) -> Option<Measurements> {
         let (before, settled) = (&measured.before, &measured.settled.as_ref()?.stats);
         let done = |metric| settled.whole.counted(metric, &before.whole);
@@ -128,7 +130,8 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The expected values of gets that search runs which all may have the key. `None` for any other phase.
+    /// Computes the expected values of gets, if every searched run may contain the key. Returns `None` for any other
+    /// phase.
     fn lookups(&self, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
@@ -154,8 +157,8 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The expected values of a cache whose requests follow the distribution of the keys in the blocks. `None` for any
-    /// other phase.
+    /// Computes the expected values of a cache, if the requests follow the distribution of the keys in the blocks.
+    /// Returns `None` for any other phase.
     fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let (requests, bytes) = requests_by_law(before, burst).zip(self.block_bytes(burst))?;
@@ -195,21 +198,23 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The mean length of a data block. `None` if blocks in memory and blocks in files have different lengths.
+    /// Returns the mean length of a data block in bytes. Returns `None` if blocks in memory and blocks in files have
+    /// different lengths.
     fn block_bytes(&self, stats: &EngineStats) -> Option<f64> {
         let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants()[0].kind;
         let (bytes, blocks) = (stats.sum_of_levels(&n::BLOCK_BYTES)?, stats.sum_of_levels(&n::BLOCKS)?);
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// The capacity of the cache in bytes. `None` if the cache gets the rest of a memory budget.
+    /// Returns the capacity of the cache in bytes. Returns `None` if the cache gets the rest of a memory budget.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
         built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())
     }
 }
 
-/// The requests of gets for data blocks. `None` if many requests were for other blocks than the block of the key.
+/// Returns the number of requests of gets for data blocks. Returns `None` if many requests were for other blocks than
+/// the block of the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -220,7 +225,8 @@ fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     (requests > 0 && pages == 0 && strays <= MOST_STRAYS * requests as f64).then_some(requests as f64)
 }
 
-/// The runs, newest first. The runs of a level are assumed to be equal, and all filters to have the mean rate.
+/// Returns the runs, newest first. The runs of a level are assumed to have equal sizes, and all filters to have the
+/// mean false-positive rate.
 fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     let entries = stats.sum_of_levels(&n::ENTRIES)?.max(1) as f64;
     let mut views = Vec::new();
@@ -232,7 +238,7 @@ fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     Some(views)
 }
 
-/// Whether work only adds keys.
+/// Returns whether the operations only add keys.
 fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
@@ -241,7 +247,7 @@ fn only_adds(work: &Work) -> bool {
     }
 }
 
-/// Whether the written keys are spread over the key range, where keys are ordered by their indexes.
+/// Returns whether the written keys are spread over the key range, if keys are ordered by their indexes.
 fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
@@ -253,7 +259,7 @@ fn adds_anywhere(work: &Work) -> bool {
     }
 }
 
-/// The label of the key distribution of a phase.
+/// Returns the label of the key distribution of a phase.
 fn law_of(work: &Work) -> Option<String> {
     match work {
         Work::Mixed(mixed) => match &mixed.keys {

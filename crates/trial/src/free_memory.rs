@@ -81,7 +81,7 @@ pub struct Cost {
     pub again: f64,
 }
 
-/// Measures the cost of free memory. `None` if the kernel does not allow it.
+/// Measures the cost of free memory. Returns `None` if the kernel does not permit the measurement.
 pub fn cost() -> Option<Cost> {
     let rate = || {
         let begun = Instant::now();

@@ -5,7 +5,8 @@ use results::{Measurements, columns as c, formulas, levels as l};
 
 use super::measured::{Measured, identity};
 
-/// The rows of a phase, one per level with data or counters. Empty for an engine that does not report levels.
+/// Returns the rows of a phase, one per level with data or counters. Returns no rows for an engine that does not
+/// report levels.
 pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measurements> {
     let Measured { before, burst, settled, .. } = measured;
     let row = |level: usize| {

@@ -17,8 +17,8 @@ pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
     Ok(take_orders_and_turns()?.0)
 }
 
-/// Reads the specification of the process from the first line of standard input. Each further line is a turn. Ends the process
-/// when standard input ends, or has a line that is no turn.
+/// Reads the specification of the process from the first line of standard input. Each further line is the order to
+/// run a turn. Ends the process when standard input ends, or contains a line that is no such order.
 ///
 /// # Errors
 /// The first line cannot be parsed.
@@ -32,7 +32,7 @@ pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receive
     Ok((orders?, turns))
 }
 
-/// Passes on the turns, and ends the process when standard input ends.
+/// Passes on the orders to run turns, and ends the process when standard input ends.
 fn end_with_the_starter(turns: &Sender<Turn>) {
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
     for turn in lines.map_while(|line| serde_json::from_str(&line).ok()) {

@@ -17,30 +17,30 @@ const COPIED_BYTES: usize = 8 << 10;
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
-/// The number of measurements. The best one counts, because disturbances only add time.
+/// The number of measurements. Only the best result is used, because disturbances only add time.
 const REPEATS: usize = 200;
 
 /// The limits that no measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Bytes per second of the whole memory, or of the first-level caches of all cores.
+    /// The largest possible number of bytes per second, over memory and the first-level caches of all cores.
     pub bytes_per_second: f64,
-    /// Cycles per second of one core.
+    /// The largest possible number of cycles per second of one core.
     pub cycles_per_second: f64,
     /// The shortest time between two readings of the clock, in nanoseconds.
     pub clock_ns: f64,
-    /// The origin of the limits.
+    /// The sources of these limits.
     pub derived: Derived,
 }
 
-/// The origin of each limit, as text for messages about numbers that exceed the limit.
+/// The source of each limit, as text for the message about a value that exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
-    /// The origin of the limit on bytes per second.
+    /// The source of the limit on bytes per second.
     pub bytes: &'static str,
-    /// The origin of the limit on cycles.
+    /// The source of the limit on cycles per second.
     pub cycles: &'static str,
-    /// The origin of the limit on the clock.
+    /// The source of the limit on times.
     pub clock: &'static str,
 }
 
@@ -55,7 +55,7 @@ impl Derived {
     /// The limits measured on this machine, with [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
-        cycles: "beyond twice the cycles of a core, as measured on this machine",
+        cycles: "beyond twice the cycles per second of a core, as measured on this machine",
         clock: "below half of the smallest difference of two clock readings, as measured on this machine",
     };
 }
@@ -98,7 +98,7 @@ impl Limits {
     }
 }
 
-/// The shortest time of `work`, in nanoseconds.
+/// Returns the shortest time of several calls of `work`, in nanoseconds.
 fn least_ns(clock: &Clock, mut work: impl FnMut()) -> f64 {
     let once = || {
         let start = clock.now();
@@ -108,7 +108,7 @@ fn least_ns(clock: &Clock, mut work: impl FnMut()) -> f64 {
     std::iter::repeat_with(once).take(REPEATS).fold(f64::INFINITY, f64::min)
 }
 
-/// The bytes per second that one core reads and writes within its first-level cache.
+/// Measures the bytes per second that one core reads and writes within its first-level cache.
 fn copied_bytes_per_second(clock: &Clock) -> f64 {
     let (from, mut to) = (vec![1_u8; COPIED_BYTES], vec![0_u8; COPIED_BYTES]);
     let ns = least_ns(clock, || {
@@ -137,7 +137,7 @@ fn cycles_per_second(clock: &Clock) -> f64 {
     CYCLES_PER_STEP * STEPS as f64 / ns * 1e9
 }
 
-/// The shortest time between two consecutive readings of the clock, in nanoseconds.
+/// Measures the shortest time between two consecutive readings of the clock, in nanoseconds.
 fn reading_ns(clock: &Clock) -> f64 {
     least_ns(clock, || {})
 }

@@ -14,15 +14,15 @@ pub(super) struct Measured {
     pub(super) driven: Driven,
     /// Samples of the store, about one per interval of the timeline.
     pub(super) samples: Vec<Sample>,
-    /// The warm-up before the measured part. `None` without one.
+    /// The warm-up before the measured part. `None` for a phase without a warm-up.
     pub(super) warmed: Option<Warmed>,
-    /// The store before the phase, after its warm-up.
+    /// The counters and sizes of the store before the phase, after its warm-up.
     pub(super) before: EngineStats,
-    /// The store after the last operation of the phase.
+    /// The counters and sizes of the store after the last operation of the phase.
     pub(super) burst: EngineStats,
-    /// The store after flushes and compactions have finished. `None` if the phase did not wait for that.
+    /// The store after flushes and compactions have finished. `None` if the phase did not wait for their end.
     pub(super) settled: Option<Settled>,
-    /// The time until a reopened store was closed, in nanoseconds.
+    /// The time until a reopened store was closed, in nanoseconds; `None` without a reopening.
     pub(super) close_ns: Option<u64>,
     /// The bytes of the store's files after compaction has finished, if time is measured.
     pub(super) disk_bytes: Option<u64>,
@@ -32,7 +32,7 @@ pub(super) struct Measured {
     pub(super) is_stored: bool,
     /// Whether the engine's allocations are counted by this program.
     pub(super) allocates_in_program: bool,
-    /// The resources that the process had used before the phase, and after its last operation.
+    /// The resources that the process had used before the phase, and after the last operation of the phase.
     pub(super) usage: [Usage; 2],
     /// The requested rate of operations.
     pub(super) rate: Rate,
@@ -43,12 +43,12 @@ pub(super) struct Settled {
     pub(super) stats: EngineStats,
     /// The time until all flushes and compactions had finished, in nanoseconds.
     pub(super) ns: u64,
-    /// The resources that the process had used at that time.
+    /// The resources that the process had used when all flushes and compactions had finished.
     pub(super) usage: Usage,
 }
 
 impl Measured {
-    /// The values that a search for a rate needs.
+    /// Returns the values that a rate search needs.
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.operations.iter().for_each(|(_, totals)| response.merge(&totals.response));
@@ -63,7 +63,7 @@ impl Measured {
     }
 }
 
-/// The columns that identify a row.
+/// Returns the columns that identify a row.
 pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Measurements {
     let mut row = Measurements::default();
     row.set(&c::PHASE, phase).set(&c::OPERATION, operation);

@@ -10,13 +10,13 @@ use super::configuration::Configuration;
 /// The specification of a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
-    /// The engine, the design and the task.
+    /// The engine, the design and the task of the trial.
     pub configuration: Configuration,
-    /// The folder of relative paths in the task.
+    /// The folder to which relative paths in the task refer.
     pub base: PathBuf,
     /// The seed of the operations.
     pub seed: u64,
-    /// Whether time is measured.
+    /// Whether the trial measures time.
     pub mode: RunMode,
     /// The sampling interval of latencies: one in `sampling` operations is timed.
     pub sampling: u64,
@@ -35,13 +35,13 @@ pub struct TrialSpec {
     /// The memory limit of the process in bytes; `None` without a limit.
     #[serde(default)]
     pub memory_limit: Option<u64>,
-    /// The bytes of free memory that are touched before every phase.
+    /// The number of bytes of free memory that are touched before every phase.
     #[serde(default)]
     pub warm_memory: Option<u64>,
-    /// The step of the fixture. `None` for an experiment without one.
+    /// Whether the trial builds a fixture or starts from a fixture. `None` for an experiment without a fixture.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
-    /// The turns of the process. `None` if the process runs without turns from its start to its end.
+    /// How the process takes turns. `None` if the process runs without stops from its start to its end.
     #[serde(default)]
     pub turns: Option<TurnSpec>,
 }
@@ -49,73 +49,73 @@ pub struct TrialSpec {
 /// How a process takes turns with the processes of other configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpec {
-    /// The core that the process runs on, with all its threads; `None` for any.
+    /// The core on which all threads of the process run; `None` for any core.
     pub core: Option<usize>,
 }
 
-/// A line from the parent to a process that takes turns: its next turn.
+/// The order to run the next turn, which the parent sends to a process that takes turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// The number of operations until the process waits again, over all threads.
+    /// The number of operations of the turn, over all threads. After these operations, the process waits again.
     pub operations: u64,
     /// The time for which the parent had stopped the process in the middle of calls so far, in nanoseconds.
     pub stopped_ns: u64,
 }
 
-/// The end of a turn. The process waits for the next one, except in a call.
+/// The message with which a process ends its turn. The process then waits for its next turn, except during a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Yielded {
-    /// The next turn is the first slice of a phase.
+    /// The process is ready for a phase. Its next turn runs the first slice of this phase.
     Ready {
         /// The name of the phase.
         phase: String,
         /// The number of operations of the phase, if known.
         operations: Option<u64>,
     },
-    /// A slice of operations is over.
+    /// The process has finished a slice of operations.
     Ran(Slice),
-    /// A call without operations begins. The process runs on, and may be stopped at any time.
+    /// A call without operations begins. The process continues to run, and the parent may stop it at any time.
     Calls,
-    /// The call is over.
+    /// The call has ended.
     Returned {
         /// The end of the call on the monotonic clock of the machine, in nanoseconds.
         at_ns: u64,
     },
 }
 
-/// A slice of the operations of a phase.
+/// The times of a slice. A slice is a number of operations of a phase that a process runs in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     /// The number of operations, over all threads.
     pub operations: u64,
-    /// The time of the slice, in nanoseconds.
+    /// The duration of the slice, in nanoseconds.
     pub ns: u64,
     /// The CPU time of all threads of the process in the slice, in nanoseconds.
     pub cpu_ns: u64,
     /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds.
     pub waited_ns: u64,
-    /// Whether it is the last slice of the phase.
+    /// Whether this slice is the last slice of the phase.
     pub is_last: bool,
 }
 
-/// The step of a trial process with respect to a fixture.
+/// The use of a fixture by a trial process: the process builds the fixture, or starts from the fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// The process runs only the phases of the fixture, to build it.
+    /// The process runs only the phases of the fixture, to build the fixture.
     Build {
         /// The number of phases in the fixture.
         phases: usize,
     },
     /// The process starts from a clone of the fixture.
     Stands {
-        /// The number of operations per phase and thread.
+        /// The number of operations that each thread of each phase of the fixture executed.
         done: Vec<Vec<u64>>,
     },
 }
 
-/// A line of output of the trial process.
+/// A message of the trial process, as one line of its standard output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
@@ -123,13 +123,14 @@ pub enum Message {
     Progress(Step),
     /// A process that takes turns has ended its turn.
     Yields(Yielded),
-    /// The trial is over.
+    /// The trial has ended. The message contains its measurements.
     Done(TrialReport),
-    /// The trial cannot continue, with the reason.
+    /// The trial cannot continue. The text is the reason.
     Failed(String),
 }
 
-/// Parses a line as either side would, and writes it as JSON again. `None` if the line cannot be parsed.
+/// Parses a line as a message to the trial process and as a message to the parent. Returns each parsed message as
+/// JSON, or `None` if the line is no such message.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
@@ -140,7 +141,7 @@ pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     )
 }
 
-/// The progress of a trial.
+/// The progress of a running trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The number of the phase.
@@ -168,7 +169,7 @@ pub struct TrialReport {
     /// The number of operations per phase and thread, if the trial built a fixture.
     #[serde(default)]
     pub done: Vec<Vec<u64>>,
-    /// The version that the engine reports; `None` if it reports none.
+    /// The version that the engine reports; `None` if the engine reports no version.
     #[serde(default)]
     pub engine_version: Option<String>,
 }

@@ -1,4 +1,5 @@
-//! The pace of a thread: when its operations start, and when it ends.
+//! The pace of a thread. The pace of a thread determines when the thread starts each operation and when the thread
+//! ends.
 
 use std::time::Duration;
 
@@ -6,32 +7,33 @@ use measure::{Clock, Stamp};
 use results::RunMode;
 use workload::{Phase, Rate, Work};
 
-/// Nanoseconds before an intended start at which a thread stops sleeping and spins.
+/// The time before the intended start of an operation at which a thread stops sleeping and spins, in nanoseconds.
 const SPIN_NS: u64 = 100_000;
 
-/// Period in which a waiting background thread checks whether it must end.
+/// The time between two checks of a waiting background thread for its end.
 const BACKGROUND_PERIOD: Duration = Duration::from_millis(10);
 
-/// The number of threads of a phase that do not run in the background.
+/// Returns the number of threads of a phase that do not run in the background.
 pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
     let background = phase.roles().iter().filter(|role| role.is_background()).map(|role| role.threads);
     phase.threads - background.sum::<u32>()
 }
 
-/// The pace of one thread: when it starts operations, and when it ends.
+/// The pace of one thread: the rate at which the thread starts operations, and the condition under which the thread
+/// ends.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,
-    /// The position among the threads that share the rate, and their number.
+    /// The index of the thread among the threads that share the rate, and the number of these threads.
     place: u32,
     of: u32,
     pub(super) time_limit_ns: Option<u64>,
-    /// Whether the thread runs until all others have ended.
+    /// Whether the thread runs until all other threads have ended.
     pub(super) is_background: bool,
 }
 
 impl Pace {
-    /// The pace of a thread of a phase, at the rate of the phase if the phase has no roles.
+    /// Returns the pace of a thread of a phase. If the phase has no roles, the thread has the rate of the phase.
     pub(super) fn of(phase: &Phase, thread: u32, (mode, rate): (RunMode, Rate)) -> Self {
         match (phase.role_of(thread), &phase.work) {
             (Some((role, place)), _) => Self {
@@ -54,14 +56,14 @@ impl Pace {
         }
     }
 
-    /// The time at which operation number `issued` of the thread is due, in nanoseconds after the start; `None` in a
-    /// closed loop.
+    /// Returns the time at which operation number `issued` of the thread must start, in nanoseconds after the start
+    /// of the phase. Returns `None` in a closed loop.
     pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }
 
-    /// Waits in a background role until operation number `issued` is nearly due. Returns `false` if the role `ends`
-    /// before.
+    /// In a background role, waits until shortly before the start of operation number `issued`. Returns `false` if
+    /// the role `ends` earlier.
     pub(super) fn wait_in_background(
         &self,
         issued: u64,
@@ -80,7 +82,7 @@ impl Pace {
     }
 }
 
-/// Waits until a point in time; the last of the wait is spent without sleep.
+/// Waits until a point in time. The thread spins at the end of the wait.
 pub(super) fn wait_until(clock: &Clock, due: Stamp) {
     loop {
         let now = clock.now();

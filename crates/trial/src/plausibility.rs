@@ -1,19 +1,19 @@
 //! Marks implausible values, with one rule for each theoretical or physical bound. A row that exceeds a bound is marked
 //! with a message, reported, and has no verdict.
 //!
-//! Bounds are generous: if a value is marked, either the value or the bound is wrong. A fraction of random draws has an
-//! allowance for chance.
+//! Bounds are generous: if a value is marked, either the value or the bound is wrong. For a share of random draws, a
+//! bound also allows for deviations by chance.
 
 use results::{Metric, Row, StreamRecord, Unit, Value, columns as c};
 use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// The standard deviations of the allowance for chance.
+/// The number of standard deviations by which a value may exceed a bound by chance.
 const SIGMAS: f64 = 5.0;
 
-/// The error of the assumed popularity of blocks, as a fraction of requests. The error exists because blocks differ in
-/// their number of keys.
+/// The error of the assumed popularity of blocks, as a fraction of requests. The popularity has this error because
+/// blocks differ in their number of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
 /// Allowed relative deviation from exact limits, because of rounding, trailers, and histograms with three digits.
@@ -22,13 +22,13 @@ const SLACK: f64 = 0.02;
 /// The facts that bounds need in addition to the row.
 #[derive(Clone, Debug)]
 struct Facts {
-    /// The limits of the machine.
+    /// The limits of the machine on bytes, cycles and clock readings.
     limits: Limits,
     /// Whether blocks are stored without compression, values with their keys, and no data expires by rule.
     keeps_bytes: bool,
     /// Whether a component of the design is an ideal bound. The limits of real components do not apply to ideal bounds.
     is_oracle: bool,
-    /// The filters.
+    /// The facts about the filters of the design.
     filters: FilterFacts,
     /// The smallest fraction that values have in the bytes of all entries written so far. Keys may take nearly no bytes
     /// on storage.
@@ -36,7 +36,7 @@ struct Facts {
     /// The bytes of all entries written so far, and of their files after flushes.
     entered: f64,
     flushed: f64,
-    /// The share of the most popular key, by the distribution of the phase.
+    /// The share of the accesses that the most popular key gets, according to the distribution of the phase.
     hottest: Option<f64>,
 }
 
@@ -54,13 +54,13 @@ struct FilterFacts {
     assume_similar_keys: bool,
 }
 
-/// A bound. The check of a bound returns the violation as text.
+/// A bound with its name. The function `check` returns a text if a row exceeds the bound.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
 }
 
-/// The rules of all bounds.
+/// The rules that check all bounds.
 static RULES: [Rule; 16] = [
     Rule { name: "share", check: share },
     Rule { name: "sign", check: sign },
@@ -96,7 +96,7 @@ impl Default for Facts {
 }
 
 impl Facts {
-    /// The facts of a configuration with this design on a machine with these limits.
+    /// Collects the facts of a configuration with this design on a machine with these limits.
     fn of(design: &Design, limits: Limits) -> Self {
         let is_first = |name: &str| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
@@ -135,25 +135,25 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// The ratio of the bytes of files to the bytes of their entries, after flushes. Half of a small SSTable may be
-    /// filters, index pages and footers, which a compaction writes again and does not read.
+    /// Returns the ratio of the bytes of files to the bytes of their entries, after flushes. Half of a small SSTable
+    /// may be filters, index pages and footers. A compaction writes these parts again, but does not read them.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
 }
 
-/// The minimum number of expected false positives at which a higher measured number is significant. Of a hundred,
-/// chance adds or removes ten.
+/// The smallest number of expected false positives at which a higher measured number is significant. With 100
+/// expected false positives, the standard deviation by chance is 10.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Whether enough different keys were requested for a significant share of false positives.
+/// Returns whether the gets requested enough different keys for a significant share of false positives.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Marks the rows of a trial that exceed a bound. Removes the residual of rows in which the residual is chance. Returns
-/// the phases of the marked rows, each with its message.
+/// Marks the rows of a trial that exceed a bound. Removes the residual of the false-positive rate from rows with too
+/// few false positives. Returns the phases of the marked rows, each with a message.
 pub fn mark(
     design: &Design,
     rows: &mut [Row],
@@ -177,7 +177,7 @@ pub fn mark(
     marked
 }
 
-/// The bounds that a row exceeds, as text; `None` for a row within all bounds.
+/// Describes the bounds that a row exceeds. Returns `None` for a row within all bounds.
 fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     let found = RULES.iter().filter_map(|rule| {
         let words = (rule.check)(row, facts)?;
@@ -327,7 +327,7 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
 }
 
-/// The number of independent probes for absent keys. Repeated probes for one key always have equal results.
+/// Returns the number of independent probes for absent keys. Repeated probes for one key always have equal results.
 fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     let number = |metric| row.get(metric).number().unwrap_or(0.0);
     let answered = number(&c::FILTER_NEGATIVES) + number(&c::FILTER_FALSE_POSITIVES);
@@ -391,13 +391,13 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// A number in the format of the row.
+/// Returns the value of a metric in the format of the row.
 fn shown(row: &Row, metric: &Metric) -> Option<String> {
     let value = row.get(metric);
     (!value.is_empty()).then(|| value.to_string())
 }
 
-/// The name and the number of a metric: `p50_ns 300`.
+/// Returns the name and the value of a metric, such as `p50_ns 300`.
 fn told(row: &Row, metric: &Metric) -> Option<String> {
     Some(format!("{} {}", metric.name, shown(row, metric)?))
 }

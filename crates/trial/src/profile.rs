@@ -1,4 +1,4 @@
-//! The intended and the realised work of a phase, as results record it.
+//! The intended and the executed operations of a phase, for the manifest.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use workload::{AnswerDigests, Extent, PhasePlan, Profile};
 
 use super::drive::Driven;
 
-/// The realised work of a phase. Only the mix is known of a replay of recorded operations.
+/// Returns the profile of the operations that a phase executed. For a replay of recorded operations, only the mix is
+/// known.
 pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
     if phase.replay().is_none() {
         let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();

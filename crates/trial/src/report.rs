@@ -17,13 +17,13 @@ use super::{levels, steadiness};
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
-    /// The requested state of caches.
+    /// The requested state of the caches.
     pub(super) cache_state: &'a str,
-    /// The state in which the phase met the store.
+    /// The state of the store at the start of the phase, for the column `state_at_start`.
     pub(super) state_at_start: &'a str,
-    /// The memory limit of the process.
+    /// The memory limit of the process, in bytes; `None` without a limit.
     pub(super) memory_limit: Option<u64>,
-    /// The free memory that was touched before the phase.
+    /// The number of bytes of free memory that were touched before the phase.
     pub(super) warm_memory: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
@@ -45,12 +45,12 @@ pub(super) struct PhaseRows {
     /// The rows of `levels.csv`.
     pub(super) levels: Vec<Measurements>,
     pub(super) latencies: LatencyLog,
-    /// The duration of the phase, if time is measured.
+    /// The duration of the phase; `None` if time is not measured.
     pub(super) duration: Option<Duration>,
 }
 
 impl PhaseRows {
-    /// Adds the result of a search for a rate to the row of all operations.
+    /// Adds the result of a rate search to the row of all operations.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("there is a row of all operations");
         // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
@@ -66,7 +66,7 @@ impl PhaseRows {
         }
     }
 
-    /// The row of a phase in a trial with a wrong answer. The row has no measured values.
+    /// Returns the row of a phase in a trial with a wrong answer. The row has no measured values.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -75,7 +75,7 @@ impl PhaseRows {
 }
 
 impl PhaseReport<'_> {
-    /// The rows of the phase.
+    /// Computes the rows of the phase.
     pub(super) fn rows(&self, clock: &Clock) -> PhaseRows {
         let driven = &self.measured.driven;
         let mut rows: Vec<Measurements> =
@@ -99,7 +99,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// The requested operations per second of an open loop.
+    /// Returns the requested operations per second of an open loop; `None` in a closed loop.
     fn target_rate(&self) -> Option<f64> {
         match self.measured.rate {
             Rate::Open { per_second } => Some(per_second),
@@ -160,7 +160,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// The gets of a phase that consists of gets only.
+    /// Returns the number of gets, if the phase consists of gets only.
     fn gets_alone(&self) -> Option<u64> {
         match self.measured.driven.operations.as_slice() {
             [(name, totals)] if *name == Kind::Get.name() => Some(totals.operations),
@@ -168,7 +168,8 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// The gets and scans of a phase that consists of reads only; a multi-get counts each of its keys.
+    /// Returns the number of gets and scans, if the phase consists of reads only. A multi-get counts each of its
+    /// keys.
     fn reads_alone(&self) -> Option<u64> {
         let reads = self.measured.driven.operations.iter().map(|(name, totals)| match name {
             name if [Kind::Range, Kind::Prefix, Kind::First, Kind::Last].map(Kind::name).contains(name) => {
@@ -244,8 +245,8 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Time per operation without waits for a CPU, in nanoseconds. `None` in an open loop, because the waits of a
-    /// thread then include the time between operations.
+    /// Returns the time per operation without waits for a CPU, in nanoseconds. Returns `None` in an open loop,
+    /// because the waits of a thread then include the time between operations.
     fn busy_ns(&self) -> Option<f64> {
         let driven = &self.measured.driven;
         let threads = u64::from(self.phase.threads);
@@ -340,7 +341,7 @@ fn sum(operations: &[(&'static str, KindTotals)]) -> KindTotals {
     all
 }
 
-/// A duration in seconds; `None` if it is unknown or 0.
+/// Converts a duration to seconds. Returns `None` if the duration is unknown or 0.
 fn seconds(elapsed_ns: Option<u64>) -> Option<f64> {
     elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
 }
@@ -364,7 +365,7 @@ fn set_service(row: &mut Measurements, service: Option<Summary>) {
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::P9999_NS, p9999_ns).set(&c::MAX_NS, max_ns);
 }
 
-/// Sets the hardware counters. An event that is not counted is empty.
+/// Sets the columns of the hardware counters. The column of an event that is not counted stays empty.
 fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     let [cycles, instructions, references, misses, branch_misses] = events;
     row.set_some(&c::CPU_CYCLES, cycles).set_some(&c::INSTRUCTIONS, instructions);
@@ -372,7 +373,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Fills in the derived columns of a row. Removes all columns that are not in its file.
+/// Fills in the derived columns of a row. Removes all columns that the file of the row does not have.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

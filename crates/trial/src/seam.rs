@@ -1,17 +1,18 @@
-//! The cost of calls to components in other languages and processes, measured before the run.
+//! The time that a call to a component in another language or process costs, measured before the run. The boundary
+//! between lsmbench and such a component is called a seam.
 
 use catalog::{Choice, Seam};
 use measure::Clock;
 use results::SeamCost;
 use tree::Design;
 
-/// The number of measurements. The smallest one counts, because disturbances only add time.
+/// The number of measurements. Only the smallest result is used, because disturbances only add time.
 const REPEATS: usize = 15;
 
-/// The seam of a choice on an axis. `None` for a built-in component.
+/// Returns the seam of a choice on an axis. Returns `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
-/// The axes that have a variant in another language or process.
+/// The axes that have a variant in another language or process, each with its function for the seam.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
     ("compaction", seam_of_policy),
@@ -22,13 +23,13 @@ const SEAMS: [(&str, SeamOf); 4] = [
 /// Hidden subcommand of the policy process for cost measurements. The policy of this process never returns a job.
 pub const POLICY_COMMAND: &str = "policy-process";
 
-/// The seam of a compaction policy, with this program in the child process.
+/// Returns the seam of a compaction policy. This program runs as the child process.
 fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     let program = std::env::current_exe().ok()?.to_str()?.to_owned();
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
 }
 
-/// The cost of every seam in these designs. Empty for designs of built-in components.
+/// Measures the cost of every seam in these designs. Returns nothing for designs of built-in components.
 pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
     let mut costs: Vec<SeamCost> = Vec::new();
     let clock = Clock::new();
@@ -41,7 +42,7 @@ pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost
     costs
 }
 
-/// Times the calls with the seam and the calls without it alternately.
+/// Alternately times calls through the seam and calls without the seam.
 fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
     let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {

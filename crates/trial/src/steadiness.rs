@@ -8,10 +8,11 @@ use results::{columns as c, formulas};
 
 use super::timeline::{Interval, Sample};
 
-/// The number of rounds of a measured phase.
+/// The number of rounds into which a measured phase is divided for the check of steadiness.
 const ROUNDS: u64 = 5;
 
-/// The tolerance for the number of sorted runs. Levels that differ by one run count as equal.
+/// The tolerance for the number of sorted runs. Two levels count as equal if their numbers of runs differ by at most
+/// one.
 const RUN: f64 = 1.0;
 
 /// The state and work of a store in one round. `runs` is empty for an engine that does not report levels.
@@ -39,9 +40,10 @@ impl Round {
     }
 }
 
-/// The values that differed in the last `window` rounds; empty for a steady store. `None` with too few rounds.
+/// Returns the names of the values that differed in the last `window` rounds. The result is empty for a steady store,
+/// and `None` with too few rounds.
 ///
-/// Write amplification counts if all of these rounds had writes.
+/// Write amplification is compared only if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
     let last = &rounds[rounds.len().checked_sub(window)?..];
     let rule = SteadyRule { rounds: window, ..SteadyRule::default() };
@@ -64,8 +66,9 @@ pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The values that differed in a measured phase, cut into five equal rounds of whole seconds. `None` for a phase of
-/// less than five seconds. `ns_since_start` gives the time of a sample.
+/// Returns the names of the values that differed within a measured phase. The phase is divided into five equal rounds
+/// of whole seconds. Returns `None` for a phase of less than five seconds. `ns_since_start` returns the time of a
+/// sample.
 pub(super) fn of_phase(
     intervals: &[Interval],
     samples: &[Sample],

@@ -1,4 +1,5 @@
-//! Takes a step on the store between phases of operations, and times it.
+//! Executes a step on the store between phases of operations, and times the step. A step is a flush, a compaction, a
+//! reopening or a checkpoint.
 
 use std::fs;
 use std::path::Path;
@@ -15,35 +16,36 @@ use super::failure::TrialResult;
 use super::truth::Truth;
 use super::turn::{self, Turns};
 
-/// The folder of a checkpoint, next to the folder of the store.
+/// The name of the folder of a checkpoint, which is next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
 /// The parts of a trial that a step needs, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
-    /// The turns of the process. `None` if the process does not run side by side with others.
+    /// The turns of the process. `None` if the process does not run in turns.
     pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
-    /// The expected content, which a checkpoint is compared with.
+    /// The expected content of the store. A checkpoint is compared with this content.
     pub(super) truth: &'a mut Truth,
 }
 
-/// A step that was taken.
+/// The results of a step that was executed.
 pub(super) struct Taken {
     pub(super) store: OpenStore,
     pub(super) driven: Driven,
-    /// The readings that the counters of the step are differences to. `None` where the store kept its counters.
+    /// The statistics from which the counters of the step are counted. `None` if the step did not reset the counters
+    /// of the store.
     pub(super) restarted: Option<EngineStats>,
-    /// The time until a reopened store was closed, in nanoseconds, if time is measured.
+    /// The time until a reopened store was closed, in nanoseconds; `None` if time is not measured.
     pub(super) close_ns: Option<u64>,
     /// A difference between a checkpoint and the expected content.
     pub(super) wrong: Option<String>,
 }
 
 impl StepContext<'_> {
-    /// Takes a step on the store, and returns the store with the measurements of the step.
+    /// Executes a step on the store, and returns the store with the measurements of the step.
     pub(super) fn take(self, step: StoreStep, store: OpenStore) -> TrialResult<Taken> {
         let (mut restarted, mut close_ns, mut wrong) = (None, None, None);
         let mut start = turn::now(self.clock);
@@ -90,7 +92,7 @@ impl StepContext<'_> {
         }
     }
 
-    /// Makes a call. In a process with turns, the call runs in slices of time.
+    /// Makes a call. In a process that runs in turns, the parent runs the call in slices of time.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }
@@ -99,7 +101,7 @@ impl StepContext<'_> {
         self.directory.with_file_name(CHECKPOINT)
     }
 
-    /// The time since `start` in nanoseconds, if time is measured.
+    /// Returns the time since `start` in nanoseconds, if time is measured.
     fn ns_since(&self, start: Stamp) -> Option<u64> {
         (self.mode == RunMode::Timed).then(|| self.clock.ns_between(start, turn::now(self.clock)))
     }
@@ -116,8 +118,8 @@ impl StepContext<'_> {
     }
 }
 
-/// The outcome of a call that an engine may lack. Experiments are checked before they run. A missing call is therefore
-/// an error of a library that lacks a function of its engine.
+/// Returns the outcome of a call that an engine may not support. lsmbench checks an experiment before its run. An
+/// unsupported call is therefore an error of a library that lacks a function of its engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())

@@ -1,4 +1,4 @@
-//! The state of a store at the start of a phase, as far as it follows from the phases before.
+//! The state of a store at the start of a phase, derived from the earlier phases.
 
 use workload::{CacheState, Phase, StoreStep};
 
@@ -13,7 +13,7 @@ pub(super) struct StoreState {
 }
 
 impl StoreState {
-    /// Records a phase that has ended. `is_settled` says whether its background work has finished.
+    /// Records a phase that has ended. `is_settled` means that all flushes and compactions have finished.
     pub(super) fn pass(&mut self, phase: &Phase, is_settled: bool) {
         if phase.may_write() {
             self.is_written = true;
@@ -57,7 +57,7 @@ impl StoreState {
         }
     }
 
-    /// The text of the column.
+    /// Returns the text for the column `state_at_start`.
     pub(super) fn name(&self) -> String {
         let mut words = self.steps.clone();
         if !self.is_written {

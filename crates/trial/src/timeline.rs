@@ -1,4 +1,4 @@
-//! The timeline of a phase: its work per interval.
+//! The timeline of a phase: the operations and latencies in each interval of time.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ pub(super) struct Timeline {
 }
 
 struct State {
-    /// The intervals that some thread has not left yet, by number.
+    /// The intervals that at least one thread has not left yet, by number.
     open: BTreeMap<u64, OpenInterval>,
-    /// The current interval of each thread.
+    /// The number of the current interval of each thread.
     reached: Vec<u64>,
     over: Vec<Interval>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Interval {
     pub(super) response: Option<Summary>,
 }
 
-/// The work of one thread on one kind of operation in an interval.
+/// The operations of one kind that one thread executed in an interval.
 pub(super) struct Share<'a> {
     pub(super) operations: u64,
     pub(super) service: &'a Histogram,
@@ -54,7 +54,7 @@ pub(super) struct Share<'a> {
 /// The state of the store at a point in time.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// The time of the sample.
+    /// The time at which the sample was taken.
     pub(super) at: Stamp,
     /// The counters and sizes of the store.
     pub(super) stats: EngineStats,
@@ -77,7 +77,7 @@ impl Timeline {
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Discards all recorded values. No thread may record values at this time.
+    /// Discards all recorded values. No thread may record values during this call.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);
@@ -107,7 +107,8 @@ impl Timeline {
         state.close(self.interval_ns);
     }
 
-    /// All intervals up to the last interval with an operation, in order. Some of them may be empty.
+    /// Returns all intervals up to the last interval with an operation, in order. Some of these intervals may be
+    /// empty.
     pub(super) fn into_intervals(self) -> Vec<Interval> {
         let mut state = self.state.into_inner();
         state.reached.fill(u64::MAX);

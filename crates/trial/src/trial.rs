@@ -71,7 +71,8 @@ fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> 
     Trial { turns, ..trial }.run()
 }
 
-/// Makes the kernel end this process with its parent. While it is stopped it does not see the end of its input.
+/// Asks the kernel to end this process when its parent ends. A stopped process does not notice the end of its
+/// standard input.
 #[cfg(target_os = "linux")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
@@ -82,7 +83,8 @@ fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
 
-/// Binds this process to a core, before it starts further threads, which inherit it.
+/// Binds this process to a core. Call this function before the process starts further threads, because threads
+/// inherit the core.
 #[cfg(target_os = "linux")]
 fn pin(core: usize) -> TrialResult<()> {
     let mut cores = rustix::thread::CpuSet::new();
@@ -96,7 +98,7 @@ fn pin(_: usize) -> TrialResult<()> {
     Err("a process can be bound to a core only on Linux; use trials.plan = \"slices\"".into())
 }
 
-/// The mode of the tree in the mode of a trial.
+/// Returns the mode of the tree for the mode of a trial.
 fn tree_mode(mode: RunMode) -> Mode {
     match mode {
         RunMode::Timed => Mode::Timed,
@@ -104,7 +106,7 @@ fn tree_mode(mode: RunMode) -> Mode {
     }
 }
 
-/// The options with which the store of a trial is opened.
+/// Returns the options with which the trial opens its store.
 fn opening(spec: &TrialSpec) -> Opening {
     // A fixture has equal bytes in every build, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
@@ -112,7 +114,7 @@ fn opening(spec: &TrialSpec) -> Opening {
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
 }
 
-/// The monotonic clock in nanoseconds, for the time that writers stall.
+/// Returns the time of the monotonic clock in nanoseconds. The tree measures the stalls of writers with this clock.
 fn monotonic_ns() -> u64 {
     static ORIGIN: OnceLock<(Clock, Stamp)> = OnceLock::new();
     let (clock, origin) = ORIGIN.get_or_init(|| {
@@ -141,11 +143,11 @@ struct Trial {
     streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     wrong: Vec<String>,
-    /// The number of operations per phase and thread.
+    /// The number of operations that each thread of each phase executed.
     done: Vec<Vec<u64>>,
-    /// The receiver of progress messages.
+    /// Sends a message to the parent process.
     tell: fn(&Message),
-    /// The turns of this process. `None` if the process does not run side by side with others.
+    /// The turns of this process. `None` if the process does not run in turns.
     turns: Option<Turns>,
 }
 
@@ -223,7 +225,8 @@ impl Trial {
         self.conclude()
     }
 
-    /// Replays the writes of the phases of a fixture in the model. Returns the extent at which the next phase starts.
+    /// Replays the writes of the phases of a fixture in the expected content. Returns the keys and versions used so
+    /// far.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
         let mut extent = Extent::default();
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
@@ -257,7 +260,7 @@ impl Trial {
         Ok((measured.probed(), extent))
     }
 
-    /// Takes the step of a phase. A step has no answers, so the expected content stays unchanged.
+    /// Executes the step of a phase. A step has no answers, so the expected content stays unchanged.
     fn step(
         mut self,
         number: usize,
@@ -366,7 +369,7 @@ impl Trial {
         })
     }
 
-    /// The fraction of the store's files in the page cache, if time is measured and the files are on storage.
+    /// Returns the fraction of the store's files in the page cache, if time is measured and the files are on storage.
     fn page_cache_share(&self) -> Option<f64> {
         match self.spec.mode {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
@@ -381,8 +384,8 @@ impl Trial {
         Ok(free_memory::touch(bytes).map_err(doing)?)
     }
 
-    /// Waits for flushes and compactions, unless the phase leaves them to the next phase. In counted mode, none are
-    /// left.
+    /// Waits for the end of flushes and compactions, unless the phase leaves them to the next phase. In counted mode,
+    /// flushes and compactions have already finished.
     fn settle(&self, phase: &PhasePlan) -> TrialResult<Option<Settled>> {
         if !phase.phase().settle && self.spec.mode == RunMode::Timed {
             return Ok(None);
@@ -393,7 +396,7 @@ impl Trial {
         Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
     }
 
-    /// The bytes of the store's files, if time is measured.
+    /// Returns the bytes of the store's files, if time is measured.
     fn disk_bytes(&self) -> Option<u64> {
         match self.spec.mode {
             RunMode::Timed => self.store.disk_bytes(),
@@ -401,7 +404,7 @@ impl Trial {
         }
     }
 
-    /// Checks the answers of a phase and makes its rows. Returns the extent at which the next phase starts.
+    /// Checks the answers of a phase and computes its rows. Returns the keys and versions used so far.
     fn judge(&mut self, phase: &Arc<PhasePlan>, from: Extent, measured: &Measured) -> TrialResult<Extent> {
         let name = &phase.phase().name;
         let records = &measured.driven.records;
@@ -418,7 +421,7 @@ impl Trial {
         Ok(checked.extent)
     }
 
-    /// Makes the rows of a phase, and records the state of the store after the phase.
+    /// Computes the rows of a phase, and records the state of the store after the phase.
     fn report(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -444,7 +447,7 @@ impl Trial {
         self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
-    /// Records a difference between the store and its expected content.
+    /// Records a difference between the store and its expected content as a wrong answer.
     fn blame(&mut self, wrong: Option<String>) {
         let Some(wrong) = wrong else { return };
         self.wrong.push(wrong);
@@ -453,7 +456,7 @@ impl Trial {
         }
     }
 
-    /// The report of the trial. A store with a wrong answer has no measurements at all.
+    /// Creates the report of the trial. A store with a wrong answer has no measurements at all.
     fn conclude(self) -> TrialResult<TrialReport> {
         let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
@@ -555,17 +558,17 @@ impl Trial {
     }
 }
 
-/// The length of a phase, for the progress bar.
+/// The total length of a phase, from which the progress bar computes the finished share.
 struct Way {
     /// The index of the phase.
     number: usize,
-    /// The number of operations, if known.
+    /// The number of operations of the phase, if known.
     total: Option<u64>,
     time_limit_ns: Option<u64>,
 }
 
 impl Way {
-    /// The finished share of the operations or of the time, whichever is larger.
+    /// Returns the finished share of the phase: the larger of the share of operations and the share of time.
     fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
         let share =
             |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);

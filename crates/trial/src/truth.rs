@@ -1,4 +1,5 @@
-//! The expected content of a trial's store. Answers are checked against it outside of the timed path.
+//! The expected content of a trial's store. lsmbench compares the answers of the store with this content outside of
+//! the timed path.
 
 use std::sync::Arc;
 
@@ -11,15 +12,16 @@ const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The expected content of the store.
 pub(super) enum Truth {
-    /// The version of each generated key.
+    /// The newest version of each generated key.
     Shadow(Shadow),
-    /// A copy of the store, because replays write keys and values that are in no plan.
+    /// A copy of the store's content. Replays need a copy, because replays write keys and values that no workload
+    /// plan contains.
     Model(Model),
     /// Unknown content, for which answers are not checked.
     Unknown,
 }
 
-/// The result of checking a phase.
+/// The result of a check of the answers of a phase.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     /// The number of compared answers.
@@ -30,9 +32,9 @@ pub(super) struct Checked {
     pub(super) dropped: Option<u64>,
     /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// The keys and versions used before the next phase.
+    /// The range of keys and versions that are used before the next phase.
     pub(super) extent: Extent,
-    /// Key and value bytes of all live data, if known.
+    /// The key and value bytes of all live data, if the content is known.
     pub(super) live_bytes: Option<u64>,
 }
 
@@ -64,7 +66,7 @@ impl Truth {
         Ok(wrong)
     }
 
-    /// Whether answers can be checked.
+    /// Returns whether answers can be checked.
     pub(super) fn is_known(&self) -> bool {
         !matches!(self, Self::Unknown)
     }
@@ -113,7 +115,7 @@ impl Truth {
         }
     }
 
-    /// Key and value bytes of all live data, if known.
+    /// Returns the key and value bytes of all live data, if the content is known.
     pub(super) fn live_bytes(&self) -> Option<u64> {
         match self {
             Self::Shadow(shadow) => (!shadow.may_drop()).then(|| shadow.live_bytes()),

@@ -1,5 +1,6 @@
-//! The turns of a trial process that shares the machine with the processes of other configurations. The process runs
-//! operations only during its turns, slice by slice. Between turns, the parent stops the whole process (`SIGSTOP`).
+//! The turns of a trial process that shares the machine with the processes of other configurations. A turn is a time in
+//! which the process runs. In one turn, a process runs one slice, which is a number of operations of a phase. Between
+//! turns, the parent stops the whole process (`SIGSTOP`).
 //!
 //! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore equal
 //! to those of a process that never waited.
@@ -12,15 +13,16 @@ use parking_lot::Mutex;
 
 use super::message::{Message, Turn, Yielded};
 
-/// Total time in which this process waited for its turns, in nanoseconds. Always 0 in a process without turns.
+/// Total time for which this process waited for its turns, in nanoseconds. Always 0 in a process that does not run in
+/// turns.
 static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
 
-/// The current time, minus the total time in which the process waited for its turns.
+/// Returns the current time, minus the total time for which the process waited for its turns.
 pub(super) fn now(clock: &Clock) -> Stamp {
     clock.before(clock.now(), paused_ns())
 }
 
-/// The time in which the process waited for its turns so far, in nanoseconds.
+/// Returns the time for which the process waited for its turns so far, in nanoseconds.
 pub(super) fn paused_ns() -> u64 {
     PAUSED_NS.load(Ordering::Acquire)
 }
@@ -33,12 +35,12 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// Total time for which the parent stopped the process in the middle of calls, in nanoseconds, as the parent last
-    /// reported.
+    /// Total time for which the parent stopped the process in the middle of calls, in nanoseconds, as last reported
+    /// by the parent.
     stopped_ns: u64,
 }
 
-/// The CPU time of this process at a point in time.
+/// The CPU time that this process had used at the time `at`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     at: Stamp,
@@ -52,29 +54,31 @@ impl Used {
         Self { cpu_ns, at: clock.now() }
     }
 
-    /// The time and the CPU time of a slice that began at `self`, ended at `end`, and is read now, in nanoseconds.
+    /// Returns the time and the CPU time of a slice, in nanoseconds. The slice began at `self` and ended at `end`.
+    /// The CPU time is read in this call.
     pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
         (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
     }
 }
 
-/// The start of a turn.
+/// The start of a turn, and the wait before the turn.
 pub(super) struct Begun {
     /// The number of operations of the turn.
     pub(super) operations: u64,
-    /// The time of the wait for the turn, in nanoseconds.
+    /// The time for which the process waited for the turn, in nanoseconds.
     pub(super) waited_ns: u64,
-    /// The use of the CPU before the turn.
+    /// The CPU time of the process before the turn.
     pub(super) used: Used,
 }
 
 impl Turns {
-    /// Turns that arrive on `turns`. `tell` is the receiver of messages.
+    /// Creates the connection. The orders of the parent to run a turn arrive on `turns`. The function `tell` sends a
+    /// message to the parent.
     pub(super) fn new(turns: Receiver<Turn>, tell: fn(&Message)) -> Self {
         Self { orders: Mutex::new(Orders { turns, stopped_ns: 0 }), tell }
     }
 
-    /// Ends the turn of this process at this moment, with the message for the parent, and waits for the next one.
+    /// Ends the current turn of this process, sends `yielded` to the parent, and waits for the next turn.
     pub(super) fn next(&self, clock: &Clock, yielded: impl FnOnce(Stamp) -> Yielded) -> Begun {
         let end = clock.now();
         let mut orders = self.orders.lock();
@@ -93,19 +97,20 @@ impl Turns {
         Begun { operations: turn.operations, waited_ns, used }
     }
 
-    /// Announces a call without operations, in which the parent may stop the process at any time.
+    /// Reports to the parent that a call without operations begins. The parent may stop the process at any time
+    /// during this call.
     pub(super) fn begin_call(&self) {
         (self.tell)(&Message::Yields(Yielded::Calls));
     }
 
-    /// Ends the call, and waits for the next turn.
+    /// Reports to the parent that the call has ended, and waits for the next turn.
     pub(super) fn end_call(&self, clock: &Clock) {
         let at_ns = probe::monotonic_ns();
         self.next(clock, |_| Yielded::Returned { at_ns });
     }
 }
 
-/// Makes a call. In a process with turns, the call runs in slices of time.
+/// Makes a call. In a process that runs in turns, the parent runs the call in slices of time.
 pub(super) fn call<T>(turns: Option<&Turns>, clock: &Clock, work: impl FnOnce() -> T) -> T {
     let Some(turns) = turns else { return work() };
     turns.begin_call();

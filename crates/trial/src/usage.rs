@@ -5,7 +5,7 @@ use measure::{Counters, KernelUse, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
 use results::RunMode;
 
-/// A reader of the resources that this process has used.
+/// Reads the resources that this process has used.
 pub(super) struct Meter {
     /// The hardware counters. `None` if no time is measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
@@ -23,8 +23,8 @@ pub(super) struct Usage {
 }
 
 impl Meter {
-    /// Starts counting. Call this before the store starts its threads, because the counters include only threads that
-    /// start later.
+    /// Starts the counters. Call this function before the store starts its threads, because the counters include only
+    /// threads that start later.
     pub(super) fn begin(mode: RunMode) -> Self {
         let counters = match mode {
             RunMode::Timed => Some(Mutex::new(Counters::of_processor())),
@@ -33,7 +33,7 @@ impl Meter {
         Self { counters }
     }
 
-    /// The resources that the process has used until now.
+    /// Returns the resources that the process has used until now.
     pub(super) fn read(&self) -> Usage {
         Usage {
             cpu_ns: probe::cpu_ns(),
@@ -47,13 +47,13 @@ impl Meter {
 }
 
 impl Usage {
-    /// The events of the kernel since `before`.
+    /// Returns the counts of kernel events since `before`.
     pub(super) fn kernel_since(&self, before: &Self) -> KernelUse {
         self.kernel.since(&before.kernel)
     }
 
-    /// The number of each hardware event since `before`, in the order of [`Counters::of_processor`]. `None` for an
-    /// event that is not counted.
+    /// Returns the number of each hardware event since `before`, in the order of [`Counters::of_processor`]. `None`
+    /// for an event that is not counted.
     pub(super) fn events_since(&self, before: &Self) -> [Option<u64>; PROCESSOR_EVENTS] {
         let both = self.events.zip(before.events);
         both.map_or([None; PROCESSOR_EVENTS], |(now, before)| now.since(&before))

@@ -14,7 +14,7 @@ use super::timeline::Sample;
 use super::turn;
 use super::usage::Usage;
 
-/// The number of samples of a store within a round, whose mean is used.
+/// The number of samples that are taken of a store within a round. The mean of the samples is used.
 const LOOKS_PER_ROUND: u32 = 10;
 
 /// The shared state of the threads of a phase during warm-up, and the sample taken at its end.
@@ -34,21 +34,21 @@ pub(super) struct WarmingUp<'a> {
     sample: &'a (dyn Fn() -> (Sample, Usage) + Sync),
 }
 
-/// The state at the start of the measured part of a phase.
+/// The state of the store and of the process at the start of the measured part of a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     pub(super) sample: Sample,
     pub(super) usage: Usage,
-    /// The preceding warm-up.
+    /// The warm-up before the measured part.
     pub(super) warmed: Warmed,
 }
 
-/// A finished warm-up.
+/// The length of a finished warm-up, and whether the store became steady.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warmed {
     pub(super) ns: u64,
     pub(super) operations: u64,
-    /// Whether the store was steady at the end, if the warm-up was to last until then.
+    /// Whether the store was steady at the end of the warm-up. `None` if the warm-up had another end condition.
     pub(super) is_steady: Option<bool>,
 }
 
@@ -57,12 +57,14 @@ pub(super) trait Gate: Sync {
     /// The number of warm-up operations that remain for a thread with `done` operations; 0 if the warm-up is over.
     fn left(&self, done: u64, thread: u32, threads: u32) -> u64;
 
-    /// Ends the warm-up. Called when all threads have finished their part, and none has started the measured part.
+    /// Ends the warm-up. A thread calls this function when all threads have finished their warm-up operations and no
+    /// thread has started the measured part.
     fn pass(&self);
 }
 
 impl<'a> WarmingUp<'a> {
-    /// The warm-up of a phase, if it has one. If no time is measured, a warm-up cannot end by time.
+    /// Creates the warm-up of a phase. Returns `None` for a phase without a warm-up. If no time is measured, a
+    /// warm-up cannot have a time as its end condition.
     pub(super) fn of(
         phase: &PhasePlan,
         mode: RunMode,
@@ -76,12 +78,12 @@ impl<'a> WarmingUp<'a> {
         Some(Self { store, clock, done, warm_up, start: turn::now(clock), is_over, is_steady, begun, sample })
     }
 
-    /// The state at the start of the measured part.
+    /// Returns the state at the start of the measured part. Returns `None` if the warm-up has not ended.
     pub(super) fn into_begun(self) -> Option<Begun> {
         self.begun.into_inner()
     }
 
-    /// Ends the warm-up when its time is over. Returns at the latest when `phase_is_over`.
+    /// Waits until the time of the warm-up is over, and ends the warm-up. Also returns when `phase_is_over`.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,
@@ -96,7 +98,7 @@ impl<'a> WarmingUp<'a> {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Waits until `ns` nanoseconds after the start. Returns `false` if the phase or the warm-up was over before.
+    /// Waits until `ns` nanoseconds after the start. Returns `false` if the phase or the warm-up ended earlier.
     fn wait_until(&self, ns: u64, phase_is_over: &AtomicBool) -> bool {
         loop {
             if phase_is_over.load(Ordering::Acquire) || self.is_over.load(Ordering::Acquire) {
@@ -110,7 +112,8 @@ impl<'a> WarmingUp<'a> {
         }
     }
 
-    /// Whether the store became steady in time.
+    /// Runs the rounds of the warm-up until the store is steady. Returns whether the store became steady within the
+    /// allowed time.
     fn rounds(&self, until: UntilSteady, phase_is_over: &AtomicBool) -> bool {
         let mut rounds: Vec<Round> = Vec::new();
         let (mut at, mut start, mut done) = (0, self.store.stats(), self.done.load(Ordering::Relaxed));

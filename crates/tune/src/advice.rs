@@ -14,39 +14,40 @@ use types::{Outcome, Problem};
 use crate::candidate::{Candidate, Layer, pareto, ranked};
 use crate::goal::{GoalMetric, Objectives};
 
-/// The share of a bound from which a limit is said to bind.
+/// The share of a limit from which the answer calls the limit nearly reached.
 const BINDS: f64 = 0.9;
 
-/// Largest drift that the search tries, as in the experiments of Endure.
+/// The largest drift that the search tries, as in the experiments of Endure.
 const MOST_DRIFT: f64 = 4.0;
 
 /// The maximum number of designs that the answer lists in addition to the winner.
 const LISTED: usize = 5;
 
-/// The answer of a search.
+/// The answer of a search: the best design, and the scores of all designs.
 pub struct Advice {
-    /// The last layer that finished. It decides.
+    /// The last layer that finished. The scores of this layer decide the answer.
     pub layer: Layer,
     /// The number of the best design among the candidates.
     pub winner: usize,
-    /// All designs, with their scores.
+    /// All designs of the search, with their scores.
     pub candidates: Vec<Candidate>,
     /// The objective and the limits.
     pub objectives: Objectives,
-    /// The label of the textbook's design.
+    /// The label of the design that textbook formulas advise; `None` if the formulas do not apply.
     pub textbook: Option<String>,
-    /// The verdicts of the run that compares the winner with the default and the textbook's design.
+    /// The verdicts of the run that compares the winner with the default design and the textbook design; `None`
+    /// without such a run.
     pub confirmed: Option<Vec<String>>,
-    /// The time of each layer.
+    /// The duration of each layer.
     pub times: Vec<(&'static str, Duration)>,
-    /// Whether the search was interrupted, so that the answer is the best so far.
+    /// Whether the user interrupted the search. The answer is then the best design so far.
     pub is_interrupted: bool,
-    /// The folder of the results.
+    /// The folder that contains the results of the search.
     pub folder: PathBuf,
 }
 
 impl Advice {
-    /// The best design.
+    /// Returns the best design.
     pub fn design(&self) -> &Candidate {
         &self.candidates[self.winner]
     }
@@ -70,7 +71,7 @@ impl Advice {
         self.draw(experiment)
     }
 
-    /// The scores of some designs as CSV, one row each.
+    /// Returns the scores of some designs as CSV, with one row per design.
     fn csv(&self, of: &[usize]) -> Outcome<String> {
         let failed = |error: csv::Error| Problem::doing("write CSV", error);
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -95,7 +96,7 @@ impl Advice {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The answer in words.
+    /// Returns the answer in words.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let winner = self.design();
@@ -131,7 +132,7 @@ impl Advice {
             };
         }
         if let Some(label) = &self.textbook {
-            let _ = writeln!(text, "  Closed formulas of textbooks advise {label}.");
+            let _ = writeln!(text, "  The cost formulas of textbooks advise {label}.");
         }
         for sentence in self.confirmed.iter().flatten() {
             let _ = writeln!(text, "  {sentence}");
@@ -142,12 +143,12 @@ impl Advice {
         text
     }
 
-    /// A value of the objective with its unit.
+    /// Formats a value of the objective with its unit.
     fn value(&self, objective: f64) -> String {
         format_value(self.objectives.sign(objective), self.objectives.goal.metric.unit())
     }
 
-    /// Appends the limits with their values, and whether a limit is nearly reached.
+    /// Appends the limits with the values of the winner. Marks limits that the winner nearly reaches.
     fn limits(&self, text: &mut String) {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
@@ -166,7 +167,7 @@ impl Advice {
         }
     }
 
-    /// Appends the next best designs with their additional cost.
+    /// Appends the next best designs, with their difference from the winner.
     fn others(&self, text: &mut String) {
         let Some(own) = self.design().score(self.layer) else { return };
         let best = ranked(&self.candidates, self.layer);
@@ -179,8 +180,8 @@ impl Advice {
         }
     }
 
-    /// Largest drift up to which the best design has the lowest robust cost. `None` if there are no costs per
-    /// operation.
+    /// Returns the largest drift up to which the best design has the lowest robust cost. Returns `None` if the costs
+    /// per operation are unknown.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;

@@ -4,24 +4,24 @@ use std::cmp::Ordering;
 
 use tree::Design;
 
-/// A layer of the search.
+/// A layer of the search: one way to evaluate designs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// The layer that evaluates closed formulas.
     Theory,
-    /// Simulation without data.
+    /// The layer that simulates designs without data.
     Simulated,
-    /// Runs in counted mode.
+    /// The layer that runs designs in counted mode.
     Counted,
-    /// Timed runs.
+    /// The layer that runs designs in timed mode.
     Measured,
 }
 
 impl Layer {
-    /// All layers, the cheapest first.
+    /// All layers, cheapest layer first.
     pub const ALL: [Self; 4] = [Self::Theory, Self::Simulated, Self::Counted, Self::Measured];
 
-    /// The name in results.
+    /// Returns the name of the layer in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Theory => "theory",
@@ -35,41 +35,42 @@ impl Layer {
 /// The scores of a design in one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
-    /// The objective, to be minimised.
+    /// The value of the objective, with the sign with which the search minimises it.
     pub objective: f64,
-    /// The second metric of the Pareto set, where smaller is better. `None` if the layer cannot compute the metric.
+    /// The second metric of the Pareto set, of which smaller values are better. `None` if the layer cannot compute
+    /// the metric.
     pub also: Option<f64>,
     /// The value of each limited metric. `None` if the layer cannot compute the metric.
     pub limited: Vec<Option<f64>>,
-    /// Sum of the relative excesses of the design over its limits. 0 if the design meets all limits.
+    /// The sum of the relative excesses of the design over its limits. 0 if the design meets all limits.
     pub excess: f64,
     /// The share and the cost of each kind of operation, if the objective is `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-/// A design with its scores.
+/// A design of the search, with its scores.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The label of its configuration.
+    /// The label of the configuration with this design.
     pub label: String,
-    /// The design.
+    /// The design of the configuration.
     pub design: Design,
     /// The score of the candidate in each layer that it reached.
     pub scores: [Option<DesignScore>; 4],
 }
 
 impl Candidate {
-    /// A candidate without scores.
+    /// Creates a candidate without scores.
     pub fn new(label: String, design: Design) -> Self {
         Self { label, design, scores: [None, None, None, None] }
     }
 
-    /// The score of a layer.
+    /// Returns the score in a layer. Returns `None` if the candidate did not reach the layer.
     pub fn score(&self, layer: Layer) -> Option<&DesignScore> {
         self.scores[layer as usize].as_ref()
     }
 
-    /// The score of the last layer that the candidate reached.
+    /// Returns the score of the last layer that the candidate reached.
     pub fn last(&self) -> Option<(Layer, &DesignScore)> {
         Layer::ALL.into_iter().rev().find_map(|layer| Some((layer, self.score(layer)?)))
     }
@@ -86,19 +87,20 @@ impl DesignScore {
             .then(self.second().total_cmp(&other.second()))
     }
 
-    /// Whether a score is at least as good on both axes, and better on one.
+    /// Returns whether a score is at least as good in both metrics of the Pareto set, and better in one metric.
     fn dominates(&self, other: &Self) -> bool {
         let is_no_worse = self.objective <= other.objective && self.second() <= other.second();
         is_no_worse && (self.objective < other.objective || self.second() < other.second())
     }
 
-    /// The second axis. A design without the number is not better there than any other.
+    /// Returns the second metric of the Pareto set. A design without this value is not better in this metric than any
+    /// other design.
     fn second(&self) -> f64 {
         self.also.unwrap_or(f64::INFINITY)
     }
 }
 
-/// The candidates with a score in `layer`, best first.
+/// Returns the candidates with a score in `layer`, best candidate first.
 pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let mut ranked: Vec<(usize, &DesignScore)> =
         candidates.iter().enumerate().filter_map(|(at, of)| Some((at, of.score(layer)?))).collect();
@@ -106,8 +108,8 @@ pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     ranked.into_iter().map(|(at, _)| at).collect()
 }
 
-/// The candidates within their limits that no other such candidate dominates, by the objective. Each is judged by
-/// `layer`.
+/// Returns the candidates of the Pareto set, sorted by the objective. These candidates meet their limits, and no
+/// other such candidate dominates them. The scores of `layer` are compared.
 pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let within: Vec<usize> = ranked(candidates, layer)
         .into_iter()
@@ -125,8 +127,8 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// The candidates for the next layer. The result has at most `most` candidates: the best designs, and designs of the
-/// Pareto set for up to half of the result.
+/// Returns the candidates for the next layer, at most `most` candidates. The result consists of the best designs.
+/// Designs of the Pareto set make up as much as half of the result.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

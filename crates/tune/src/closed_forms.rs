@@ -1,4 +1,4 @@
-//! The rows of a design by closed forms.
+//! Computes the rows of a design by closed formulas.
 
 use compaction::SimulatedLoad;
 use results::{Measurements, columns as c};
@@ -8,10 +8,11 @@ use tree::Design;
 use types::{Outcome, Problem};
 use workload::Workload;
 
-/// The most flushes of the theory of a policy without a closed form.
+/// The largest number of flushes that are simulated for a policy without a closed formula.
 const MOST_FLUSHES: u64 = 2_000;
 
-/// Returns the row of each phase: writes and runs from the growth of the tree, lookups and scans from its shape.
+/// Returns the row of each phase. The writes and runs are computed from the growth of the tree. The lookups and scans
+/// are computed from its shape.
 ///
 /// # Errors
 /// A policy that cannot be simulated.

@@ -1,4 +1,4 @@
-//! Experiments made of some candidates, for the layers that run them.
+//! Experiments that consist of some candidates of the search, for the layers that run designs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,20 +8,20 @@ use toml::{Table, Value};
 use tree::{AXES, Design};
 use types::{Outcome, Problem};
 
-/// The tables of an experiment that a derived one replaces or leaves out.
+/// The tables of an experiment that a derived experiment replaces or omits.
 const REPLACED: [&str; 7] = ["design", "sweep", "trials", "verdict", "gate", "chart", "tune"];
 
 /// The settings of a derived experiment.
 pub(crate) struct Derived<'a> {
-    /// The name of its file and results.
+    /// The name of the experiment's file and results.
     pub(crate) name: &'a str,
     /// The question of the experiment.
     pub(crate) question: String,
-    /// The designs, the baseline first.
+    /// The designs that the experiment compares. The first design is the baseline.
     pub(crate) designs: &'a [Design],
-    /// Changes of the table `[trials]`.
+    /// The changes to the table `[trials]`.
     pub(crate) trials: Table,
-    /// The table `[verdict]`.
+    /// The table `[verdict]` of the derived experiment.
     pub(crate) verdict: Table,
 }
 
@@ -58,7 +58,7 @@ impl Derived<'_> {
     }
 }
 
-/// TOML requires plain values before tables.
+/// Sorts the keys of a table so that plain values come before tables, which TOML requires.
 fn plain_values_first(table: Table) -> Table {
     let is_table = |value: &Value| match value {
         Value::Table(_) => true,
@@ -69,7 +69,8 @@ fn plain_values_first(table: Table) -> Table {
     plain.into_iter().chain(tables).collect()
 }
 
-/// The sweep of designs: each path that differs with the value of every design. Empty if all are equal.
+/// Returns a sweep over designs. The sweep contains each path that differs, with its value in every design. Returns
+/// an empty table if all designs are equal.
 fn zipped(designs: &[Design]) -> Table {
     let flat: Vec<Vec<(String, Value)>> = designs.iter().map(|design| paths(&design.to_toml())).collect();
     // A plain value comes before lists of tables.
@@ -97,7 +98,7 @@ fn zipped(designs: &[Design]) -> Table {
     if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
-/// The paths of a design with their values: the choice of each axis as a whole, and single options.
+/// Returns the paths of a design with their values: the choice of each axis as a whole, and single options.
 fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     for (key, value) in design {

@@ -1,4 +1,4 @@
-//! The score of a design from the rows of a layer.
+//! Computes the score of a design from the rows of a layer.
 
 use results::{Metric, columns as c};
 use theory::robust_cost;
@@ -8,10 +8,10 @@ use workload::{LENGTHS, Phase, Work, Workload};
 use crate::candidate::DesignScore;
 use crate::goal::{Goal, GoalMetric, Objectives};
 
-/// Looks up the value of a metric by phase and operation. `None` if a layer cannot compute the metric.
+/// Looks up the value of a metric by phase and operation. Returns `None` if a layer cannot compute the metric.
 pub(crate) type Lookup<'a> = dyn Fn(&str, &str, &Metric) -> Option<f64> + 'a;
 
-/// The score of a design; `None` if the layer does not have the objective.
+/// Computes the score of a design. Returns `None` if the layer cannot compute the objective.
 pub(crate) fn score(
     objectives: &Objectives,
     design: &Design,
@@ -42,7 +42,7 @@ fn number(goal: &Goal, drift: f64, design: &Design, workload: &Workload, value: 
     }
 }
 
-/// Bytes of two memtables, the filters, the fences and the capacity of the cache.
+/// Returns the bytes of two memtables, the filters, the fence pointers and the capacity of the cache.
 fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     if let Some(budget) = design.options.memory {
         return budget.0 as f64;
@@ -52,7 +52,7 @@ fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     2.0 * design.memtable_capacity.0 as f64 + cache as f64 + of(&c::FILTER_BYTES) + of(&c::FENCE_BYTES)
 }
 
-/// The share of writes, gets and scans of a phase, and the blocks that each reads and writes.
+/// Returns the shares of writes, gets and scans of a phase, and the blocks that each kind reads and writes.
 fn costs(
     phase: &Phase,
     design: &Design,
@@ -86,7 +86,7 @@ fn costs(
     (!costs.is_empty()).then_some((weights, costs))
 }
 
-/// The shares of writes, gets and scans of a phase per operation, and the mean length of a scan.
+/// Returns the shares of writes, gets and scans among the operations of a phase, and the mean length of a scan.
 fn shares(phase: &Phase) -> Option<([f64; 3], f64)> {
     let length = match &phase.work {
         Work::Load(_) => 0.0,

@@ -1,4 +1,4 @@
-//! Objectives and limits: a metric, of an operation in a phase.
+//! The objectives and limits of a search. Each is a metric of an operation in a phase.
 
 use experiment::{Experiment, TuneSpec};
 use results::{Better, Metric, Unit, columns as c, reference};
@@ -6,58 +6,59 @@ use types::quantity::{parse_bytes, parse_nanoseconds};
 use types::{Outcome, Problem};
 use workload::Kind;
 
-/// The number that a design is judged by.
+/// A value by which the search judges a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GoalMetric {
     /// A column of `runs.csv`.
     Column(&'static Metric),
-    /// Bytes of two memtables, the filters, the fences and the capacity of the cache.
+    /// The bytes of two memtables, the filters, the fence pointers and the capacity of the cache.
     Memory,
-    /// Block reads and writes per operation of the phase, by the share of each kind.
+    /// The block reads and writes per operation of the phase, weighted by the share of each kind of operation.
     IoPerOp,
 }
 
 /// A metric of an operation in a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
-    /// The metric.
+    /// The metric of the goal.
     pub metric: GoalMetric,
-    /// The kind of operation, or `all`.
+    /// The kind of operation, or `all` for all kinds together.
     pub operation: String,
-    /// The phase.
+    /// The name of the phase.
     pub phase: String,
 }
 
-/// A limit of a design.
+/// A limit that a design must meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     /// The metric that the limit restricts.
     pub goal: Goal,
     /// Whether the bound is the largest permitted value. Otherwise it is the smallest permitted value.
     pub is_most: bool,
-    /// The bound.
+    /// The largest or smallest permitted value.
     pub bound: f64,
-    /// The limit as written.
+    /// The limit as the user wrote it.
     pub text: String,
 }
 
-/// The objective, the limits and the second axis of the Pareto set.
+/// The objective, the second metric of the Pareto set, and the limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objectives {
-    /// The number that is best at its least, or at its most.
+    /// The metric that the search minimises or maximises.
     pub goal: Goal,
-    /// Whether larger is better.
+    /// Whether the search maximises the metric.
     pub is_maximised: bool,
-    /// The second axis of the Pareto set; smaller is better.
+    /// The second metric of the Pareto set, of which smaller values are better.
     pub also: Goal,
-    /// The limits.
+    /// The limits that a design must meet.
     pub limits: Vec<Constraint>,
-    /// The largest divergence of the mix, if the objective is robust.
+    /// The largest drift of the operation mix against which the objective must be robust, as Kullback-Leibler
+    /// divergence. 0 for an objective without drift.
     pub drift: f64,
 }
 
 impl GoalMetric {
-    /// The name in TOML.
+    /// Returns the name of the metric in TOML.
     pub fn name(self) -> &'static str {
         match self {
             Self::Column(metric) => metric.name,
@@ -66,7 +67,7 @@ impl GoalMetric {
         }
     }
 
-    /// The unit of the metric.
+    /// Returns the unit of the metric.
     pub fn unit(self) -> Unit {
         match self {
             Self::Column(metric) => metric.unit,
@@ -75,14 +76,14 @@ impl GoalMetric {
         }
     }
 
-    /// Whether only timed runs measure this metric.
+    /// Returns whether only timed runs measure this metric.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Column(metric) if !metric.is_exact())
     }
 }
 
 impl Goal {
-    /// Reads `METRIC`, `METRIC of OPERATION`, `METRIC in PHASE`, or both.
+    /// Parses `METRIC`, `METRIC of OPERATION`, `METRIC in PHASE`, or `METRIC of OPERATION in PHASE`.
     fn read(text: &str, phase: &str, phases: &[String]) -> Result<Self, String> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some((name, mut rest)) = words.split_first() else { return Err("expected a metric".to_owned()) };
@@ -114,7 +115,7 @@ impl Goal {
 }
 
 impl Constraint {
-    /// Reads `GOAL <= VALUE` or `GOAL >= VALUE`.
+    /// Parses `GOAL <= VALUE` or `GOAL >= VALUE`.
     fn read(text: &str, phase: &str, phases: &[String]) -> Result<Self, String> {
         let parts = [("<=", true), (">=", false)];
         let found = parts.iter().find_map(|(sign, is_most)| Some((text.split_once(sign)?, *is_most)));
@@ -130,7 +131,7 @@ impl Constraint {
         Ok(Self { goal, is_most, bound, text: text.to_owned() })
     }
 
-    /// How far a value is beyond the bound, as a share of the bound; 0 if it is within it.
+    /// Returns how far a value exceeds the limit, as a share of the limit. Returns 0 if the value meets the limit.
     pub fn excess(&self, value: f64) -> f64 {
         let over = if self.is_most { value - self.bound } else { self.bound - value };
         (over / self.bound.abs().max(f64::MIN_POSITIVE)).max(0.0)
@@ -191,7 +192,7 @@ impl Objectives {
         Ok(Self { goal, is_maximised, also, limits, drift })
     }
 
-    /// The value to minimise.
+    /// Returns the value with the sign with which the search minimises it.
     pub(crate) fn sign(&self, value: f64) -> f64 {
         if self.is_maximised { -value } else { value }
     }

@@ -1,4 +1,5 @@
-//! The layers of the search.
+//! The layers of the search. A layer is one way to evaluate designs, from the cheapest way (theory) to the most
+//! expensive way (timed runs).
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,33 +22,34 @@ use crate::evaluate::score;
 use crate::goal::{GoalMetric, Objectives};
 use crate::textbook::textbook;
 
-/// The number of trials in each round of the race. After each round, the better half of the designs continues.
+/// The number of trials in each round of the race. The race measures the best designs. After each round, the better
+/// half of the designs continues.
 const RACE_TRIALS: u64 = 2;
 
 /// The axes that do not change the bytes or the costs of a single SSTable.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
-/// The settings of a search.
+/// The settings of a search for the best design.
 pub struct Settings<'a> {
-    /// The experiment, whose sweep is the space.
+    /// The experiment. The configurations of its sweep are the candidates of the search.
     pub experiment: &'a Experiment,
-    /// The table `[tune]`.
+    /// The table `[tune]` of the experiment.
     pub spec: &'a TuneSpec,
-    /// The device of the simulation.
+    /// The device class that the simulation uses.
     pub device: &'a str,
-    /// The options of the runs. Their results go below `out`.
+    /// The options of the runs. The results of the runs are stored below `out`.
     pub run: RunOptions,
 }
 
-/// A search under way.
+/// The state of a search.
 struct Search<'a> {
     settings: &'a Settings<'a>,
     workload: &'a Workload,
     objectives: Objectives,
     candidates: Vec<Candidate>,
-    /// The sampled costs of each design without its policy and memtable.
+    /// The sampled costs of each design. The key is the design without its compaction policy and memtable.
     costs: HashMap<String, Costs>,
-    /// The time of each layer.
+    /// The duration of each layer.
     times: Vec<(&'static str, Duration)>,
     folder: PathBuf,
 }
@@ -55,7 +57,7 @@ struct Search<'a> {
 /// Searches the designs of an experiment. An interrupt ends the search with the best design so far.
 ///
 /// # Errors
-/// Objectives that are not known; an experiment without a workload of the tree; a run that fails.
+/// An unknown objective; an experiment without a workload of the tree; a run that fails.
 pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
     let experiment = settings.experiment;
     let objectives = Objectives::read(experiment, settings.spec)?;
@@ -80,7 +82,7 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
 }
 
 impl Search<'_> {
-    /// Runs all layers that the objective needs, and returns the last one that finished.
+    /// Runs all layers that the objective needs, and returns the last layer that finished.
     fn layers(&mut self) -> Outcome<Layer> {
         let say = self.settings.run.console.line;
         let spec = self.settings.spec;
@@ -116,7 +118,8 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// The objective of the layers that measure no time. These layers use the device time instead of a measured time.
+    /// Returns the objective for the layers that measure no time. These layers use the device time instead of a
+    /// measured time.
     fn untimed(&self) -> Objectives {
         let mut objectives = self.objectives.clone();
         if objectives.goal.metric.is_timed() {
@@ -151,7 +154,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The costs of a design, sampled once for all designs with the same SSTables.
+    /// Returns the costs of a design. The costs are sampled once for all designs with the same SSTables.
     fn costs_of(&mut self, design: &Design) -> Outcome<Costs> {
         let mut key = design.to_toml();
         OUTSIDE_OF_TABLES.iter().for_each(|axis| drop(key.remove(*axis)));
@@ -190,7 +193,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Runs the chosen designs in counted mode. Returns whether all ran.
+    /// Runs the chosen designs in counted mode. Returns whether all designs ran.
     fn counted(&mut self, chosen: &[usize]) -> Outcome<bool> {
         let objectives = self.untimed();
         let mut trials = Table::new();
@@ -278,7 +281,7 @@ impl Search<'_> {
         }
     }
 
-    /// Confirms the winner, and writes all results.
+    /// Compares the winner with other designs in a final run, and writes all results.
     fn conclude(mut self, layer: Layer) -> Outcome<Advice> {
         let layer = Layer::ALL
             .into_iter()
@@ -320,7 +323,7 @@ impl Search<'_> {
         Ok(textbook(self.settings.experiment, self.workload, costs.entry_bytes))
     }
 
-    /// Runs the default, the textbook's design and the winner, and returns the verdicts.
+    /// Runs the default design, the design that the textbook formulas advise, and the winner. Returns the verdicts.
     fn confirm(&self, winner: usize, textbook: Option<&(String, Design)>) -> Outcome<Option<Vec<String>>> {
         let experiment = self.settings.experiment;
         let own = &self.candidates[winner].design;

@@ -1,9 +1,9 @@
-//! Searches the designs of an experiment for the best one, and confirms it by a run.
+//! Searches the designs of an experiment for the best design, and confirms the best design by a run.
 //!
 //! 1. **Theory** ranks all configurations of the sweep.
-//! 2. **Simulation** counts the best of them without data.
-//! 3. **Counted runs** count the best of those, with data.
-//! 4. **Measured runs** race the best of those, if the objective is a time.
+//! 2. **Simulation** counts the operations of the best of these configurations without data.
+//! 3. **Counted runs** count the operations of the best simulated configurations, with data.
+//! 4. **Measured runs** measure the best counted configurations in rounds, if the objective is a time.
 //! 5. **Confirmation** compares the winner with the default and a textbook design, with the usual verdict.
 //!
 //! Each layer begins with the candidates that the previous layer selected. The number of candidates falls, and the cost

@@ -1,4 +1,4 @@
-//! The design that a textbook advises, which is the best of three policies by closed formulas.
+//! The design that textbook formulas advise: the best of three compaction policies according to closed formulas.
 
 use experiment::Experiment;
 use theory::KLsm;
@@ -6,13 +6,13 @@ use toml::{Table, Value};
 use tree::Design;
 use workload::Workload;
 
-/// The size ratios that are compared.
+/// The size ratios that the formulas compare.
 const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 
-/// Filter bits per entry, as Monkey and Dostoevsky assume them.
+/// The filter bits per entry that Monkey and Dostoevsky assume.
 const BITS: f64 = 10.0;
 
-/// The size of a workload, and its operations by the kinds that closed formulas distinguish.
+/// The size of a workload, and the numbers of its operations by the kinds that closed formulas distinguish.
 struct Mix {
     writes: f64,
     absent: f64,
@@ -21,8 +21,8 @@ struct Mix {
     keys: f64,
 }
 
-/// The base design of an experiment with the policy and size ratio that closed forms advise for its workload. `None` if
-/// the workload has no operations.
+/// Returns the base design of an experiment, with the policy and the size ratio that closed formulas advise for its
+/// workload. Returns `None` if the workload has no operations.
 pub(crate) fn textbook(
     experiment: &Experiment,
     workload: &Workload,

@@ -20,7 +20,7 @@ const READ_NS: f64 = 200.0;
 /// Minimum number of comparisons for an expected error rate of 5 %, which is one in twenty.
 const FEWEST_COMPARISONS: u64 = 20;
 
-/// The comparisons, and their number.
+/// The settings of a calibration: the comparisons and their number.
 pub struct Calibration<'a> {
     /// The number of comparisons of equal trees, and the number for each slowdown.
     pub comparisons: u64,
@@ -36,26 +36,26 @@ pub struct Calibration<'a> {
 
 /// The results of comparisons between two trees.
 struct Series {
-    /// The injected difference.
+    /// The injected slowdown as a fraction; 0 for equal trees.
     planted: f64,
-    /// The verdicts, in order.
+    /// The verdict of each comparison, in order.
     verdicts: Vec<Verdict>,
-    /// The median over comparisons of the measured difference.
+    /// The measured difference, as the median over comparisons.
     measured: f64,
-    /// Median noise floor.
+    /// The noise floor, as the median over comparisons.
     floor: f64,
-    /// Median over comparisons of the change that is detected with 80 % power.
+    /// The smallest change that is detected with 80 % power, as the median over comparisons.
     detectable: f64,
     /// The time of a get of the baseline, in nanoseconds.
     get_ns: f64,
-    /// The time of a comparison.
+    /// The mean duration of a comparison.
     each: Duration,
 }
 
 /// Runs the comparisons and reports the share of each verdict.
 ///
 /// # Errors
-/// If a run fails or is interrupted.
+/// A run that fails or is interrupted.
 pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<String> {
     let config = calibration.work.join("calibration.toml");
     std::fs::write(&config, EXPERIMENT)
@@ -96,7 +96,7 @@ impl Calibration<'_> {
     }
 }
 
-/// The only comparison of a run.
+/// Returns the only comparison of a run.
 fn only_verdict(folder: &Folder) -> Outcome<Row> {
     let path = folder.verdicts();
     verdicts::read(&path)?.pop().ok_or_else(|| {
@@ -134,7 +134,7 @@ impl Series {
     }
 }
 
-/// The name of a series.
+/// Returns the name of a series of comparisons.
 fn name(planted: f64) -> String {
     if planted == 0.0 { "equal trees".to_owned() } else { format!("{:.1}% slower", planted * 100.0) }
 }
@@ -184,7 +184,7 @@ fn report(equal: &Series, slower: &[Series]) -> String {
     text
 }
 
-/// A proportion and its confidence interval, in percent.
+/// Formats a proportion and its confidence interval in percent.
 fn percent(proportion: Proportion) -> String {
     let interval = proportion.interval();
     format!(

@@ -3,7 +3,7 @@
 use measure::{Comparison, Interval};
 use results::{Better, Unit};
 
-/// The factor from which on a change is printed as a factor. Smaller changes are printed as percentages.
+/// The smallest ratio that is printed as a factor. Smaller changes are printed as percentages.
 const LARGE: f64 = 2.0;
 
 /// The unit of a change and of both ends of its confidence interval.
@@ -13,11 +13,11 @@ enum Scale {
     Percent,
     /// A factor of at least 1.
     Factor,
-    /// Percentage points of a fraction. The number is the baseline in percent.
+    /// Percentage points of a fraction. The value is the baseline in percent.
     Points(f64),
 }
 
-/// The change of a candidate against a baseline.
+/// The change of a candidate relative to its baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     ratio: f64,
@@ -27,20 +27,20 @@ pub struct Change {
 }
 
 impl Change {
-    /// The change of a comparison. `None` if the comparison has no ratio. `points_of` is the baseline of a fraction
-    /// whose changes are percentage points.
+    /// Returns the change of a comparison. Returns `None` if the comparison has no ratio. If changes of the metric
+    /// are percentage points, `points_of` is the value of the baseline as a fraction.
     pub fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
         let ratio = comparison.ratio?;
         let scale = points_of.map(|baseline| Scale::Points(baseline * 100.0));
         Some(Self::scaled(ratio, comparison.interval, scale))
     }
 
-    /// The change of a ratio with its interval.
+    /// Returns the change that a ratio describes.
     pub(crate) fn of_ratio(ratio: f64, interval: Option<Interval>) -> Self {
         Self::scaled(ratio, interval, None)
     }
 
-    /// A change on this scale. Without a scale, the values of the change determine the scale.
+    /// Returns a change on this scale. Without a scale, the values of the change determine the scale.
     fn scaled(ratio: f64, interval: Option<Interval>, scale: Option<Scale>) -> Self {
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
         let interval = interval.filter(has_width);
@@ -52,28 +52,29 @@ impl Change {
         Self { ratio, interval, scale: scale.unwrap_or(own) }
     }
 
-    /// Whether the candidate has the larger number.
+    /// Returns whether the candidate has the larger value.
     pub(crate) fn is_up(&self) -> bool {
         self.ratio > 1.0
     }
 
-    /// Whether it is a factor.
+    /// Returns whether the change is printed as a factor.
     pub(crate) fn is_factor(&self) -> bool {
         self.scale == Scale::Factor
     }
 
-    /// Whether one side is 0, so that neither a factor nor a percentage exists.
+    /// Returns whether the value of the baseline or of the candidate is 0. Neither a factor nor a percentage exists
+    /// in this case.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }
 
-    /// The change in the form of a table, such as `2.28x`, `-12.3%`, `+4.0 points`, `from 0` or `to 0`.
+    /// Formats the change for a table, such as `2.28x`, `-12.3%`, `+4.0 points`, `from 0` or `to 0`.
     pub fn short(&self) -> String {
         if self.ratio.is_infinite() { "from 0".to_owned() } else { self.signed(self.ratio) }
     }
 
-    /// Both ends of the confidence interval in the form of a table, such as `2.18 .. 2.65` or `-14.0% .. -10.2%`.
-    /// `None` if the interval has no width.
+    /// Formats both ends of the confidence interval for a table, such as `2.18 .. 2.65` or `-14.0% .. -10.2%`.
+    /// Returns `None` if the interval has no width.
     pub fn range(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         Some(match self.scale {
@@ -82,13 +83,13 @@ impl Change {
         })
     }
 
-    /// The size of the change without its direction, such as `2.28x`, `12.3%` or `4.0 points`.
+    /// Formats the size of the change without its direction, such as `2.28x`, `12.3%` or `4.0 points`.
     pub(crate) fn size(&self) -> String {
         self.unsigned(self.ratio)
     }
 
-    /// Both ends of the confidence interval for a sentence that states the direction, such as `2.18x to 2.65x` or
-    /// `10.2% to 14.0%`. Both ends have signs if the interval includes no change.
+    /// Formats both ends of the confidence interval for a sentence that states the direction, such as
+    /// `2.18x to 2.65x` or `10.2% to 14.0%`. If the interval includes "no change", both ends have signs.
     pub(crate) fn interval(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         let is_one_sided = (low >= 1.0 && high >= 1.0) || (low <= 1.0 && high <= 1.0);
@@ -102,13 +103,13 @@ impl Change {
         }
     }
 
-    /// Both ends of the confidence interval with their signs, such as `-3.6% to +22.2%`.
+    /// Formats both ends of the confidence interval with their signs, such as `-3.6% to +22.2%`.
     pub(crate) fn signed_interval(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         Some(format!("{} to {}", self.signed(low), self.signed(high)))
     }
 
-    /// Both ends of the confidence interval. For factors, the smaller factor comes first.
+    /// Returns both ends of the confidence interval. For factors, the smaller factor comes first.
     fn ends(&self) -> Option<[f64; 2]> {
         let Interval { low, high } = self.interval?;
         let turns = self.scale == Scale::Factor && self.ratio < 1.0;
@@ -135,7 +136,7 @@ impl Change {
     }
 }
 
-/// A ratio or its inverse, whichever is at least 1.
+/// Returns the ratio or its inverse: the one that is at least 1.
 fn bare_factor(ratio: f64) -> String {
     let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
     match factor {
@@ -145,8 +146,8 @@ fn bare_factor(ratio: f64) -> String {
     }
 }
 
-/// The word for the direction of a change. Speeds are `faster` or `slower`, countable objects are `fewer` or `more`,
-/// and all other metrics are `lower` or `higher`.
+/// Returns the word for the direction of a change. Speeds are `faster` or `slower`. Countable objects are `fewer` or
+/// `more`. All other metrics are `lower` or `higher`.
 pub(crate) fn direction(title: &str, (unit, better): (Unit, Better), is_up: bool) -> &'static str {
     if is_speed(unit) && better != Better::Neither {
         return if is_up == (better == Better::Higher) { "faster" } else { "slower" };
@@ -154,12 +155,13 @@ pub(crate) fn direction(title: &str, (unit, better): (Unit, Better), is_up: bool
     comparative(title, unit, is_up)
 }
 
-/// Whether a metric in this unit is a speed or the time of one operation.
+/// Returns whether a metric in this unit is a speed or the time of one operation.
 pub(crate) fn is_speed(unit: Unit) -> bool {
     matches!(unit, Unit::OperationsPerSecond | Unit::MegabytesPerSecond | Unit::Nanoseconds)
 }
 
-/// The word before the title of a metric: `fewer flushes`, `less memory per entry`, `lower write amplification`.
+/// Returns the word before the title of a metric: `fewer flushes`, `less memory per entry`,
+/// `lower write amplification`.
 pub(crate) fn comparative(title: &str, unit: Unit, is_up: bool) -> &'static str {
     let ends = [" of ", " per ", " in ", " by ", " that "];
     let head = ends.iter().filter_map(|end| title.split_once(end)).map(|(head, _)| head);

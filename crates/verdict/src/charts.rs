@@ -1,4 +1,4 @@
-//! Drawing the charts of an experiment from its results.
+//! Draws the charts of an experiment from its results.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Checks that a folder for charts can be written to, and that each file of a chart can.
+    /// Checks that a folder for charts and each file of a chart can be written.
     ///
     /// # Errors
     /// A folder that cannot be written to, or a directory or a link in the place of a file.
@@ -57,7 +57,7 @@ impl Charts {
         files.map(|file| folder.join(file)).try_for_each(|path| check_file(&path))
     }
 
-    /// The charts that have data. Prints a line for each skipped chart.
+    /// Returns the charts that have data. Prints a line for each skipped chart.
     pub fn charts<'a>(
         &self,
         results: &Folder,
@@ -90,7 +90,7 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Draws the charts of the experiment of a results folder, from its files only. `change` may change the resolved
+    /// Draws the charts of an experiment only from the files of its results folder. `change` may change the resolved
     /// experiment before its keys `chart`, `style` and `question` are read.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Charts {
     }
 }
 
-/// The mismatches of engines. No engine has an equal of every setting of a design.
+/// Returns the mismatches of engines for the captions of charts. No engine can match every setting of a design.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
     swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()

@@ -1,5 +1,5 @@
-//! Tables that compare engines with lsmbench's own tree, phase by phase: its speedup over each engine, and the cost of
-//! each engine.
+//! Tables that compare engines with lsmbench's own tree, phase by phase. The tables show the speedup of the tree over
+//! each engine, and the cost of each engine.
 
 mod heading;
 mod kept;
@@ -26,31 +26,32 @@ pub use shortfall::Targets;
 pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line with which all other lines are compared.
+    /// The label of the line with which all other lines are compared. A line is one engine with one set of design
+    /// values.
     baseline: String,
-    /// The columns of phases with operations.
+    /// The columns of the tables for phases with operations.
     columns: Vec<Heading>,
-    /// The columns of steps on the store.
+    /// The columns of the tables for steps on the store.
     steps: Vec<Heading>,
     lines: Vec<Line>,
-    /// Per cell, the swept paths of the workload and their values.
+    /// For each configuration, the swept paths of the workload and their values.
     within: BTreeMap<u64, Vec<(String, String)>>,
     wrong: BTreeSet<u64>,
 }
 
-/// An engine with the swept values of its design.
+/// A line of the tables: an engine with the swept values of its design.
 struct Line {
     label: String,
     cells: Vec<u64>,
-    /// The engine; `None` for our own tree.
+    /// The engine; `None` for lsmbench's own tree.
     engine: Option<EngineInfo>,
 }
 
 impl EngineTables {
-    /// Reads a folder of results. The other lines are compared with the line called `baseline`.
+    /// Reads a folder of results. All other lines are compared with the line that has the label `baseline`.
     ///
     /// # Errors
-    /// If there are no results, if they sweep no engines, or if there is no such line.
+    /// A folder without results; results that sweep no engines; results without a line of this label.
     pub fn read(path: &Path, baseline: &str) -> Outcome<Self> {
         let folder = Folder::new(path);
         let manifest = Manifest::read(&folder.manifest())?;
@@ -84,7 +85,7 @@ impl EngineTables {
         Ok(tables)
     }
 
-    /// The name of the experiment.
+    /// Returns the name of the experiment.
     pub fn name(&self) -> &str {
         &self.manifest.experiment
     }
@@ -113,7 +114,7 @@ impl EngineTables {
         }
     }
 
-    /// The column of a phase, with the threads and the operations of its rows.
+    /// Returns the column of a phase, with the threads and the operations of its rows.
     fn heading(&self, phase: &str, within: &[(String, String)]) -> Heading {
         let is_of = |row: &&Row| {
             let cell = row.get(&c::CELL).integer().and_then(|cell| self.within.get(&cell));
@@ -134,12 +135,12 @@ impl EngineTables {
         }
     }
 
-    /// Some row of a cell.
+    /// Returns any row of a configuration.
     fn any_row(&self, cell: u64) -> Option<&Row> {
         self.table.rows().iter().find(|row| row.get(&c::CELL).integer() == Some(cell))
     }
 
-    /// The swept values of a configuration by their paths, for the paths that `keep` selects.
+    /// Returns the swept values of a configuration by their paths, for the paths that `keep` selects.
     fn swept(&self, cell: u64, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         let Some(row) = self.any_row(cell) else { return Vec::new() };
         let paths = self.manifest.swept.iter().filter(|path| keep(path));
@@ -150,45 +151,45 @@ impl EngineTables {
         paths.filter_map(value).collect()
     }
 
-    /// The engine of a cell with the swept values of its design.
+    /// Returns the label of a configuration's line: the engine with the swept values of its design.
     fn line_label(&self, cell: u64) -> Option<String> {
         let parts = self.swept(cell, is_of_store);
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
         (!parts.is_empty()).then(|| parts.join(" + "))
     }
 
-    /// The swept values of the workload of a cell.
+    /// Returns the swept values of the workload of a configuration.
     fn workload_of(&self, cell: u64) -> Vec<(String, String)> {
         self.swept(cell, |path| !is_of_store(path))
     }
 
-    /// The line with which all other lines are compared.
+    /// Returns the line with which all other lines are compared.
     fn base(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
-    /// The plausible rows of a line in a column, for all operations together.
+    /// Returns the plausible rows of a line in a column, for all operations together.
     fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
         let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
     }
 
-    /// The values of an engine in a column, trial by trial. `value` computes a value from a row.
+    /// Returns the values of a line in a column, trial by trial. `value` computes a value from a row.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         self.rows(line, heading).sample(&line.label, value)
     }
 
-    /// The values of a column of `runs.csv`.
+    /// Returns the values of a line in a column of `runs.csv`.
     fn measured(&self, line: &Line, heading: &Heading, metric: &Metric) -> Sample {
         self.rows(line, heading).measured(&line.label, metric)
     }
 
-    /// Whether a line gave a wrong answer in any trial. A line with wrong answers has no values.
+    /// Returns whether a line gave a wrong answer in any trial. A line with wrong answers has no values.
     fn is_wrong(&self, line: &Line) -> bool {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// The speedup of the baseline over the engine of a line.
+    /// Compares the baseline with a line. The result contains the speedup of the baseline over this line.
     fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));
@@ -196,7 +197,7 @@ impl EngineTables {
     }
 }
 
-/// A ratio with its confidence interval, if there is one, such as `1.74 (1.03 to 2.77)`.
+/// Formats a ratio with its confidence interval, if the interval exists, such as `1.74 (1.03 to 2.77)`.
 fn ratio(comparison: &Comparison) -> Option<String> {
     let ratio = comparison.ratio?;
     Some(match comparison.interval {
@@ -205,7 +206,7 @@ fn ratio(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// Whether a swept path sets the store, its engine or its design, and not the workload.
+/// Returns whether a swept path belongs to the engine or the design, and not to the workload.
 fn is_of_store(path: &str) -> bool {
     matches!(ConfigPath::new(path).root(), Root::Engine | Root::Design)
 }

@@ -1,4 +1,5 @@
-//! The parts of results that git keeps: rows without empty columns, and a manifest without the folders of one machine.
+//! The parts of results that are stored in git: rows without empty columns, and a manifest without the folders of one
+//! machine.
 
 mod names;
 
@@ -12,7 +13,7 @@ use types::{Outcome, Problem};
 pub use names::Names;
 use names::file_name;
 
-/// The fields that every copied manifest keeps: the question, the time, the program, the CPU and the engines.
+/// Returns the fields that every copied manifest keeps: the question, the time, the program, the CPU and the engines.
 pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
     let cells = whole.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();
@@ -55,7 +56,7 @@ fn engine_of(engine: &EngineInfo, names: &Names) -> EngineInfo {
     }
 }
 
-/// The flags of a compiler, without flags that name files.
+/// Returns the flags of a compiler. Omits flags that name files.
 fn flags(flags: &str) -> String {
     flags.split(' ').filter(|flag| !flag.contains('/')).collect::<Vec<_>>().join(" ")
 }

@@ -7,7 +7,7 @@ use results::{Interleaving, Metric, RunMode};
 
 /// The facts of an experiment that verdicts depend on.
 pub struct ExperimentFacts<'a> {
-    /// The name.
+    /// The name of the experiment.
     pub name: String,
     /// Whether time is measured.
     pub mode: RunMode,
@@ -19,13 +19,13 @@ pub struct ExperimentFacts<'a> {
     pub swept: Vec<String>,
     /// The positions in `swept` of the paths on which compared configurations have equal values.
     pub within: Vec<usize>,
-    /// The cells, in the order of the sweep.
+    /// The facts of each configuration, in the order of the sweep.
     pub cells: Vec<CellFacts>,
-    /// The difference between the baseline, the cell of the first number, and the cell of the second number.
+    /// Returns the difference between the baseline (the first number) and another configuration (the second number).
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
-    /// The kind of operation that is judged, if the experiment names one. Otherwise, all operations together.
+    /// The kind of operation that is judged, if the experiment names one. Otherwise, all kinds together are judged.
     pub operation: Option<String>,
     /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
@@ -36,13 +36,13 @@ pub struct ExperimentFacts<'a> {
     /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase
     /// or the metric.
     pub charts: Vec<ChartSpec>,
-    /// The last phase, which is judged by default where a whole store is measured.
+    /// The last phase. If a whole store is measured, this phase is judged by default.
     pub last_phase: String,
-    /// How a component is judged; `None` where a whole store is measured.
+    /// How a component is judged; `None` if a whole store is measured.
     pub component: Option<ComponentFacts>,
     /// Whether the engines of all configurations report the memory of every part of a store.
     pub reports_memory: bool,
-    /// Whether all cells have the same memory budget.
+    /// Whether all configurations have the same memory budget.
     pub has_equal_memory: bool,
 }
 
@@ -57,24 +57,25 @@ pub struct CellFacts {
     pub name: String,
     /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,
-    /// The value of every swept path; empty where a path does not apply.
+    /// The value of every swept path. Empty if a path does not apply to the configuration.
     pub swept: Vec<String>,
     /// For each phase with a rate search, the relative width at which the search stops: 0.05 for 5 %.
     pub searches: BTreeMap<String, f64>,
 }
 
-/// The difference between a cell and the baseline.
+/// The difference between a configuration and the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contrast {
-    /// The paths of all settings in which the two differ.
+    /// The paths of all settings in which the configuration and the baseline differ.
     pub settings: Vec<String>,
-    /// The number of mismatched settings of both designs. 0 if both configurations run the same engine.
+    /// The number of settings that only one of the two engines can match. 0 if both configurations run the same
+    /// engine.
     pub unequal_terms: usize,
     /// Whether the configuration has an ideal variant on an axis on which the baseline has another variant.
     pub is_oracle: bool,
 }
 
-/// How a component is judged.
+/// How the configurations of a component experiment are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentFacts {
     /// The phase that is judged by default.
@@ -83,6 +84,6 @@ pub struct ComponentFacts {
     pub metric: &'static Metric,
     /// The column with the cost of the component.
     pub price: &'static Metric,
-    /// The column with its quality at that cost. `None` if all are equally good.
+    /// The column with the quality of the component at that cost. `None` if the quality of all variants is equal.
     pub quality: Option<&'static Metric>,
 }

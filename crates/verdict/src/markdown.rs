@@ -1,6 +1,7 @@
-//! Text in Markdown: characters with a meaning there are escaped.
+//! Escapes text for Markdown.
 
-/// One line of text, inside or outside of a table. Line breaks and other control characters become spaces.
+/// Returns one line of text for use inside or outside of a table. Line breaks and other control characters become
+/// spaces.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut before = ' ';
@@ -19,7 +20,7 @@ pub(crate) fn plain(text: &str) -> String {
     plain
 }
 
-/// A row of a table.
+/// Formats a row of a Markdown table.
 pub(crate) fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells: Vec<String> = cells.into_iter().map(plain).collect();
     format!("| {} |\n", cells.join(" | "))

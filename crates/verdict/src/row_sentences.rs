@@ -1,5 +1,5 @@
-//! Verdicts in words from only the rows of `verdicts.csv`, for results of earlier versions, whose manifest has no
-//! sentences.
+//! Verdicts in words from only the rows of `verdicts.csv`. Results of earlier versions need this module, because
+//! their manifest has no sentences.
 
 use measure::{Comparison, Criteria, Interval, Verdict};
 use results::columns::ALL;
@@ -8,10 +8,11 @@ use results::{Better, Metric, Row, Unit, reference, verdicts as v};
 use crate::change::{Change, comparative, direction, is_speed};
 use crate::words::{and_more, on_one_line, quoted};
 
-/// The most candidates that a paragraph names.
+/// The largest number of candidates that a paragraph names.
 const MOST_NAMED: usize = 6;
 
-/// A paragraph for each comparison: the candidates, best first, against their baseline.
+/// Returns a paragraph for each comparison. A paragraph compares the candidates with their baseline, best candidate
+/// first.
 pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     let key =
         |row: &Row| [&v::WITHIN, &v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
@@ -25,7 +26,7 @@ pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     groups.iter().filter_map(|group| paragraph(group)).collect()
 }
 
-/// The paragraph of rows that have their baseline and metric in common.
+/// Returns the paragraph about rows that share their baseline and metric.
 fn paragraph(rows: &[&Row]) -> Option<String> {
     let first = rows.first()?;
     let metric = reference::metric(&first.get(&v::METRIC).to_string())?;
@@ -50,7 +51,7 @@ fn paragraph(rows: &[&Row]) -> Option<String> {
     Some(on_one_line(&format!("{within}{title} in phase {}: {said}.", text(&v::PHASE))))
 }
 
-/// `tiered is 2.28x faster than leveled (95% CI 2.18x to 2.65x)`.
+/// Formats an outcome: `tiered is 2.28x faster than leveled (95% CI 2.18x to 2.65x)`.
 fn outcome(row: &Row, metric: &Metric, title: &str, baseline: &str) -> String {
     let name = quoted(&row.get(&v::CANDIDATE).to_string());
     let doubt = row.get(&v::DOUBT).to_string();
@@ -78,7 +79,7 @@ fn outcome(row: &Row, metric: &Metric, title: &str, baseline: &str) -> String {
     }
 }
 
-/// The change that a row has.
+/// Returns the change that a row describes.
 fn change(row: &Row, metric: &Metric) -> Option<Change> {
     let number = |of| row.get(of).number();
     let interval =

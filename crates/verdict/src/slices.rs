@@ -1,5 +1,5 @@
-//! The two parts of the noise in a run with slices: the noise within a restart of the processes, and the noise between
-//! restarts.
+//! The two parts of the noise in a run with slices. One part is the noise among the slices of one start of the
+//! processes. The other part is the noise between starts of the processes.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::facts::ExperimentFacts;
 use crate::judge::{judged_phase, noisy_baselines};
 use crate::words::percent;
 
-/// A note on the slices of the judged phase: the baseline against itself. `None` without slices of a baseline that ran twice.
+/// Returns a note on the slices of the judged phase, from a comparison of the baseline with itself. Returns `None` if
+/// no baseline with slices ran twice.
 pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<String> {
     let phase = judged_phase(experiment);
     let baseline = experiment.cells.get(*noisy_baselines(experiment).first()?)?.number;

@@ -1,6 +1,6 @@
-//! The reader of samples: the values of trials in selected rows of `runs.csv`.
+//! Selects rows of `runs.csv`, and returns the values of their trials as samples.
 //!
-//! Verdicts, comparisons, the gate and the tables of engines all read their numbers here.
+//! All code that judges results reads its values here: verdicts, comparisons, the gate and the tables of engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,63 +8,63 @@ use measure::Sample;
 use results::columns::ALL;
 use results::{Metric, Row, Table, columns as c};
 
-/// Some rows of a table, in its order.
+/// Some rows of a table, in the order of the table.
 #[derive(Clone, Debug)]
 pub struct TrialRows<'a>(Vec<&'a Row>);
 
-/// The key that rows of different trials share.
+/// The key of a row without its trial: the configuration, the phase and the operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RowKey {
-    /// The number of the cell.
+    /// The number of the configuration.
     pub(crate) cell: u64,
-    /// The label of the cell.
+    /// The label of the configuration.
     pub(crate) label: String,
     pub(crate) phase: String,
     pub(crate) operation: String,
 }
 
 impl<'a> TrialRows<'a> {
-    /// All rows of a table.
+    /// Selects all rows of a table.
     pub fn of(table: &'a Table) -> Self {
         Self(table.rows().iter().collect())
     }
 
-    /// Rows for which `keep` holds.
+    /// Selects the rows for which `keep` returns true.
     pub(crate) fn filter(&self, keep: impl Fn(&Row) -> bool) -> Self {
         Self(self.0.iter().copied().filter(|row| keep(row)).collect())
     }
 
-    /// Rows of the cells whose number `keep` accepts.
+    /// Selects the rows of the configurations whose number `keep` accepts.
     pub(crate) fn of_cells(&self, keep: impl Fn(u64) -> bool) -> Self {
         self.filter(|row| row.get(&c::CELL).integer().is_some_and(&keep))
     }
 
-    /// Rows of a phase.
+    /// Selects the rows of a phase.
     pub(crate) fn of_phase(&self, phase: &str) -> Self {
         self.filter(|row| row.get(&c::PHASE).text() == Some(phase))
     }
 
-    /// Rows of one kind of operation.
+    /// Selects the rows of one kind of operation.
     pub(crate) fn of_operation(&self, operation: &str) -> Self {
         self.filter(|row| row.get(&c::OPERATION).text() == Some(operation))
     }
 
-    /// Rows of all operations together.
+    /// Selects the rows of all operations together.
     pub(crate) fn of_all_operations(&self) -> Self {
         self.of_operation(ALL)
     }
 
-    /// Rows that exceed no bound.
+    /// Selects the rows that exceed no bound.
     pub(crate) fn plausible(&self) -> Self {
         self.filter(|row| row.get(&c::IMPLAUSIBLE).is_empty())
     }
 
-    /// The rows.
+    /// Returns the selected rows.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'a Row> {
         self.0.iter().copied()
     }
 
-    /// The rows of each cell, phase and operation.
+    /// Groups the rows by configuration, phase and operation.
     pub(crate) fn by_key(&self) -> BTreeMap<RowKey, Self> {
         let mut groups: BTreeMap<RowKey, Self> = BTreeMap::new();
         for row in self.iter() {
@@ -77,7 +77,7 @@ impl<'a> TrialRows<'a> {
         groups
     }
 
-    /// The seeds of the operations, each with its first trial.
+    /// Returns the seeds of the operations. Each seed comes with its first trial.
     pub(crate) fn seeds(&self) -> BTreeMap<u64, u64> {
         let mut seeds = BTreeMap::new();
         for row in self.iter() {
@@ -90,36 +90,37 @@ impl<'a> TrialRows<'a> {
         seeds
     }
 
-    /// The result of `value` on the row of each trial, under a name. Trials without a value are left out.
+    /// Returns a sample with the result of `value` for the row of each trial. `name` is the name of the sample. Omits
+    /// trials without a value.
     pub(crate) fn sample(&self, name: &str, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         let trial = |row: &Row| Some((row.get(&c::TRIAL).integer()?, value(row)?));
         Sample::new(name, self.iter().filter_map(trial))
     }
 
-    /// The numbers of a column, under a name.
+    /// Returns a sample with the values of a column. `name` is the name of the sample.
     pub(crate) fn measured(&self, name: &str, metric: &Metric) -> Sample {
         self.sample(name, |row| row.get(metric).number())
     }
 
-    /// The numbers of the cells that have a row with a value above 0 in the column `counted`.
+    /// Returns the numbers of the configurations that have a row with a value above 0 in the column `counted`.
     pub(crate) fn cells_with(&self, counted: &Metric) -> BTreeSet<u64> {
         let has_some = |row: &&Row| row.get(counted).integer().is_some_and(|count| count > 0);
         self.iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
     }
 
-    /// The numbers of the cells that gave a wrong answer in some trial.
+    /// Returns the numbers of the configurations that gave a wrong answer in some trial.
     pub fn wrong_cells(&self) -> BTreeSet<u64> {
         self.cells_with(&c::WRONG_ANSWERS)
     }
 
-    /// The number of wrong answers in all phases.
+    /// Returns the number of wrong answers in all phases.
     pub(crate) fn wrong_answers(&self) -> u64 {
         let counts =
             |rows: &Self| rows.iter().filter_map(|row| row.get(&c::WRONG_ANSWERS).integer()).sum::<u64>();
         counts(&self.of_all_operations()).max(counts(self).min(1))
     }
 
-    /// Rows that exceed a bound, each with a description of the bound.
+    /// Returns the rows that exceed a bound, each with a description of the bound.
     pub(crate) fn implausible(&self) -> impl Iterator<Item = (&'a Row, String)> {
         let marked = |row: &'a Row| row.get(&c::IMPLAUSIBLE).text().map(|words| (row, words.to_owned()));
         self.iter().filter_map(marked)

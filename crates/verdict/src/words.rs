@@ -2,18 +2,20 @@
 
 use results::Unit;
 
-/// The columns of a terminal that a line of text fills at most.
+/// The largest number of terminal columns in a line of text.
 const WIDTH: usize = 100;
 
-/// A non-breaking space.
+/// The non-breaking space.
 const FIXED_SPACE: char = '\u{a0}';
 
-/// Completes a list of which only the first item is named, such as ` and 3 more`. Empty if `others` is 0.
+/// Completes a list of which only the first item is named, such as ` and 3 more`. Returns an empty text if `others`
+/// is 0.
 pub fn and_more(others: usize) -> String {
     if others == 0 { String::new() } else { format!(" and {others} more") }
 }
 
-/// The name of a variant or a configuration for a sentence. The name is quoted if it reads as a word, as `"none"` does.
+/// Formats the name of a variant or a configuration for a sentence. A name that could be read as a word is quoted,
+/// such as `"none"`.
 pub(crate) fn quoted(name: &str) -> String {
     match name == "none" || name.contains([' ', ',']) {
         true => format!("\"{}\"", name.replace(' ', "\u{a0}")),
@@ -21,12 +23,12 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
-/// Names in the form of a sentence, such as `a, b and c`.
+/// Formats names as a list in a sentence, such as `a, b and c`.
 pub(crate) fn listed(names: &[&str]) -> String {
     joined(&names.iter().map(|name| quoted(name)).collect::<Vec<String>>())
 }
 
-/// `a, b and c`.
+/// Joins parts as `a, b and c`.
 fn joined(parts: &[String]) -> String {
     match parts {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
@@ -34,12 +36,12 @@ fn joined(parts: &[String]) -> String {
     }
 }
 
-/// A count with its noun, such as `1 trial` or `6 trials`.
+/// Formats a count with its noun, such as `1 trial` or `6 trials`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// A value with three digits and its unit for a terminal, such as `755k`, `10.1 MiB` or `0.810%`.
+/// Formats a value with three digits and its unit for a terminal, such as `755k`, `10.1 MiB` or `0.810%`.
 pub(crate) fn shown(value: f64, unit: Unit) -> String {
     let space = if matches!(unit, Unit::Bytes | Unit::Nanoseconds | Unit::Seconds | Unit::MegabytesPerSecond)
     {
@@ -50,7 +52,7 @@ pub(crate) fn shown(value: f64, unit: Unit) -> String {
     plot::format_value(value, unit).replace(FIXED_SPACE, space).replace('−', "-")
 }
 
-/// A fraction of 1 in percent, with one digit after the decimal point, such as `3.1%`.
+/// Formats a fraction of 1 in percent, with one digit after the decimal point, such as `3.1%`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
@@ -73,7 +75,7 @@ pub fn wrapped(first: &str, rest: &str, text: &str) -> String {
     on_one_line(&(lines + &line + "\n"))
 }
 
-/// The text with plain spaces in names.
+/// Replaces the non-breaking spaces of a text by plain spaces.
 pub(crate) fn on_one_line(text: &str) -> String {
     text.replace(FIXED_SPACE, " ")
 }

@@ -38,7 +38,7 @@ const PHASE: &[KeyEntry] = &[
     ),
     KeyEntry::new(
         "insert",
-        "count from 1, or `\"all\"`",
+        "whole number, at least 1, or `\"all\"`",
         "Number of new keys that the phase inserts, each once. With this key, the phase is a load. \
          `\"all\"` inserts every key of the replayed trace.",
     ),
@@ -52,7 +52,7 @@ const PHASE: &[KeyEntry] = &[
     .or("\"random\""),
     KeyEntry::new(
         "operations",
-        "count from 1",
+        "whole number, at least 1",
         "Number of operations of the phase, over all threads together. Without `operations` and `seconds`, \
          a replayed trace runs to its end.",
     ),
@@ -94,12 +94,12 @@ const PHASE: &[KeyEntry] = &[
     .or("{ kind = \"fixed\", entries = 100 }"),
     KeyEntry::new(
         "batch",
-        "count from 1 to 65536",
+        "whole number from 1 to 65536",
         "Number of operations in one write batch or multi-get. A load inserts its keys in write batches of \
          this size. Without `batch`, a load inserts each key by a put.",
     )
     .or("100"),
-    KeyEntry::new("threads", "count from 1 to 1024", "Number of client threads.").or("1"),
+    KeyEntry::new("threads", "whole number from 1 to 1024", "Number of client threads.").or("1"),
     KeyEntry::new(
         "rate",
         "`\"closed\"`, operations per second, or a table",
@@ -159,10 +159,10 @@ const ROLE: &[KeyEntry] = &[
         "Name of the role, unique in the phase. Result rows of the role have operations such as `readers/get`. \
          Paths such as `phase.mixed.role.readers.threads` contain this name.",
     ),
-    KeyEntry::new("threads", "count from 1 to 1024", "Number of threads of the role.").or("1"),
+    KeyEntry::new("threads", "whole number from 1 to 1024", "Number of threads of the role.").or("1"),
     KeyEntry::new(
         "operations",
-        "count from 1",
+        "whole number, at least 1",
         "Number of operations of the role, over its threads. A role without `operations` and `seconds` runs in \
          the background, and ends when all other roles have ended.",
     ),
@@ -194,7 +194,8 @@ const ROLE: &[KeyEntry] = &[
     .or("0.0"),
     KeyEntry::new("range", "name of a scan-length distribution, or a table", "Length and direction of scans.")
         .or("{ kind = \"fixed\", entries = 100 }"),
-    KeyEntry::new("batch", "count from 1 to 65536", "Operations in one write batch or multi-get.").or("100"),
+    KeyEntry::new("batch", "whole number from 1 to 65536", "Operations in one write batch or multi-get.")
+        .or("100"),
 ];
 
 /// Keys of the table `phase.value`, in addition to the parameters of the value-size distribution.
@@ -225,7 +226,7 @@ const RANGE: &[KeyEntry] = &[
     .or("0.0"),
     KeyEntry::new(
         "span",
-        "count from 0 to 4294967295",
+        "whole number from 0 to 4294967295",
         "Number of successive key numbers that a scan covers. The scan ends before the first key outside \
          this range, and may return no entry. With 0, only the number of entries ends a scan. Key formats \
          in numeric order write key i as number 2i.",
@@ -233,7 +234,7 @@ const RANGE: &[KeyEntry] = &[
     .or("0"),
     KeyEntry::new(
         "prefix",
-        "count from 1 to 4294967295",
+        "whole number from 1 to 4294967295",
         "Number of bytes of the prefixes of prefix scans. A prefix scan reads all entries whose keys have the \
          prefix of a key, so `entries` does not apply. Without this key, a phase has no prefix scans.",
     ),
@@ -318,7 +319,7 @@ const WARM_UP: &[KeyEntry] = &[
     ),
     KeyEntry::new(
         "rounds",
-        "count from 2 to 100",
+        "whole number from 2 to 100",
         "Number of last rounds that are compared with each other.",
     )
     .or("5"),

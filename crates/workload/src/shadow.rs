@@ -131,7 +131,7 @@ impl Shadow {
         }
     }
 
-    /// Merges the operand that this version wrote into the value of a key.
+    /// Applies a merge operation to the expected value of a key. The write with this version has the merge operand.
     fn merge(&mut self, index: u64, version: u32) {
         let Some(operator) = self.operator else { return };
         let older = self.expected(KeyId::present(index));

@@ -77,7 +77,8 @@ fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     Ok(hits)
 }
 
-/// Checks invariant 1 for one block. Returns whether the block is cached.
+/// Checks for one block that `get` and `read` return the bytes of the last insertion (invariant 1 of [`Cache`]).
+/// Returns whether the block is cached.
 fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId) -> Result<bool, String> {
     let found = cache.get(&id);
     let mut shown = None;

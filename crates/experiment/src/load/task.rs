@@ -9,18 +9,18 @@ use crate::file::SourceFile;
 use crate::overrides::SetBy;
 use crate::wording;
 
-/// The parts of a workload.
+/// The top-level keys of a workload.
 const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
 
-/// The parts of an experiment on a component.
+/// The top-level keys of an experiment on a component.
 const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 
-/// The divisor of counts and times with `--quick`, for an experiment without a `[quick]` table.
+/// The number by which `--quick` divides counts and times, for an experiment without a `[quick]` table.
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
-    /// The base task. Overrides apply in order: the tables of the file, then the command line. `--quick` does not
-    /// divide values of the command line.
+    /// Reads the base task, and applies the overrides in order: the tables of the file, then the command line.
+    /// `--quick` does not divide values of the command line.
     pub(super) fn task(&self) -> Outcome<Task> {
         let is_component = self.file.table.contains_key(SUBJECT);
         let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
@@ -42,7 +42,8 @@ impl Loader<'_> {
         self.read_task(source, &table)
     }
 
-    /// Rejects parts of a workload in an experiment on a component, and the reverse.
+    /// Returns an error if an experiment on a component has keys of a workload, or an experiment on a tree has keys
+    /// of a component.
     fn check_kind(&self, is_component: bool) -> Outcome<()> {
         let (wrong, message) = match is_component {
             true => (
@@ -93,7 +94,7 @@ impl Loader<'_> {
     }
 }
 
-/// Divides the keys, operations and seconds of a workload without references by ten.
+/// Divides the keys, operations and seconds of a workload by ten. Does not change references.
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {

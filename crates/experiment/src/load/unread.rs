@@ -1,5 +1,5 @@
-//! Finds settings without effect: keys of phases that no mix uses, a swept cache that all reads bypass, and settings of
-//! times in a mode without times.
+//! Finds settings without effect: keys of phases that no mix uses, a swept cache that all reads bypass, and settings
+//! of times in counted mode.
 
 use engines::{Codec, EngineOptions, Reads};
 use results::{ConfigPath, Root, RunMode};
@@ -27,10 +27,10 @@ const OF_MIXES: [(&str, &str); 5] = [
 /// Keys of [`OF_MIXES`] that files often repeat in every phase. For these keys, a warning is enough.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
-/// The settings of trials that only times depend on.
+/// The settings of trials that affect only times.
 const OF_TIMES: [&str; 4] = ["sampling", "check", "timeline", "warm_memory"];
 
-/// The source of a key of a phase.
+/// Where a key of a phase was set.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     File,
@@ -39,7 +39,7 @@ enum Source<'a> {
 }
 
 impl Loader<'_> {
-    /// Warnings about settings without effect, as sentences. Settings that are probably mistakes are errors.
+    /// Returns warnings about settings without effect, as sentences. Settings that are probably mistakes are errors.
     pub(super) fn unread(&self, sweep: &Sweep, trials: &Trials, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences = self.unread_keys(sweep, cells)?;
         sentences.extend(Self::idle_cache(sweep, cells));
@@ -49,7 +49,7 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// The keys of phases that no configuration reads.
+    /// Returns warnings about keys of phases that no configuration reads.
     fn unread_keys(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences: Vec<String> = Vec::new();
         for (phase, path, source) in self.keys_of_phases(sweep) {
@@ -80,8 +80,8 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// Keys that the user set for phases and their roles: the name of the phase, the path of the key in the phase, and
-    /// the source of the key.
+    /// Returns the keys that the user set for phases and their roles. Each entry contains the name of the phase, the
+    /// path of the key in the phase, and where the key was set.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
@@ -109,7 +109,7 @@ impl Loader<'_> {
         given
     }
 
-    /// A swept cache that no block goes through in any configuration, as a sentence.
+    /// Returns a sentence about a swept cache that no configuration uses.
     fn idle_cache(sweep: &Sweep, cells: &[Cell]) -> Option<String> {
         let is_of_cache = |path: &str| ConfigPath::new(path).axis() == Some("cache");
         let factor = sweep.factors.iter().find(|factor| is_of_cache(&factor.path))?;
@@ -130,7 +130,7 @@ impl Loader<'_> {
         })
     }
 
-    /// The settings of times, where only counters are measured.
+    /// Returns warnings about settings of times in an experiment that measures only counters.
     fn times_of_counters(&self, cells: &[Cell]) -> Vec<String> {
         let mut sentences = Vec::new();
         let trials = self.file.table.get("trials").and_then(Value::as_table);
@@ -163,12 +163,12 @@ fn name_of(table: &Table) -> &str {
     table.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The keys of a table, without keys whose value has no effect.
+/// Returns the keys of a table. Omits keys whose value has no effect.
 fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
     table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
 }
 
-/// The name of a phase and the path of a key in it, from a path below `phase`.
+/// Splits a path below `phase` into the name of the phase and the path of a key in this phase.
 fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
     match path {
         [name, "role", role, key, ..] => Some((name, vec!["role", role, key])),
@@ -177,7 +177,7 @@ fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
     }
 }
 
-/// Whether a value has no effect, such as `absent = 0`.
+/// Returns whether a value has no effect, such as `absent = 0`.
 fn is_zero(table: &Table, key: &str) -> bool {
     match table.get(key) {
         Some(Value::Integer(number)) => *number == 0,

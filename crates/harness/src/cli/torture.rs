@@ -138,7 +138,7 @@ pub(crate) struct SubjectArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// Replay only the place that the text of a violation names.
+    /// Replay only the case at PLACE, as printed in the violation message.
     ///
     /// This option needs exactly one design and one WAL mode.
     #[arg(long, value_name = "PLACE")]

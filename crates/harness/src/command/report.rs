@@ -148,7 +148,7 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     }
 }
 
-/// The TOML files and the folders inside a folder, sorted by name.
+/// Returns the paths of the experiment files in a folder and in all its subfolders, sorted by name.
 pub(super) fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let cannot = |error| Problem::doing(format!("read {}", folder.display()), error);
     let entries = folder.read_dir().map_err(cannot)?.collect::<Result<Vec<_>, _>>().map_err(cannot)?;

@@ -153,21 +153,23 @@ type Spoil = fn(&Path, &mut Manifest);
 fn wrong_parts_are_rejected_by_name() {
     let bench = in_parts();
     let cases: [(&str, Spoil); 20] = [
-        ("it has another experiment, other, than part 1", |_, of| "other".clone_into(&mut of.experiment)),
-        ("it has another seed, 7, than part 1", |_, of| of.seed = 7),
-        ("it ran in another mode, timed,", |_, of| "timed".clone_into(&mut of.mode)),
-        ("it has different sizes (--quick)", |_, of| of.quick = true),
-        ("it has another number of trials, 2,", |_, of| of.trials = 2),
-        ("it measures something else", |_, of| "0".clone_into(&mut of.config_hash)),
-        ("it ran with another build of lsmbench", |_, of| of.build.flags = Some("-O9".to_owned())),
+        ("the part has another experiment, other, than part 1", |_, of| {
+            "other".clone_into(&mut of.experiment);
+        }),
+        ("the part has another seed, 7, than part 1", |_, of| of.seed = 7),
+        ("the part ran in another mode, timed,", |_, of| "timed".clone_into(&mut of.mode)),
+        ("the part has different sizes (--quick)", |_, of| of.quick = true),
+        ("the part has another number of trials, 2,", |_, of| of.trials = 2),
+        ("the part measures something else", |_, of| "0".clone_into(&mut of.config_hash)),
+        ("the part ran with another build of lsmbench", |_, of| of.build.flags = Some("-O9".to_owned())),
         ("another program ran it, sources 0,", |_, of| {
             "sources 0".clone_into(&mut of.part.as_mut().unwrap().program);
         }),
-        ("it ran in another container image, lsmbench@sha256:0,", |_, of| {
+        ("the part ran in another container image, lsmbench@sha256:0,", |_, of| {
             of.part.as_mut().unwrap().image = Some("lsmbench@sha256:0".to_owned());
         }),
-        ("it has another version of ", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
-        ("it ran different operations in phase load", |_, of| {
+        ("the part has another version of ", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
+        ("the part ran different operations in phase load", |_, of| {
             for cell in &mut of.cells {
                 cell.streams = vec![results::StreamRecord {
                     phase: "load".to_owned(),
@@ -176,7 +178,7 @@ fn wrong_parts_are_rejected_by_name() {
                 }];
             }
         }),
-        ("it is one of 3 parts, which is another number", |_, of| of.part.as_mut().unwrap().count = 3),
+        ("the part is one of 3 parts, which is another number", |_, of| of.part.as_mut().unwrap().count = 3),
         ("instead of part 2", |_, of| of.part.as_mut().unwrap().number = 1),
         ("has results of a complete run, not of a part", |_, of| of.part = None),
         ("unfinished: 2", |_, of| of.ended = None),

@@ -14,7 +14,7 @@ use crate::manifest;
 use crate::part::{Part, node_name};
 
 impl Run<'_> {
-    /// Checks that the run to resume has the same experiment and readable results.
+    /// Checks that the run to resume has the same experiment as this run, and that its results are readable.
     pub(super) fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if let Some(part) = self.options.part {
@@ -57,7 +57,7 @@ impl Run<'_> {
         self.check_baselines()
     }
 
-    /// Rejects baselines that would run a second time outside of their rounds.
+    /// Returns an error if a baseline would have to run a second time in a round that is already complete.
     fn check_baselines(&self) -> Outcome<()> {
         let cells = &self.experiment.cells;
         let numbers: Vec<u64> =
@@ -74,7 +74,7 @@ impl Run<'_> {
         )))
     }
 
-    /// The finished trials in a file of rows of an interrupted run.
+    /// Returns the trials that have rows in a file of an interrupted run.
     pub(super) fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
         let phases = self.experiment.task.phases();
         let last_phase = phases.last().map_or("", |phase| phase);
@@ -84,7 +84,7 @@ impl Run<'_> {
         }
     }
 
-    /// Records that this machine runs or continues a part.
+    /// Records in the manifest that this machine starts or continues a part.
     pub(super) fn enter(&self, part: Part, resumed: &mut Manifest) -> Outcome<()> {
         let machine = match resumed.part {
             None => resumed.machine.clone(),
@@ -94,8 +94,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes the rows of an unfinished round that another machine began. Such rows occur in a part that continues on
-    /// this machine. All trials of a round must run on one machine.
+    /// Removes the rows of an incomplete round that another machine began, if this machine continues a part. All
+    /// trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };

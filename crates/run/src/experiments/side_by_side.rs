@@ -1,4 +1,5 @@
-//! The rounds of an experiment whose trials run side by side.
+//! The rounds of an experiment whose trials run side by side: the trial processes of all configurations are alive at
+//! the same time.
 
 use std::collections::BTreeSet;
 
@@ -18,12 +19,12 @@ use crate::progress::{Extent, Progress};
 struct Round<'r> {
     turns: &'r [Turn],
     specs: Vec<TrialSpec>,
-    /// The folder of their data, removed at the end.
+    /// The folder with the data of the trials, which is removed at the end of the round.
     _data: DataFolder,
 }
 
 impl Run<'_> {
-    /// Runs the remaining rounds, the trials of each side by side.
+    /// Runs the remaining rounds. The trials of one round run side by side.
     pub(super) fn run_rounds_side_by_side(&self, books: &mut Books) -> Outcome<Ending> {
         let turns = self.remaining(&books.finished, &books.finished_noise);
         let rounds: Vec<&[Turn]> = turns.chunk_by(|a, b| a.group.trial == b.group.trial).collect();
@@ -61,7 +62,7 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// The estimated seconds of each phase, over the trials of a round.
+    /// Returns the estimated seconds of each phase, summed over the trials of a round.
     fn phase_seconds(&self, turns: &[Turn]) -> Vec<f64> {
         let mut sums: Vec<f64> = Vec::new();
         for turn in turns {

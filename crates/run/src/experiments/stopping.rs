@@ -1,5 +1,5 @@
 //! The budget of a run. This module decides when the run evaluates its verdicts, when the run ends, and which
-//! configurations stop early.
+//! configurations stop early. An evaluation of the verdicts during the run is called a look.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -11,30 +11,31 @@ use verdict::LOOKS_ALPHA;
 
 /// The state of a run with a budget.
 pub(super) struct Stopping {
-    /// The budget in seconds; `None` without one.
+    /// The time budget of the run in seconds; `None` for a run without a budget.
     budget: Option<f64>,
-    /// The number of rounds of the experiment.
+    /// The largest number of rounds that the experiment allows.
     most_rounds: u64,
     started: Instant,
     spending: Spending,
-    /// The looks so far, in order.
+    /// The evaluations of the verdicts so far, in order.
     pub(super) looks: Vec<Look>,
     /// The numbers of configurations whose verdicts are decided.
     stopped: BTreeSet<u64>,
 }
 
-/// The next step of a run with a budget.
+/// The next action of a run with a budget after a round.
 pub(super) enum Next {
-    /// The next round.
+    /// The run continues with the next round.
     GoOn,
-    /// The run evaluates its verdicts. `more_rounds` more rounds fit into the budget.
+    /// The run evaluates its verdicts. After this evaluation, the remaining budget is long enough for `more_rounds`
+    /// rounds.
     Look { more_rounds: usize },
-    /// The end, for this reason.
+    /// The run ends. The text is the reason.
     End(String),
 }
 
 impl Stopping {
-    /// The state at the start of a run.
+    /// Creates the state at the start of a run.
     pub(super) fn new(trials: &Trials) -> Self {
         Self {
             budget: trials.budget.map(|budget| budget.0 as f64 / 1e9),
@@ -51,7 +52,7 @@ impl Stopping {
         self.stopped.contains(&cell)
     }
 
-    /// The next step after `rounds` rounds.
+    /// Decides the next action of the run after `rounds` rounds.
     pub(super) fn next(&mut self, rounds: u64) -> Next {
         let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();
@@ -70,8 +71,9 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the decided configurations. `outlooks` has the prospect of each configuration by its number. Returns the
-    /// configurations that stop now, and the reason why the run ends, or `None` if the run continues.
+    /// Stops the configurations whose verdicts are decided. `outlooks` contains the prospect of each configuration by
+    /// its number. Returns the configurations that stop now, and the reason why the run ends. Returns `None` as the
+    /// reason if the run continues.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,

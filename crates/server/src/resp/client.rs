@@ -15,18 +15,18 @@ use crate::shared::Shared;
 
 /// The state of one client.
 pub(crate) struct Client {
-    /// The number of the client.
+    /// The number of the client, which `CLIENT ID` returns.
     pub(crate) number: u64,
-    /// The name of the client, which the client may set.
+    /// The name of the client, which the client sets with `CLIENT SETNAME`.
     pub(crate) name: Vec<u8>,
     /// Whether the client may execute all commands, because it has authenticated or there is no password.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
-    /// The requests between `MULTI` and `EXEC`.
+    /// The requests between `MULTI` and `EXEC`; `None` outside of a transaction.
     pub(crate) queue: Option<Queue>,
 }
 
-/// A client and its server.
+/// A client, with the state that all clients share.
 pub(crate) struct Context<'a> {
     pub(crate) client: &'a mut Client,
     pub(crate) shared: &'a Shared,
@@ -43,13 +43,13 @@ impl Context<'_> {
     }
 }
 
-/// Compares a password in a time that depends on its length only.
+/// Compares two passwords. The time of the comparison depends only on the length of the given password.
 fn is_same(given: &[u8], expected: &[u8]) -> bool {
     let differing = given.iter().zip(expected.iter().cycle()).fold(0, |all, (a, b)| all | (a ^ b));
     std::hint::black_box(differing) == 0 && given.len() == expected.len()
 }
 
-/// `PING [message]`
+/// `PING [message]`: replies with `PONG`, or with the message.
 pub(crate) fn ping(
     _: &mut Context<'_>,
     request: Request<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn ping(
     Ok(Next::Read)
 }
 
-/// `ECHO message`
+/// `ECHO message`: replies with the message.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn echo(
     _: &mut Context<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn echo(
     Ok(Next::Read)
 }
 
-/// `SELECT 0`
+/// `SELECT 0`: selects the only database. Any other number is an error.
 pub(crate) fn select(
     _: &mut Context<'_>,
     request: Request<'_>,
@@ -88,7 +88,7 @@ pub(crate) fn select(
     Ok(Next::Read)
 }
 
-/// `AUTH [user] password`
+/// `AUTH [user] password`: checks the password. After a correct password, the client may send requests.
 pub(crate) fn auth(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -103,7 +103,8 @@ pub(crate) fn auth(
     Ok(Next::Read)
 }
 
-/// `HELLO [2 | 3 [AUTH user password] [SETNAME name]]`
+/// `HELLO [2 | 3 [AUTH user password] [SETNAME name]]`: selects the version of the protocol, and replies with a
+/// description of the server.
 pub(crate) fn hello(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -166,7 +167,8 @@ fn set_name(context: &mut Context<'_>, name: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `CLIENT ID | GETNAME | SETNAME name | SETINFO option value | NO-EVICT … | NO-TOUCH …`
+/// `CLIENT ID | GETNAME | SETNAME name | SETINFO option value | NO-EVICT … | NO-TOUCH …`: returns or sets properties
+/// of the client. `SETINFO`, `NO-EVICT` and `NO-TOUCH` have no effect.
 pub(crate) fn client(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -189,7 +191,8 @@ pub(crate) fn client(
     Ok(Next::Read)
 }
 
-/// `CONFIG GET pattern… | RESETSTAT`
+/// `CONFIG GET pattern… | RESETSTAT`: returns the options of the server whose names match a pattern, or sets the
+/// counters of the server to 0.
 pub(crate) fn config(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -224,7 +227,7 @@ pub(crate) fn config(
     Ok(Next::Read)
 }
 
-/// The options of the server, under the names that Redis uses for them.
+/// Returns the options of the server, under the names that Redis uses for these options.
 fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
     let (options, design) = (&shared.options, shared.keyspace.tree().design());
     let wal = design.choice("wal");
@@ -249,7 +252,7 @@ fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// `INFO [section…]`
+/// `INFO [section…]`: returns the sections with the state of the server and the tree.
 pub(crate) fn info(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -269,7 +272,7 @@ pub(crate) fn info(
     Ok(Next::Read)
 }
 
-/// `FLUSHDB [ASYNC | SYNC]`
+/// `FLUSHDB [ASYNC | SYNC]`: deletes all names. Both options have no effect.
 pub(crate) fn flushdb(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -284,7 +287,8 @@ pub(crate) fn flushdb(
     Ok(Next::Read)
 }
 
-/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: work of the tree that experiments request between phases.
+/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the tree, or waits until all compactions have
+/// finished. Experiments send this command between phases.
 pub(crate) fn tree(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -302,14 +306,14 @@ pub(crate) fn tree(
     Ok(Next::Read)
 }
 
-/// `QUIT`
+/// `QUIT`: disconnects the client after the reply.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn quit(_: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     replies.ok();
     Ok(Next::Close)
 }
 
-/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server without losing data. There is no reply.
+/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server without losing data. The client gets no reply.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn shutdown(
     context: &mut Context<'_>,

@@ -11,22 +11,23 @@ use crate::stripes::Access;
 
 /// A command of the protocol.
 pub(crate) struct Command {
-    /// The name in capitals.
+    /// The name of the command in capitals.
     pub(crate) name: &'static str,
-    /// The number of arguments with the name; negative where there may be more.
+    /// The number of arguments including the name of the command. A negative value means at least this number of
+    /// arguments.
     pub(crate) arity: i32,
-    /// The positions of the names among the arguments.
+    /// The positions of the names (keys of the client) among the arguments.
     pub(crate) names: Names,
     pub(crate) run: Run,
 }
 
-/// The function of a command.
+/// The function that executes a command.
 pub(crate) enum Run {
-    /// Concerns the connection or the server.
+    /// Works on the connection or the server, and never waits for storage.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// Like `Client`, but the function may wait for storage.
+    /// Works on the connection or the server, and may wait for storage.
     Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// Reads names.
+    /// Reads the values of some names.
     Read(Reading),
     /// Reads very many names, or the fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
@@ -35,7 +36,7 @@ pub(crate) enum Run {
 }
 
 impl Command {
-    /// Checks the number of arguments.
+    /// Checks the number of arguments of a request.
     pub(crate) fn check(&self, request: Request<'_>) -> Result<(), Failure> {
         let least = self.arity.unsigned_abs() as usize;
         match request.len() == least || (self.arity < 0 && request.len() > least) {
@@ -44,8 +45,8 @@ impl Command {
         }
     }
 
-    /// Whether the command may wait for storage or for locks. Such a command must not run on a thread that serves
-    /// sockets.
+    /// Returns whether the command may wait for storage or for locks. Such a command must not run on a thread that
+    /// serves sockets.
     pub(crate) fn may_wait(&self) -> bool {
         !matches!(self.run, Run::Client(_))
     }

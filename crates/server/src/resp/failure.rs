@@ -7,11 +7,11 @@ use std::borrow::Cow;
 pub(crate) struct Failure(Cow<'static, str>);
 
 impl Failure {
-    /// The name has a value of another kind.
+    /// The name has a value of another kind (string or hash).
     pub(crate) const WRONG_TYPE: Self =
         Self(Cow::Borrowed("WRONGTYPE Operation against a key holding the wrong kind of value"));
 
-    /// The value is no number.
+    /// The value is not a number.
     pub(crate) const NO_INTEGER: Self = Self(Cow::Borrowed("ERR value is not an integer or out of range"));
 
     /// The arguments do not match the syntax of the command.
@@ -24,17 +24,17 @@ impl Failure {
     pub(crate) const WRONG_PASSWORD: Self =
         Self(Cow::Borrowed("WRONGPASS invalid username-password pair or user is disabled."));
 
-    /// An error without a specific code.
+    /// Creates an error without a specific code.
     pub(crate) fn error(text: impl std::fmt::Display) -> Self {
         Self(Cow::Owned(format!("ERR {text}")))
     }
 
-    /// An error whose text begins with an error code.
+    /// Creates an error whose text begins with an error code.
     pub(crate) fn coded(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))
     }
 
-    /// The number of arguments is wrong.
+    /// Creates the error for a wrong number of arguments.
     pub(crate) fn arguments(command: &str) -> Self {
         Self::error(format!("wrong number of arguments for '{}' command", command.to_ascii_lowercase()))
     }

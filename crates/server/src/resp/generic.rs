@@ -10,13 +10,13 @@ use crate::keyspace::Keyspace;
 use crate::names::Kind;
 use crate::view::{View, kind_of};
 
-/// Number of names that one call of `SCAN` examines, unless `COUNT` sets another number.
+/// Number of names that one call of `SCAN` examines, if the call has no `COUNT`.
 const DEFAULT_COUNT: usize = 10;
 
-/// Bytes of names after which a call of `SCAN` ends, regardless of its `COUNT`.
+/// Number of bytes of names after which a call of `SCAN` ends, regardless of its `COUNT`.
 const SCAN_BYTES: usize = 1 << 20;
 
-/// `EXISTS name…`: how many of the names exist.
+/// `EXISTS name…`: returns how many of the names exist.
 pub(crate) fn exists(
     view: &dyn View,
     request: Request<'_>,
@@ -30,19 +30,19 @@ pub(crate) fn exists(
     Ok(())
 }
 
-/// `TYPE name`
+/// `TYPE name`: returns the kind of a name: `string`, `hash` or `none`.
 pub(crate) fn kind(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     replies.simple(kind_of(view, request.argument(1))?.map_or("none", Kind::name));
     Ok(())
 }
 
-/// `DBSIZE`
+/// `DBSIZE`: returns the number of names.
 pub(crate) fn dbsize(keyspace: &Keyspace, _: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     replies.count(keyspace.count_names()?);
     Ok(())
 }
 
-/// `DEL name…`
+/// `DEL name…`: removes names, and returns how many of the names existed.
 pub(crate) fn del(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -56,10 +56,10 @@ pub(crate) fn del(
     Ok(())
 }
 
-/// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`
+/// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`: returns the next names, and the cursor for the next call.
 ///
-/// Names are returned in the order of their keys, each exactly once. Names that are written during the scan may be
-/// missing.
+/// Names are returned in the order of their keys, each exactly once. The scan may miss names that are written during
+/// the scan.
 pub(crate) fn scan(
     keyspace: &Keyspace,
     request: Request<'_>,

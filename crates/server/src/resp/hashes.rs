@@ -9,14 +9,14 @@ use crate::keyspace::Keyspace;
 use crate::names::{MAX_FIELD_BYTES, field_key, string_key};
 use crate::view::{View, fields_of};
 
-/// `HGET name field`
+/// `HGET name field`: returns the value of a field, or null.
 pub(crate) fn hget(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let value = read(view, request.argument(1), request.argument(2))?;
     replies.value(value.as_deref());
     Ok(())
 }
 
-/// `HEXISTS name field`
+/// `HEXISTS name field`: returns 1 if the field exists, otherwise 0.
 pub(crate) fn hexists(
     view: &dyn View,
     request: Request<'_>,
@@ -27,7 +27,7 @@ pub(crate) fn hexists(
     Ok(())
 }
 
-/// `HMGET name field…`
+/// `HMGET name field…`: returns the value of each field, or null for a field that does not exist.
 pub(crate) fn hmget(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let name = request.argument(1);
     let keys: Vec<_> = request.arguments(2).map(|field| field_key(name, field)).collect();
@@ -52,7 +52,7 @@ pub(crate) fn hmget(view: &dyn View, request: Request<'_>, replies: &mut Replies
     Ok(())
 }
 
-/// `HLEN name`
+/// `HLEN name`: returns the number of fields of a hash.
 pub(crate) fn hlen(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let fields = fields_of(view, request.argument(1))?;
     if fields.is_none() {
@@ -62,7 +62,7 @@ pub(crate) fn hlen(view: &dyn View, request: Request<'_>, replies: &mut Replies<
     Ok(())
 }
 
-/// `HGETALL name`
+/// `HGETALL name`: returns all fields of a hash with their values.
 pub(crate) fn hgetall(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn hgetall(
     Ok(())
 }
 
-/// `HKEYS name`
+/// `HKEYS name`: returns all fields of a hash.
 pub(crate) fn hkeys(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -89,7 +89,7 @@ pub(crate) fn hkeys(
     Ok(())
 }
 
-/// `HVALS name`
+/// `HVALS name`: returns the values of all fields of a hash.
 pub(crate) fn hvals(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -101,7 +101,7 @@ pub(crate) fn hvals(
     Ok(())
 }
 
-/// Writes something for every field of a hash, and returns the number of fields.
+/// Calls `write` for every field of a hash, and returns the number of fields.
 fn write_fields(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -121,7 +121,7 @@ fn write_fields(
     Ok(fields)
 }
 
-/// The value of a field.
+/// Returns the value of a field.
 fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     let key = field_key(name, field);
     if !is_short(&key) {
@@ -134,7 +134,7 @@ fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, F
     Ok(value)
 }
 
-/// Rejects a name that belongs to a string.
+/// Returns an error if the name belongs to a string.
 fn refuse_string(view: &dyn View, name: &[u8]) -> Result<(), Failure> {
     match view.get(&string_key(name))?.is_some() {
         true => Err(Failure::WRONG_TYPE),
@@ -150,7 +150,7 @@ fn field_too_long() -> Failure {
     Failure::error(format!("the name and the field of a hash have at most {MAX_FIELD_BYTES} bytes together"))
 }
 
-/// `HSET name field value…`
+/// `HSET name field value…`: sets fields of a hash, and returns the number of new fields.
 pub(crate) fn hset(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -161,7 +161,7 @@ pub(crate) fn hset(
     Ok(())
 }
 
-/// `HMSET name field value…`
+/// `HMSET name field value…`: sets fields of a hash.
 pub(crate) fn hmset(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -172,7 +172,8 @@ pub(crate) fn hmset(
     Ok(())
 }
 
-/// `HSETNX name field value`
+/// `HSETNX name field value`: sets a field of a hash if the field does not exist. Returns 1 if the field was set,
+/// otherwise 0.
 pub(crate) fn hsetnx(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -189,7 +190,7 @@ pub(crate) fn hsetnx(
     Ok(())
 }
 
-/// `HINCRBY name field increment`
+/// `HINCRBY name field increment`: adds a whole number to the value of a field, and returns the sum.
 pub(crate) fn hincrby(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -215,7 +216,7 @@ pub(crate) fn hincrby(
     Ok(())
 }
 
-/// `HDEL name field…`
+/// `HDEL name field…`: deletes fields of a hash, and returns how many of the fields existed.
 pub(crate) fn hdel(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -265,7 +266,7 @@ fn put_fields(
     Ok(added)
 }
 
-/// Rejects fields that are too long, before anything is written.
+/// Returns an error for a field that is too long, before anything is written.
 fn check_fields<'a>(name: &[u8], mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
     match fields.any(|field| name.len() + field.len() > MAX_FIELD_BYTES) {
         true => Err(field_too_long()),

@@ -1,13 +1,13 @@
-//! The sections of `INFO`.
+//! The sections of the reply to `INFO`.
 
 use super::failure::Failure;
 use crate::shared::Shared;
 
-/// The title of a section, and its lines.
+/// A section: its title and its lines.
 pub(crate) type Section = (&'static str, Vec<(String, String)>);
 
-/// The requested sections. If no section is requested: all sections except the keyspace, because its names would have
-/// to be counted.
+/// Returns the requested sections. If no section is requested, returns all sections except the keyspace, because a
+/// count of all names is slow.
 pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section>, Failure> {
     let has = |names: &[&str]| wanted.iter().any(|section| names.contains(&section.as_str()));
     let is_wanted = |name: &str| wanted.is_empty() || has(&[name, "all", "default", "everything"]);

@@ -1,9 +1,9 @@
 //! Requests in the inline form: one line of words, for users of a terminal.
 
-/// The arguments of a line. `None` where a quote is not closed, or no blank follows one.
+/// Splits a line into its arguments. Returns `None` if a quote is not closed, or if no blank follows a closing quote.
 ///
-/// `"…"` has the escapes `\n \r \t \a \b \xHH`, and a backslash before any other byte stands for that byte. `'…'` has
-/// the escape `\'` only.
+/// `"…"` has the escapes `\n \r \t \a \b \xHH`. A backslash before any other byte stands for that byte. `'…'` has
+/// only the escape `\'`.
 pub(crate) fn split(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut rest = line;
     let mut words = Vec::new();

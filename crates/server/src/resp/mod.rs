@@ -3,9 +3,10 @@
 //! Requests are parsed in place, each byte once, under limits ([`Pipeline`]). Codecs of client libraries are not used
 //! for this, because they parse replies, which nest without a limit, and start again with every packet.
 //!
-//! Successive writes of a pipeline form one batch. The batch holds the locks of its names until it is in the tree. The
-//! locks are shared if the batch only sets names. Otherwise they are exclusive, so that `INCR` and `HSET` are atomic. A
-//! read ends the batch, so that a client sees its own writes, and all clients see them in the same order.
+//! Successive writes of a pipeline form one batch. The batch holds the locks of its names until the batch is in the
+//! tree. The locks are shared if the batch only sets names. Otherwise the locks are exclusive, so that `INCR` and
+//! `HSET` are atomic. A read ends the batch, so a client sees its own writes, and all clients see the writes in the
+//! same order.
 
 mod client;
 mod command;

@@ -10,7 +10,7 @@ use super::transaction::Transaction;
 use crate::connection::Next;
 use crate::stripes::Access;
 
-/// `MULTI`
+/// `MULTI`: begins a transaction. The following requests are queued until `EXEC` or `DISCARD`.
 pub(crate) fn multi(
     context: &mut Context<'_>,
     _: Request<'_>,
@@ -24,7 +24,7 @@ pub(crate) fn multi(
     Ok(Next::Read)
 }
 
-/// `DISCARD`
+/// `DISCARD`: ends a transaction without executing the queued requests.
 pub(crate) fn discard(
     context: &mut Context<'_>,
     _: Request<'_>,
@@ -35,12 +35,12 @@ pub(crate) fn discard(
     Ok(Next::Read)
 }
 
-/// Whether a command is executed between `MULTI` and `EXEC`, rather than queued.
+/// Returns whether a command between `MULTI` and `EXEC` is executed immediately. Other commands are queued.
 pub(crate) fn is_immediate(command: &Command) -> bool {
     matches!(command.name, "MULTI" | "EXEC" | "DISCARD" | "QUIT" | "RESET")
 }
 
-/// Queues a request. A request that cannot be queued is an error, and so is its `EXEC`.
+/// Queues a request. If a request cannot be queued, the reply to the request and the reply to its `EXEC` are errors.
 pub(crate) fn queue(
     context: &mut Context<'_>,
     command: &Command,

@@ -1,4 +1,4 @@
-//! The requests of one client, as views of the bytes that the client sent.
+//! The pipeline of one client: its complete requests, as views of the bytes that the client sent.
 
 use std::ops::Range;
 
@@ -9,27 +9,28 @@ use crate::limits::{
     MAX_ARGUMENT_BYTES, MAX_ARGUMENTS, MAX_INLINE_BYTES, MAX_STRANGER_ARGUMENT_BYTES, MAX_STRANGER_ARGUMENTS,
 };
 
-/// Bytes of the longest line with a length: a sign, and more digits than any length has.
+/// Maximum number of bytes of a line with a length: a sign, and more digits than any length has.
 const MAX_LENGTH_LINE_BYTES: usize = 32;
 
-/// The complete requests of a client that are read before they are executed.
+/// Maximum number of complete requests of a client that are parsed before they are executed.
 const MAX_REQUESTS: usize = 1024;
 
-/// The limits of a request.
+/// The limits for one request, and for the number of parsed requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// Complete requests that are read before they are executed.
+    /// Maximum number of complete requests that are parsed before they are executed.
     pub requests: usize,
-    /// Arguments, the command included.
+    /// Maximum number of arguments, including the command.
     pub arguments: usize,
-    /// Bytes of an argument.
+    /// Maximum number of bytes of an argument.
     pub argument_bytes: usize,
-    /// Bytes of the whole request.
+    /// Maximum number of bytes of the whole request.
     pub request_bytes: usize,
 }
 
 impl RequestLimits {
-    /// The limits of a client that has sent the password, and whose requests have up to `request_bytes`.
+    /// Returns the limits of a client that has sent the password, and whose requests may have up to `request_bytes`
+    /// bytes.
     pub fn of_client(request_bytes: usize) -> Self {
         Self {
             requests: MAX_REQUESTS,
@@ -39,7 +40,8 @@ impl RequestLimits {
         }
     }
 
-    /// The limits of a client that has not sent the password. Its next request may be the password.
+    /// Returns the limits of a client that has not sent the password. The next request of this client may be the
+    /// password.
     pub fn of_stranger() -> Self {
         Self {
             requests: 1,
@@ -50,13 +52,13 @@ impl RequestLimits {
     }
 }
 
-/// The reason why bytes are not a request. The rest of the stream then has no meaning.
+/// The reason why bytes are not a request. The bytes after them cannot be parsed either.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProtocolError {
-    /// The number of arguments is no number, or above the limit.
+    /// The number of arguments is not a number, or exceeds the limit.
     #[error("invalid multibulk length: {0}")]
     Arguments(String),
-    /// The length of an argument is negative, above the limit, or not a number.
+    /// The length of an argument is negative, exceeds the limit, or is not a number.
     #[error("invalid bulk length: {0}")]
     Length(String),
     /// An argument does not begin with its length.
@@ -68,7 +70,7 @@ pub enum ProtocolError {
     /// A line with a length is too long.
     #[error("too big count string")]
     LongLength,
-    /// The whole request is above the limit.
+    /// The whole request exceeds the limit.
     #[error("the request has more than {0} bytes; split it")]
     RequestTooLong(usize),
     /// A line of the inline form is too long.
@@ -79,7 +81,7 @@ pub enum ProtocolError {
     Quotes,
 }
 
-/// An argument: its position in the input, or in the text of inline requests.
+/// The position of an argument in the input, or in the text of inline requests.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: usize,
@@ -87,29 +89,28 @@ struct Span {
     is_inline: bool,
 }
 
-/// The complete requests at the start of a client's input, and the state of the incomplete request after them. Bytes
-/// that were parsed are not parsed again when more bytes arrive.
+/// The complete requests at the start of a client's input, and the state of the incomplete request after them. When
+/// more bytes arrive, only the new bytes are parsed.
 #[derive(Debug, Default)]
 pub struct Pipeline {
     spans: Vec<Span>,
     /// For each complete request: the end of its spans, and the end of its bytes in the input.
     requests: Vec<(usize, usize)>,
-    /// The arguments of inline requests.
+    /// The text of the arguments of inline requests.
     inline: Vec<u8>,
-    /// The bytes that were read.
+    /// The number of bytes of the input that were parsed.
     at: usize,
-    /// The arguments that the incomplete request still lacks; 0 between two requests.
+    /// The number of arguments that are still missing in the incomplete request; 0 between two requests.
     lacking: usize,
-    /// The length of the next argument, if the line with the length was read.
+    /// The length of the next argument; `None` if the line with this length was not parsed yet.
     length: Option<usize>,
     error: Option<ProtocolError>,
 }
 
 impl Pipeline {
-    /// Reads the requests of `input` as far as they are complete. `input` is the input of the last call, with further
-    /// bytes at the end.
+    /// Parses the complete requests of `input`. `input` is the input of the last call, with further bytes at the end.
     ///
-    /// Returns an error only once all requests before it were removed.
+    /// Returns an error only after all requests before the error were removed.
     ///
     /// # Errors
     /// The violation of the protocol.
@@ -123,23 +124,23 @@ impl Pipeline {
         }
     }
 
-    /// The number of complete requests.
+    /// Returns the number of complete requests.
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether no request is complete.
+    /// Returns whether no request is complete.
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
-    /// The arguments of a request, as views of the input.
+    /// Returns the arguments of a request, as views of the input.
     pub fn request<'a>(&'a self, input: &'a [u8], request: usize) -> Request<'a> {
         let spans = &self.spans[self.spans_of(request)];
         Request { input, inline: &self.inline, spans }
     }
 
-    /// Removes the first requests, and returns the bytes of input that they took.
+    /// Removes the first requests, and returns the number of bytes of their input.
     pub fn remove(&mut self, requests: usize) -> usize {
         let Some(last) = requests.checked_sub(1) else { return 0 };
         let (spans, bytes) = self.requests[last];
@@ -160,7 +161,7 @@ impl Pipeline {
         bytes
     }
 
-    /// Gives back the memory of large requests.
+    /// Frees the memory of large requests.
     pub(crate) fn shrink(&mut self) {
         if self.spans.is_empty() {
             self.spans = Vec::new();
@@ -169,7 +170,7 @@ impl Pipeline {
         }
     }
 
-    /// The bytes of memory that the views take.
+    /// Returns the number of bytes of memory that the views use.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.spans.capacity() * size_of::<Span>()
             + self.requests.capacity() * size_of::<(usize, usize)>()
@@ -196,7 +197,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Reads the line `*COUNT`. Returns whether it is complete.
+    /// Parses the line `*COUNT`. Returns whether the line is complete.
     fn read_head(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         let Some(line) = self.length_line(input)? else { return Ok(false) };
         let shown = || line.escape_ascii().to_string();
@@ -210,7 +211,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Reads a request in one line. Returns whether it is complete.
+    /// Parses a request in one line. Returns whether the request is complete.
     fn read_inline(&mut self, input: &[u8]) -> Result<bool, ProtocolError> {
         let rest = &input[self.at..];
         let Some(end) = rest.iter().take(MAX_INLINE_BYTES).position(|byte| *byte == b'\n') else {
@@ -229,7 +230,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Reads the arguments that a request lacks. Returns whether they are complete.
+    /// Parses the missing arguments of a request. Returns whether all arguments are complete.
     fn read_arguments(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         if self.lacking == 0 {
             return Ok(true);
@@ -261,7 +262,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Reads the line `$LENGTH`.
+    /// Parses the line `$LENGTH`.
     fn read_length(&mut self, input: &[u8], limits: &RequestLimits) -> Result<Option<usize>, ProtocolError> {
         match input.get(self.at) {
             None => return Ok(None),
@@ -281,7 +282,7 @@ impl Pipeline {
         }
     }
 
-    /// Reads a line of one byte and a number, and returns the number as text.
+    /// Parses a line that consists of one byte and a number. Returns the number as text.
     fn length_line<'a>(&mut self, input: &'a [u8]) -> Result<Option<&'a [u8]>, ProtocolError> {
         let rest = &input[self.at + 1..];
         match rest.iter().take(MAX_LENGTH_LINE_BYTES).position(|byte| *byte == b'\n') {
@@ -296,13 +297,13 @@ impl Pipeline {
     }
 }
 
-/// Reads a whole number without blanks or a plus sign.
+/// Parses a whole number without blanks and without a plus sign.
 fn parse<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     let text = std::str::from_utf8(text).ok().filter(|text| !text.starts_with('+'))?;
     text.parse().ok()
 }
 
-/// The arguments of one request. There is at least one, the command.
+/// The arguments of one request. A request has at least one argument, which is the command.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     input: &'a [u8],
@@ -311,29 +312,29 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The number of arguments, the command included.
+    /// Returns the number of arguments, including the command.
     #[allow(clippy::len_without_is_empty)] // there is no empty request
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// An argument; the command is number 0.
+    /// Returns an argument. Argument 0 is the command.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len).
+    /// `index` is not below [`len`](Self::len).
     pub fn argument(&self, index: usize) -> &'a [u8] {
         let span = self.spans[index];
         let bytes = if span.is_inline { self.inline } else { self.input };
         &bytes[span.start..span.end]
     }
 
-    /// The arguments from number `first` on.
+    /// Returns the arguments from number `first` on.
     pub fn arguments(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (first.min(self.len())..self.len()).map(move |index| self.argument(index))
     }
 }
 
-/// The complete requests of a pipeline, with the input that they are views of.
+/// The complete requests of a pipeline, with the input that contains their bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Requests<'a> {
     pub(crate) pipeline: &'a Pipeline,
@@ -354,7 +355,7 @@ impl<'a> Requests<'a> {
 mod tests {
     use super::*;
 
-    /// Every request of a text, as a line; the error comes last.
+    /// Returns every request of a text as a line. If an error occurs, the error is the last line.
     fn read(chunks: &[&[u8]]) -> Vec<String> {
         let limits = RequestLimits { requests: 3, arguments: 4, argument_bytes: 10, request_bytes: 64 };
         let (mut pipeline, mut input, mut found) = (Pipeline::default(), Vec::new(), Vec::new());

@@ -10,13 +10,13 @@ use super::work::{Names, Reading, Writing};
 pub(crate) struct Queue {
     /// The queued requests in the encoding of the protocol.
     pub(crate) bytes: Vec<u8>,
-    /// The work of each request.
+    /// The command and the names of each request.
     pub(crate) work: Vec<Queued>,
-    /// Whether a request was rejected, so that no queued request is executed.
+    /// Whether a request was rejected. `EXEC` then executes no queued request.
     pub(crate) is_broken: bool,
 }
 
-/// A request that waits.
+/// A request in the queue.
 pub(crate) struct Queued {
     pub(crate) names: Names,
     pub(crate) work: Work,
@@ -42,7 +42,7 @@ impl Queue {
         self.work.push(queued);
     }
 
-    /// Drops all requests: `EXEC` will be an error.
+    /// Removes all requests. The following `EXEC` is an error.
     pub(crate) fn break_off(&mut self) {
         *self = Self { is_broken: true, ..Self::default() };
     }

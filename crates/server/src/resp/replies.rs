@@ -1,4 +1,4 @@
-//! The replies of a pipeline, as bytes of RESP2 or RESP3.
+//! Encodes the replies of a pipeline as bytes of RESP2 or RESP3.
 
 use std::io::Write as _;
 
@@ -7,10 +7,10 @@ use super::failure::Failure;
 /// The version of the protocol that a client has chosen with `HELLO`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// RESP2, the version of a new connection.
+    /// RESP2, which a new connection uses.
     #[default]
     Resp2,
-    /// RESP3.
+    /// RESP3, which a client selects with `HELLO 3`.
     Resp3,
 }
 
@@ -19,9 +19,9 @@ pub(crate) struct Replies<'a> {
     output: &'a mut Vec<u8>,
     pub(crate) version: Version,
     errors: u64,
-    /// Bytes of one reply.
+    /// Maximum number of bytes of one reply.
     limit_bytes: usize,
-    /// The start of the reply that is being written.
+    /// The position at which the current reply starts.
     start: usize,
 }
 
@@ -31,12 +31,12 @@ impl<'a> Replies<'a> {
         Self { output, version, errors: 0, limit_bytes, start }
     }
 
-    /// The bytes of all replies that are not sent.
+    /// Returns the number of bytes of all replies that are not sent yet.
     pub(crate) fn bytes(&self) -> usize {
         self.output.len()
     }
 
-    /// The number of errors among the replies.
+    /// Returns the number of errors among the replies.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
@@ -72,12 +72,12 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Whether the reply that is being written is within the limit.
+    /// Returns whether the current reply is within the limit.
     pub(crate) fn has_room(&self) -> bool {
         self.output.len() - self.start <= self.limit_bytes
     }
 
-    /// The error of a reply above the limit.
+    /// Returns the error for a reply above the limit.
     pub(crate) fn too_long(&self) -> Failure {
         Failure::error(format!(
             "the reply has more than {} bytes; request less data at a time, with a limit or SCAN",
@@ -85,18 +85,18 @@ impl<'a> Replies<'a> {
         ))
     }
 
-    /// Replaces the replies from `bytes` on by as many copies of an error.
+    /// Replaces the replies from position `bytes` on by `requests` copies of an error.
     pub(crate) fn replace(&mut self, bytes: usize, requests: usize, failure: &Failure) {
         self.output.truncate(bytes);
         (0..requests).for_each(|_| self.error(failure));
     }
 
-    /// `+OK`
+    /// Writes the reply `+OK`.
     pub(crate) fn ok(&mut self) {
         self.simple("OK");
     }
 
-    /// A short text without line ends.
+    /// Writes a short text without line ends.
     pub(crate) fn simple(&mut self, text: &str) {
         self.line(b'+', text.as_bytes());
     }
@@ -123,12 +123,12 @@ impl<'a> Replies<'a> {
         self.output.extend_from_slice(b"\r\n");
     }
 
-    /// The head of a reply with a length.
+    /// Writes the first line of a reply: its kind and its length.
     fn head(&mut self, kind: u8, length: usize) {
         self.number(kind, i64::try_from(length).unwrap_or(i64::MAX));
     }
 
-    /// The value of a name, or null.
+    /// Writes the value of a name, or null.
     pub(crate) fn value(&mut self, value: Option<&[u8]>) {
         match value {
             Some(value) => self.bulk(value),
@@ -143,12 +143,13 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// Writes the head of an array. The elements follow.
+    /// Writes the first line of an array. The elements follow.
     pub(crate) fn array(&mut self, elements: usize) {
         self.head(b'*', elements);
     }
 
-    /// Writes the head of a map. A key and a value follow for each pair. RESP2 has an array of keys and values instead.
+    /// Writes the first line of a map. A key and a value follow for each pair. RESP2 has an array of keys and values
+    /// instead.
     pub(crate) fn map(&mut self, pairs: usize) {
         match self.version {
             Version::Resp2 => self.array(2 * pairs),
@@ -156,18 +157,18 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Reserves space for the head of an array whose number of elements is not known yet. Returns the position of the
-    /// head.
+    /// Reserves space for the first line of an array whose number of elements is not known yet. Returns the position
+    /// of this line.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }
 
-    /// Writes the head of an array in front of the elements that were written since [`open`](Self::open).
+    /// Writes the first line of an array in front of the elements that were written since [`open`](Self::open).
     pub(crate) fn close_array(&mut self, place: usize, elements: usize) {
         self.insert_head(place, |replies| replies.array(elements));
     }
 
-    /// Writes the head of a map in front of the pairs that were written since [`open`](Self::open).
+    /// Writes the first line of a map in front of the pairs that were written since [`open`](Self::open).
     pub(crate) fn close_map(&mut self, place: usize, pairs: usize) {
         self.insert_head(place, |replies| replies.map(pairs));
     }

@@ -16,10 +16,10 @@ use crate::shared::Shared;
 use crate::stripes::{Access, Held};
 use crate::view::View;
 
-/// Bytes of replies at which execution waits until they are sent.
+/// The number of bytes of unsent replies at which the execution waits.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Bytes of an argument that an error shows.
+/// Maximum number of bytes of an argument that an error shows.
 const SHOWN_BYTES: usize = 128;
 
 /// A client that speaks RESP.
@@ -42,7 +42,7 @@ impl<'s> RespSession<'s> {
         Self { shared, client, pipeline: Pipeline::default(), error: None }
     }
 
-    /// The command of a request that may be executed.
+    /// Returns the command of a request, if the client may execute the command now.
     fn command(&self, request: Request<'_>) -> Result<&'static Command, Failure> {
         let Some(command) = table::find(request.argument(0)) else {
             let name = shown(request.argument(0));
@@ -60,7 +60,7 @@ impl<'s> RespSession<'s> {
         }
     }
 
-    /// The end of the writes that start with request `first`.
+    /// Returns the end of the successive writes that start with request `first`.
     fn end_of_writes(&self, requests: Requests<'_>, first: usize) -> usize {
         if self.client.queue.is_some() {
             return first;
@@ -72,7 +72,7 @@ impl<'s> RespSession<'s> {
         (first..requests.len()).find(|index| !is_write(index)).unwrap_or(requests.len())
     }
 
-    /// Takes the locks of all names that the requests write. Returns the kind of access that the writes need.
+    /// Locks all names that the requests write. Returns the kind of access that the writes need.
     fn lock(&self, requests: Requests<'_>, run: Range<usize>) -> (Held<'s>, Access) {
         let stripes = self.shared.keyspace.stripes();
         let (mut numbers, mut access) = (Vec::new(), Access::Blind);
@@ -119,7 +119,7 @@ impl<'s> RespSession<'s> {
         drop(held);
     }
 
-    /// Executes a request that is no write.
+    /// Executes a request that is not a write.
     fn execute_one(&mut self, request: Request<'_>, replies: &mut Replies<'_>) -> Next {
         let command = match self.command(request) {
             Ok(command) => command,
@@ -209,7 +209,7 @@ impl Session for RespSession<'_> {
     }
 }
 
-/// The start of an argument, for an error.
+/// Returns the start of an argument, for an error message.
 fn shown(argument: &[u8]) -> String {
     argument[..argument.len().min(SHOWN_BYTES)].escape_ascii().to_string()
 }

@@ -9,29 +9,29 @@ use crate::names::string_key;
 use crate::stripes::Access;
 use crate::view::{View, kind_of};
 
-/// The access of a command that only sets names.
+/// Returns the access of a command that only sets names.
 pub(crate) fn blind(_: Request<'_>) -> Access {
     Access::Blind
 }
 
-/// The access of a command whose written value depends on an existing value.
+/// Returns the access of a command that writes a value that depends on an existing value.
 pub(crate) fn exclusive(_: Request<'_>) -> Access {
     Access::Exclusive
 }
 
-/// The access of `SET`. Without options, it only sets the name.
+/// Returns the access of `SET`. Without options, `SET` only sets the name.
 pub(crate) fn access_of_set(request: Request<'_>) -> Access {
     if request.len() == 3 { Access::Blind } else { Access::Exclusive }
 }
 
-/// `GET name`
+/// `GET name`: returns the value of a string, or null.
 pub(crate) fn get(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let value = string_of(view, request.argument(1))?;
     replies.value(value.as_deref());
     Ok(())
 }
 
-/// `STRLEN name`
+/// `STRLEN name`: returns the length of a string in bytes; 0 if the name does not exist.
 pub(crate) fn strlen(
     view: &dyn View,
     request: Request<'_>,
@@ -42,7 +42,7 @@ pub(crate) fn strlen(
     Ok(())
 }
 
-/// `MGET name…`: null for a name that is no string.
+/// `MGET name…`: returns the value of each string, or null for a name that is not a string.
 pub(crate) fn mget(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let keys: Vec<_> = request.arguments(1).map(string_key).collect();
     let keys: Vec<&[u8]> = keys.iter().map(|key| &**key).collect();
@@ -89,7 +89,8 @@ pub(crate) fn range(
     Ok(())
 }
 
-/// `SET name value [NX | XX] [GET] [KEEPTTL]`
+/// `SET name value [NX | XX] [GET] [KEEPTTL]`: sets a string. With `NX`, only if the name does not exist. With `XX`,
+/// only if the name exists. With `GET`, returns the old value. `KEEPTTL` has no effect.
 pub(crate) fn set(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -127,7 +128,7 @@ pub(crate) fn set(
     Ok(())
 }
 
-/// `SETNX name value`
+/// `SETNX name value`: sets a string if the name does not exist. Returns 1 if the string was set, otherwise 0.
 pub(crate) fn setnx(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -141,7 +142,7 @@ pub(crate) fn setnx(
     Ok(())
 }
 
-/// `GETSET name value`
+/// `GETSET name value`: sets a string, and returns the old value.
 pub(crate) fn getset(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -153,7 +154,7 @@ pub(crate) fn getset(
     Ok(())
 }
 
-/// `GETDEL name`
+/// `GETDEL name`: removes a string, and returns its value.
 pub(crate) fn getdel(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -167,7 +168,7 @@ pub(crate) fn getdel(
     Ok(())
 }
 
-/// `APPEND name value`
+/// `APPEND name value`: appends bytes to a string, and returns the new length.
 pub(crate) fn append(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -180,7 +181,7 @@ pub(crate) fn append(
     Ok(())
 }
 
-/// `MSET name value…`
+/// `MSET name value…`: sets several strings.
 pub(crate) fn mset(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -196,7 +197,7 @@ pub(crate) fn mset(
     Ok(())
 }
 
-/// `INCR name`
+/// `INCR name`: adds 1 to the whole number in a string, and returns the sum.
 pub(crate) fn incr(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -205,7 +206,7 @@ pub(crate) fn incr(
     add(transaction, request.argument(1), 1, replies)
 }
 
-/// `DECR name`
+/// `DECR name`: subtracts 1 from the whole number in a string, and returns the difference.
 pub(crate) fn decr(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -214,7 +215,7 @@ pub(crate) fn decr(
     add(transaction, request.argument(1), -1, replies)
 }
 
-/// `INCRBY name increment`
+/// `INCRBY name increment`: adds a whole number to the number in a string, and returns the sum.
 pub(crate) fn incrby(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -223,7 +224,7 @@ pub(crate) fn incrby(
     add(transaction, request.argument(1), integer(request.argument(2))?, replies)
 }
 
-/// `DECRBY name decrement`
+/// `DECRBY name decrement`: subtracts a whole number from the number in a string, and returns the difference.
 pub(crate) fn decrby(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -248,7 +249,7 @@ fn add(
     Ok(())
 }
 
-/// Reads a whole number as Redis does: no blanks, no plus sign, no zeros in front.
+/// Parses a whole number as Redis does: without blanks, without a plus sign, and without leading zeros.
 pub(crate) fn integer(text: &[u8]) -> Result<i64, Failure> {
     let number: Option<i64> = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     number.filter(|number| number.to_string().as_bytes() == text).ok_or(Failure::NO_INTEGER)

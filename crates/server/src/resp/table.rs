@@ -95,12 +95,12 @@ pub(crate) static COMMANDS: [Command; 50] = [
     speak("RESET", 1, reset),
 ];
 
-/// The command of a name.
+/// Returns the command with this name.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// `COMMAND [COUNT | LIST | DOCS … | INFO name…]`
+/// `COMMAND [COUNT | LIST | DOCS … | INFO name…]`: describes the commands of the server.
 fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     match request.arguments(1).next().map(<[u8]>::to_ascii_uppercase).as_deref() {
         None => {

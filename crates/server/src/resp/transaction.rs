@@ -1,4 +1,4 @@
-//! The writes of a pipeline. The writes are executed one after the other, and passed to the tree as one batch.
+//! The writes of a pipeline. The writes are executed one after the other, and are written to the tree as one batch.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -15,7 +15,7 @@ use crate::view::{View, fields_of, kind_of};
 /// Size in bytes at which a batch is written to the tree before the pipeline ends.
 const FULL_BYTES: usize = 4 << 20;
 
-/// Bytes that an operation needs in a batch, in addition to its key and value.
+/// Number of bytes that an operation needs in a batch, in addition to its key and value.
 const OPERATION_BYTES: usize = 16;
 
 /// Maximum number of fields that one batch deletes.
@@ -38,12 +38,12 @@ impl<'a> Transaction<'a> {
         Self { keyspace, batch: WriteBatch::new(), batch_bytes: 0, written, hashes: 0 }
     }
 
-    /// Whether the batch is large enough to be written to the tree before the next request.
+    /// Returns whether the batch is so large that it must be written to the tree before the next request.
     pub(crate) fn is_full(&self) -> bool {
         self.batch_bytes >= FULL_BYTES
     }
 
-    /// Gives the batch to the tree.
+    /// Writes the batch to the tree.
     pub(crate) fn commit(&mut self) -> Result<(), Failure> {
         if !self.batch.is_empty() {
             self.keyspace.tree().write(&self.batch)?;
@@ -57,18 +57,18 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// The value of a string. `None` if there is no such name.
+    /// Returns the value of a string; `None` if no such name exists.
     ///
     /// # Errors
-    /// If the name is that of a hash.
+    /// The name belongs to a hash.
     pub(crate) fn string(&self, name: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
         string_of(self, name)
     }
 
-    /// The number of fields of a hash. `None` if there is no such name.
+    /// Returns the number of fields of a hash; `None` if no such name exists.
     ///
     /// # Errors
-    /// If the name is that of a string.
+    /// The name belongs to a string.
     pub(crate) fn hash(&self, name: &[u8]) -> Result<Option<u64>, Failure> {
         match fields_of(self, name)? {
             None if self.get(&string_key(name))?.is_some() => Err(Failure::WRONG_TYPE),
@@ -84,7 +84,7 @@ impl<'a> Transaction<'a> {
         self.put(&string_key(name), value)
     }
 
-    /// Removes a name with its value. Returns whether there was one.
+    /// Removes a name with its value. Returns whether the name existed.
     pub(crate) fn remove(&mut self, name: &[u8]) -> Result<bool, Failure> {
         match kind_of(self, name)? {
             None => return Ok(false),
@@ -141,7 +141,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The keys of the first fields of a hash, including the fields of this batch, and whether these are all fields.
+    /// Returns the keys of the first fields of a hash, including fields that this batch writes. Also returns whether
+    /// these are all fields.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));
@@ -183,17 +184,17 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// Whether the store may have hashes. `false` for a batch that only sets names, because such a batch reads no
-    /// hashes.
+    /// Returns whether the store may have hashes. Returns `false` for a batch that only sets names, because such a
+    /// batch reads no hashes.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }
 }
 
-/// The value of a string. `None` if there is no such name.
+/// Returns the value of a string; `None` if no such name exists.
 ///
 /// # Errors
-/// If the name is that of a hash.
+/// The name belongs to a hash.
 pub(crate) fn string_of(view: &dyn View, name: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     match view.get(&string_key(name))? {
         None if fields_of(view, name)?.is_some() => Err(Failure::WRONG_TYPE),

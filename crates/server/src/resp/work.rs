@@ -6,14 +6,14 @@ use super::replies::Replies;
 use super::transaction::Transaction;
 use crate::view::View;
 
-/// Reads names and writes the reply.
+/// A function that reads names and writes the reply.
 pub(crate) type Reading = fn(&dyn View, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
-/// Writes names and the reply.
+/// A function that writes names and writes the reply.
 pub(crate) type Writing = fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
-/// The positions of names among the arguments: every `step`-th position from `first` on, up to number `last` if it is
-/// set.
+/// The positions of names among the arguments: every `step`-th position, beginning at `first`. If `last` is set,
+/// `last` is the last position.
 #[derive(Clone, Copy)]
 pub(crate) struct Names {
     pub(crate) first: usize,
@@ -27,12 +27,12 @@ impl Names {
     pub(crate) const ALL: Self = Self { first: 1, last: None, step: 1 };
     pub(crate) const PAIRS: Self = Self { first: 1, last: None, step: 2 };
 
-    /// Whether a request has no name.
+    /// Returns whether a request has no name.
     pub(crate) fn is_none(self) -> bool {
         self.last == Some(0)
     }
 
-    /// The names in a request.
+    /// Returns the names in a request.
     pub(crate) fn of(self, request: Request<'_>) -> impl Iterator<Item = &[u8]> {
         let last = self.last.unwrap_or(usize::MAX).min(request.len() - 1);
         (self.first..=last).step_by(self.step).map(move |place| request.argument(place))

@@ -6,11 +6,11 @@ use thiserror::Error;
 use tree::Tree;
 use workload::Command;
 
-/// Appends the answer to a command to `answer`, if there is an answer. An answer is one line; statistics have several
-/// lines. A command that fails appends nothing. `limit_bytes` is the limit of one answer.
+/// Executes a command and appends its answer to `answer`. Some commands have no answer. An answer is one line, but
+/// statistics have several lines. A command that fails appends nothing. `limit_bytes` is the limit of one answer.
 ///
-/// # Errors
-/// If the tree fails, or if the answer is above the limit. The command `l` is an error, because the server does not
+/// The tree fails, or the answer is longer than the limit. The command `l` is an error, because the server does not
+/// read files.
 /// read files.
 pub fn answer_command(
     tree: &Tree,
@@ -39,21 +39,22 @@ pub fn answer_command(
     written
 }
 
-/// The reason why a command has no answer.
+/// The reason why a command fails.
 #[derive(Debug, Error)]
 pub enum TextError {
     /// The store returned an error.
     #[error(transparent)]
     Tree(#[from] tree::Error),
-    /// The answer would be above the limit.
+    /// The answer is longer than the limit.
     #[error("the answer has more than {0} bytes; request a shorter range")]
     TooLong(usize),
-    /// Files are not loaded here.
+    /// The command `l`, because the server does not load files.
     #[error("a server reads no files; send the pairs as `p KEY VALUE`")]
     Load,
 }
 
-/// Appends the pairs from `low` on, `high` excluded, as `key:value` with blanks in between.
+/// Appends the keys from `low` (included) to `high` (excluded) with their values, as `key:value` with blanks in
+/// between.
 fn range(
     tree: &Tree,
     (low, high): (&[u8], &[u8]),

@@ -7,26 +7,27 @@ use super::answer::answer_command;
 use crate::connection::{Next, Progress, Received, Session};
 use crate::shared::Shared;
 
-/// Bytes of answers at which execution waits until the answers are sent.
+/// The number of bytes of unsent answers at which the execution waits.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Limit of the bytes of puts and deletes in one batch.
+/// Maximum number of bytes of puts and deletes in one batch.
 const FULL_BATCH_BYTES: usize = 1 << 20;
 
-/// A client that sends one command per line. Successive puts and deletes that have arrived form one batch.
+/// A client that sends one command per line. Successive puts and deletes form one batch if the server has received
+/// them together.
 ///
-/// A put or a delete has no answer, as in the shell. The answer of a later command confirms it. The answer to an
-/// invalid line or a failed command begins with `error: line`.
+/// A put or a delete has no answer, as in the shell. The answer to a later command confirms the earlier puts and
+/// deletes. The answer to an invalid line or a failed command begins with `error: line`.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
     /// The number of the last line that was executed.
     line: u64,
-    /// The bytes of the input that have no line end.
+    /// The number of bytes at the start of the input that contain no line end.
     searched: usize,
     is_too_long: bool,
 }
 
-/// The writes that have no answer yet, from line `first` on.
+/// The puts and deletes that are not in the tree yet. Line `first` contains the first of them.
 struct Writes {
     batch: WriteBatch,
     bytes: usize,
@@ -72,12 +73,13 @@ impl<'s> TextSession<'s> {
         }
     }
 
-    /// Whether the tree has a merge operator. Without an operator, only the merge fails, and no batch fails with it.
+    /// Returns whether the tree has a merge operator. Without an operator, a merge fails alone and does not fail its
+    /// batch.
     fn merges(&self) -> bool {
         self.shared.keyspace.tree().design().options.merge_operator.is_some()
     }
 
-    /// Gives the writes to the tree. If that fails, the answer names their lines.
+    /// Writes the puts and deletes to the tree. If the write fails, the answer contains the numbers of their lines.
     fn commit(&self, writes: &mut Writes, output: &mut Vec<u8>) {
         if writes.batch.is_empty() {
             return;

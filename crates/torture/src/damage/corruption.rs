@@ -11,7 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::layout::{FileKind, regions, version_at};
 use super::store_image::{File, StoreImage};
 
-/// Maximum number of images per kind of corruption and part; all are tried if there are fewer.
+/// Maximum number of store images per kind of corruption and part of a file. If there are fewer images, all images
+/// are tried.
 const MOST_OF_A_KIND: usize = 4096;
 
 /// Write units of a device sector and of a file system page, in bytes.
@@ -26,7 +27,7 @@ pub(crate) enum FileChange {
     Set { at: usize, byte: u8 },
     /// A page reads as zeros.
     Zero { at: usize, len: usize },
-    /// A page also replaces another page.
+    /// A page is also written in the position of another page.
     Duplicate { from: usize, to: usize, len: usize },
     /// Two pages are swapped.
     Swap { first: usize, second: usize, len: usize },
@@ -58,7 +59,7 @@ pub(crate) enum AppendedBytes {
 }
 
 impl FileChange {
-    /// Short name of the kind of change.
+    /// Returns a short name of the kind of change.
     fn name(&self) -> &'static str {
         match self {
             Self::Flip { .. } => "flip",
@@ -78,12 +79,12 @@ impl FileChange {
     }
 }
 
-/// A change of one file of a store image.
+/// A corruption: a change of one file of a store image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Corruption {
-    /// Index of the file.
+    /// Index of the file in the store image.
     pub(crate) file: usize,
-    /// The change of the corrupt file.
+    /// The change of this file.
     pub(crate) change: FileChange,
 }
 
@@ -130,8 +131,8 @@ impl Corruption {
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// Range of the bytes that may differ if the file kept its length. Otherwise, all bytes from the first different
-    /// byte on.
+    /// If the file kept its length, returns the range of the bytes that may differ. Otherwise, returns all bytes from
+    /// the first different byte on.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -161,7 +162,7 @@ fn tail(what: AppendedBytes, len: usize, whole: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A corruption with a `Display` for readers.
+/// A corruption with its text form for messages.
 pub(crate) struct Described<'a>(pub(crate) &'a StoreImage, pub(crate) &'a Corruption);
 
 impl fmt::Display for Described<'_> {
@@ -176,8 +177,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// All corruptions of a store, by file kind, part and kind of change. The order cycles through these categories. Some
-/// images have two corruptions, in two files.
+/// Returns all corrupted images of a store, by file kind, part of the file and kind of change. The order cycles
+/// through these categories. Some images have two corruptions, in two files.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {
@@ -207,7 +208,7 @@ pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec
     in_turns(store_image, strata.into_values().collect(), random)
 }
 
-/// Changes of single bits and bytes of a part.
+/// Adds changes of single bits and bytes in a part of a file.
 fn in_region(
     name: &'static str,
     range: &Range<usize>,
@@ -225,7 +226,7 @@ fn in_region(
     }
 }
 
-/// Changes that zero or misplace pages.
+/// Adds changes that set pages to zero or move pages.
 fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, FileChange)) {
     for len in PAGES {
         let starts: Vec<usize> = (0..bytes.len()).step_by(len).collect();
@@ -242,7 +243,7 @@ fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str,
     }
 }
 
-/// Changes that append bytes.
+/// Adds changes that append bytes.
 fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     for what in [AppendedBytes::Zeros, AppendedBytes::Random, AppendedBytes::Itself] {
         for len in [1, 3, 8, 17, 48, 96, 512, 4096, 10_000] {
@@ -251,7 +252,7 @@ fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     }
 }
 
-/// The numbers below `count`, or a sample that includes the first and the last.
+/// Returns the numbers below `count`, or a sample that includes the first and the last number.
 fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     if count <= MOST_OF_A_KIND {
         return (0..count).collect();

@@ -17,31 +17,31 @@ use crate::script::{Content, Script, ScriptWrite, apply};
 use crate::subject::{StoreKind, StoreUnderTest};
 use crate::violation::{Check, Violation};
 
-/// Outcome of a corruption.
+/// The result of the inspection of one corrupted store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The corruption left the bytes unchanged.
     Nothing,
     /// `verify` reports the corruption, and no answer is wrong.
     Told,
-    /// The store does not report the corruption, and the class gives the reason why the corruption is harmless.
+    /// The store does not report the corruption, because the corruption is harmless. The class is the reason.
     Harmless(Class),
 }
 
-/// Inspection of one corrupted store image.
+/// The inspection of one store image (the files of a store) with its corruptions.
 pub(crate) struct Inspection<'a> {
     subject: &'a StoreKind,
     store_image: &'a StoreImage,
-    /// Corruptions that change at least one byte.
+    /// The corruptions that change at least one byte.
     corruptions: Vec<&'a Corruption>,
     rule: Rule,
 }
 
-/// Predicate for keys whose newest writes may be lost because files were set aside.
+/// Returns whether the newest write of a key may be lost, because files were set aside.
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
-    /// Inspection of `store_image` with these corruptions.
+    /// Creates the inspection of `store_image` with these corruptions.
     pub(crate) fn new(
         subject: &'a StoreKind,
         store_image: &'a StoreImage,
@@ -53,7 +53,7 @@ impl<'a> Inspection<'a> {
         Self { subject, store_image, corruptions, rule }
     }
 
-    /// Checks the store through every path.
+    /// Checks the corrupted store: verifies, opens and reads it, and writes to it.
     ///
     /// # Errors
     /// The first violation of an invariant.
@@ -88,8 +88,8 @@ impl<'a> Inspection<'a> {
         Ok(Outcome::Told)
     }
 
-    /// Runs `verify` and returns the reported corruption. `verify` must report every harmful corruption with its file,
-    /// and must not change the store.
+    /// Runs `verify` and returns the corruption that `verify` reports. `verify` must report every harmful corruption
+    /// with its file, and must not change the store.
     fn verify(&self, disk: &Memory) -> Result<Vec<String>, Violation> {
         let disk = Arc::new(disk.after_crash(Unsynced::Kept));
         let before = disk.fingerprint();
@@ -141,8 +141,8 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, is_told, &|_| false)
     }
 
-    /// Opens the store without the corrupted files. Everything else must be readable, and the store must accept writes
-    /// again.
+    /// Opens the store and sets the corrupted files aside. All other data must be readable, and the store must accept
+    /// writes again.
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
@@ -154,7 +154,7 @@ impl<'a> Inspection<'a> {
             Ok(opened) => opened,
             Err(error) if manifest => return is_allowed(&error, true),
             Err(error) => {
-                return wrong(format!("the store does not open without the corrupt files: {error}"));
+                return wrong(format!("the store does not open with the corrupt files moved away: {error}"));
             }
         };
         let lost = self.lost();
@@ -192,8 +192,9 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Reads everything through every read path and returns the contents in `allowed` that agree. An error is accepted
-    /// as an answer if corruption was reported. A key that may be `lost` may have any of its earlier values.
+    /// Reads all entries through every read path. Returns the contents in `allowed` that agree with these reads. If
+    /// corruption was reported, an error is accepted as an answer. A key that may be `lost` may have any of its
+    /// earlier values.
     fn look(
         &self,
         store: &dyn StoreUnderTest,
@@ -257,7 +258,7 @@ impl<'a> Inspection<'a> {
         Err(Violation::new(Check::Answer, what))
     }
 
-    /// Writes, flushes, closes and opens the store again. Every acknowledged write must be present.
+    /// Writes, flushes, closes the store and opens it again. Every acknowledged write must be present.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -319,7 +320,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     }
 }
 
-/// Writes that are added to a corrupted store.
+/// Returns the writes that are added to a corrupted store.
 fn added() -> [Vec<ScriptWrite>; 2] {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]

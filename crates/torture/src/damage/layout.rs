@@ -1,5 +1,5 @@
-//! Layout of the files of a store. The layout is parsed independently of the tree, so that corruption can target every
-//! part, and the tests do not rely on the code under test.
+//! The layout of the files of a store. This module parses the layout without code of the tree, so that corruption can
+//! target every part of a file, and the tests do not rely on the code under test.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const FOOTER_END_BYTES: usize = 16;
 /// Size of the footer of a blob file in bytes: records, bytes, partition, checksum, magic.
 const BLOB_FOOTER_BYTES: usize = 32;
 
-/// Kind of a file, derived from its name.
+/// The kind of a file, derived from the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileKind {
     /// An SSTable.
@@ -29,12 +29,12 @@ pub(crate) enum FileKind {
     Blob,
     /// The manifest.
     Manifest,
-    /// A file without user data: the lock, or a file that was set aside.
+    /// A file without user data: the lock file, or a file that was set aside.
     Other,
 }
 
 impl FileKind {
-    /// Kind of the file with that name.
+    /// Returns the kind of the file with this name.
     pub(crate) fn of(name: &str) -> Self {
         match name.rsplit_once('.') {
             _ if name.contains('/') => Self::Other,
@@ -56,7 +56,7 @@ pub(crate) struct Region {
     pub(crate) range: Range<usize>,
 }
 
-/// Parts of a file in order. Together they cover the complete file.
+/// Returns the parts of a file in order. Together, the parts cover the complete file.
 pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
     let (names, cuts) = match kind {
         FileKind::Table => table_parts(bytes).unwrap_or_default(),
@@ -75,7 +75,7 @@ pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
     regions.filter(|region| !region.range.is_empty()).collect()
 }
 
-/// Offset of the last record of a manifest.
+/// Returns the offset of the last record of a manifest.
 pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
     let (mut at, mut last) = (MANIFEST_MAGIC_BYTES, MANIFEST_MAGIC_BYTES);
     while let Some(len) = bytes.get(at..at + 4) {
@@ -85,7 +85,7 @@ pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
     last.min(bytes.len())
 }
 
-/// Offset of the format version in a file.
+/// Returns the offset of the format version in a file; `None` if the file has no version.
 pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
     match kind {
         FileKind::Table => bytes.len().checked_sub(16),
@@ -108,17 +108,17 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     Some((names, cuts))
 }
 
-/// Number of sections of an SSTable with range tombstones. Other SSTables have one less.
+/// Number of sections of an SSTable with range tombstones. Other SSTables have one section less.
 const LONG_SECTIONS: usize = 5;
 
-/// Offset of the footer of an SSTable, and the number of its sections, by its version.
+/// Returns the offset of the footer of an SSTable, and the number of its sections, which depends on the version.
 fn footer_of(bytes: &[u8]) -> Option<(usize, usize)> {
     let end = bytes.len().checked_sub(FOOTER_END_BYTES)?;
     let sections = if bytes[end..end + 4] == 2u32.to_le_bytes() { LONG_SECTIONS } else { LONG_SECTIONS - 1 };
     Some((end.checked_sub(sections * SECTION_BYTES)?, sections))
 }
 
-/// Smallest and largest key of an SSTable, and of its range tombstones.
+/// Returns the smallest and the largest key of an SSTable, including its range tombstones.
 pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let (footer, sections) = footer_of(bytes)?;
     let mut at = number(bytes, footer + (sections - 1) * SECTION_BYTES)?;
@@ -136,7 +136,7 @@ pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((smallest, largest))
 }
 
-/// A key with its length before it.
+/// Reads a key that is stored after its length.
 fn key(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
     let len = varint(bytes, at)?;
     *at += len;

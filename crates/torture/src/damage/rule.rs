@@ -1,5 +1,5 @@
 //! Rules for corruption that `verify` may leave unreported, and for data that may then be missing. The rules depend
-//! only on the position of the corruption.
+//! only on the position of the corruption in a file.
 
 use tree::wal::WalMode;
 
@@ -12,7 +12,7 @@ use super::store_image::{Ending, StoreImage};
 pub enum Class {
     /// The file contains no user data.
     Unneeded,
-    /// The bytes are older manifest records, each of which is replaced completely by the next.
+    /// The bytes are older manifest records. The next record replaces all data of an older record.
     Superseded,
     /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest that is not known to be
     /// durable, or consists of zeros after a WAL.
@@ -20,21 +20,21 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes.
+    /// All reasons why corruption may stay unreported.
     pub const ALL: [Self; 3] = [Self::Unneeded, Self::Superseded, Self::AsACrash];
 }
 
-/// Consequences of corruption at a position.
+/// The consequences that corruption at a position may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// Reason why the corruption may stay unreported; `None` if it must be reported.
+    /// Reason why the corruption may stay unreported; `None` if `verify` must report the corruption.
     pub(crate) passes: Option<Class>,
     /// Minimum number of the store's commits that must survive.
     pub(crate) least: usize,
 }
 
 impl Rule {
-    /// The rule for an image.
+    /// Returns the rule for a store image with these corruptions.
     pub(crate) fn of(store_image: &StoreImage, corruptions: &[&Corruption], wal: WalMode) -> Self {
         let rules = corruptions.iter().map(|corruption| Self::of_one(store_image, corruption, wal));
         let both = |first: Self, second: Self| Self {
@@ -61,8 +61,8 @@ impl Rule {
         Self { passes: Some(class), ..Self::told(store_image) }
     }
 
-    /// The rule for corruption of a manifest. Recovery uses the last intact record. Without a WAL, a truncated or older
-    /// manifest therefore describes a store without its last flushes.
+    /// Returns the rule for corruption of a manifest. Recovery uses the last intact record. Without a WAL, a
+    /// truncated or older manifest therefore describes a store without its last flushes.
     fn of_manifest(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         let last = last_manifest_record(&store_image.files[corruption.file].bytes);
         let extent = corruption.extent(store_image);
@@ -80,9 +80,9 @@ impl Rule {
         }
     }
 
-    /// The rule for corruption of a WAL. The manifest contains the length of the WAL of a closed store. A WAL that was
-    /// active when the process died may end early, but not before the bytes that a later record marks as durable.
-    /// Trailing zeros are preallocated space.
+    /// Returns the rule for corruption of a WAL. The manifest contains the length of the WAL of a closed store. A WAL
+    /// that was active when the process died may end early, but not before the bytes that a later record marks as
+    /// durable. Zeros at the end of a WAL are preallocated space.
     fn of_log(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         if corruption.appends_zeros(store_image) {
             return Self::passes(store_image, Class::AsACrash);

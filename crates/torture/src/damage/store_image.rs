@@ -1,5 +1,6 @@
-//! The stores that a seeded history leaves. For each store, this module knows the current and past content, the WAL
-//! positions of commits, and replacement files from an earlier time or another store.
+//! The store images of a seeded history: the files of a store after the history. For each image, this module knows
+//! the current content, the past contents and the WAL positions of commits. The module also has replacement files
+//! from an earlier time or from another store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,30 +22,32 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 90;
 
-/// This number is added to a seed to generate the other store, whose files replace the files of this store.
+/// The number that is added to a seed to generate a second store. The files of the second store replace files of the
+/// first store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
-/// Directory of the other store.
+/// Directory of the second store.
 const OTHER_DIRECTORY: &str = "other";
 
 /// Directory to which a store moves corrupted files.
 const QUARANTINE: &str = "quarantine";
 
-/// The way in which a history ended.
+/// How a history ended, which determines the state of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The store was closed.
     Closed,
     /// The process died; the WAL contains data that is not in SSTables yet.
     Stopped,
-    /// The process died and an SSTable was lost. The store was opened without it, written to and closed.
+    /// The process died and an SSTable was lost. The store was then opened without this SSTable, written to and
+    /// closed.
     SetAside,
     /// The store is a checkpoint that has never been opened.
     Copied,
 }
 
 impl Ending {
-    /// All endings.
+    /// All ways in which a history ends.
     pub(crate) const ALL: [Self; 4] = [Self::Closed, Self::Stopped, Self::SetAside, Self::Copied];
 
     fn name(self) -> &'static str {
@@ -90,15 +93,15 @@ pub(crate) struct CommitRecord {
     /// Byte offset of the record in the WAL.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Durable length of the WAL when the record was written.
+    /// Length of the durable part of the WAL when the record was written.
     pub(crate) synced: usize,
 }
 
-/// Files that one history left, and the contents the store may have.
+/// The files that one history left, and the contents that the store may have.
 pub(crate) struct StoreImage {
-    /// Ending of the history.
+    /// How the history ended.
     pub(crate) ending: Ending,
-    /// The disk, on which everything is durable.
+    /// The disk with the files. All data on this disk is durable.
     pub(crate) disk: Memory,
     /// Files of the store.
     pub(crate) files: Vec<File>,
@@ -108,32 +111,33 @@ pub(crate) struct StoreImage {
     pub(crate) past: Arc<Vec<Content>>,
     /// Commits in the WAL, for a store whose process died.
     pub(crate) records: Vec<CommitRecord>,
-    /// Keys that are written in the WAL.
+    /// Keys that occur in the WAL.
     pub(crate) logged: Vec<Vec<u8>>,
-    /// Earlier versions of each file.
+    /// Earlier contents of each file, by the name of the file.
     generations: BTreeMap<String, Vec<Arc<Vec<u8>>>>,
-    /// Files of the other store.
+    /// Files of the second store, which replace files of this store.
     others: Vec<File>,
 }
 
 impl StoreImage {
-    /// Path of a file.
+    /// Returns the path of a file.
     pub(crate) fn path(&self, file: usize) -> PathBuf {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// Indexes of the other files of the same kind as `file`.
+    /// Returns the indexes of the other files that have the same kind as `file`.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
     }
 
-    /// Earlier versions of a file.
+    /// Returns the earlier contents of a file.
     pub(crate) fn older(&self, file: usize) -> &[Arc<Vec<u8>>] {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
     }
 
-    /// Files of the other store that can replace a file: the file with the same name, or any file of the same kind.
+    /// Returns the files of the second store that can replace a file: the file with the same name, or any file of the
+    /// same kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
         let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != FileKind::Other);
@@ -143,7 +147,7 @@ impl StoreImage {
     }
 }
 
-/// WAL bytes and earlier file contents, recorded while a history runs.
+/// The WAL bytes and the earlier file contents, recorded while a history runs.
 #[derive(Default)]
 struct Observed {
     moments: Vec<(Option<String>, usize)>,
@@ -166,10 +170,10 @@ impl Observed {
     }
 }
 
-/// All stores that the history of a seed leaves.
+/// Runs the history of a seed, and returns the store image of each ending.
 ///
 /// # Errors
-/// If the store violates a contract before any corruption.
+/// The store violates a contract before any corruption.
 pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Violation> {
     let script = Script::new(seed, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -218,7 +222,7 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     Ok(store_images)
 }
 
-/// Number of commits that survive in the store of a process that died.
+/// Returns the number of commits that survive in the store of a process that died.
 fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
     let storage: Arc<dyn Storage> = Arc::new(stopped.after_crash(Unsynced::Kept));
     let store = subject.maker.open(&storage, Path::new(DIRECTORY));
@@ -228,7 +232,7 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     commits.ok_or_else(|| Violation::new(Check::Order, "the content matches no number of commits"))
 }
 
-/// Commits in WAL `name`.
+/// Returns the commits in WAL `name`.
 fn records_in(
     name: &str,
     script: &Script,
@@ -263,7 +267,7 @@ fn records_in(
     (0..marks.acknowledged.len()).filter_map(record).collect()
 }
 
-/// Files of the other store.
+/// Returns the files of the second store.
 fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -274,7 +278,8 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
 }
 
-/// The store without one of its SSTables, after it was opened and written to, and its content after each commit since.
+/// Removes one SSTable of the store, opens the store and writes to it. Returns the disk, and the content after each
+/// commit since the removal.
 fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong =
         |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
@@ -301,7 +306,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     Ok((disk.after_crash(Unsynced::Kept), history))
 }
 
-/// A checkpoint of the store, opened as a store.
+/// Makes a checkpoint of the store. Returns a disk on which the checkpoint is the store.
 fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Checkpoint, error.to_string());
     let disk = Arc::new(closed.after_crash(Unsynced::Kept));
@@ -324,7 +329,7 @@ pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
     file.and_then(|mut file| file.append(bytes)).expect("a disk in memory takes every file");
 }
 
-/// All files of a store.
+/// Returns all files of a store.
 fn files(disk: &Memory, directory: &Path) -> Vec<File> {
     let mut files = Vec::new();
     for below in ["", QUARANTINE] {

@@ -1,6 +1,6 @@
-//! Checks whether a history is strictly serializable: there is one order of all commits and reads in which each
-//! operation takes effect between its call and its return. Every read must show exactly the commits before it in that
-//! order.
+//! Checks whether a history is strictly serializable. In a strictly serializable history, all commits and reads have
+//! one order in which each operation takes effect between its call and its return. In this order, every read must
+//! show exactly the commits before the read.
 //!
 //! For one key, this is linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The problem is NP-hard for arbitrary
 //! histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies its write. Most keys have one writer,
@@ -9,8 +9,9 @@
 //! [graph](super::serial). A cycle in the graph proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury
 //! & Alvaro, "Elle", VLDB 2020).
 //!
-//! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the cut spans
-//! from the first to the last of them. The check then misses some violations, but never reports a false one.
+//! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the cut extends
+//! from the first to the last of these deletes. The check therefore misses some violations, but never reports a false
+//! violation.
 
 use super::history::{At, Cell, History, Moment, OperationKind};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named, parts};
@@ -51,7 +52,7 @@ struct Cuts<'a> {
     writers: Vec<Writer<'a>>,
 }
 
-/// Minimum and maximum number of commits of one writer that a read saw.
+/// A cut: the smallest and the largest number of commits of one writer that a read may have seen.
 type Cut = (usize, usize);
 
 impl<'a> Writer<'a> {
@@ -72,19 +73,19 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// Last number of commits after which a key still has its version number `at`.
+    /// Returns the largest number of commits after which a key still has its version number `at`.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }
 
-    /// Numbers of commits after which a key has the version written by commit number `commit`.
+    /// Returns the numbers of commits after which a key has the version of commit number `commit`.
     fn span(&self, key: Key, commit: usize) -> Cut {
         let versions = &self.versions[usize::from(key)];
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// Numbers of commits within a cut after which a key is absent. If the numbers are not contiguous, the range from
-    /// the first to the last number.
+    /// Returns the numbers of commits within a cut after which a key is absent. If these numbers are not contiguous,
+    /// returns the range from the first to the last number.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;
@@ -94,14 +95,14 @@ impl<'a> Writer<'a> {
         Some((versions[first].0.max(cut.0), self.end_of(versions, last).min(cut.1)))
     }
 
-    /// Version that the next write of a key after `commits` commits leaves.
+    /// Returns the version of a key after the first write to the key that follows `commits` commits.
     fn next_version(&self, key: Key, commits: usize) -> Version {
         let versions = &self.versions[usize::from(key)];
         let at = versions.partition_point(|(commit, _)| *commit <= commits);
         versions.get(at).map_or(NOTHING, |(_, version)| *version)
     }
 
-    /// Last of the first `commits` commits that wrote to a key.
+    /// Returns the number of the last commit that wrote to a key, among the first `commits` commits.
     fn last_write(&self, key: Key, commits: usize) -> usize {
         let versions = &self.versions[usize::from(key)];
         versions[versions.partition_point(|(commit, _)| *commit <= commits) - 1].0
@@ -165,7 +166,7 @@ impl<'a> Cuts<'a> {
         commit.is_some_and(|commit| commit.cells().contains(&cell))
     }
 
-    /// Range of commits of a writer that a read saw.
+    /// Returns the smallest and the largest number of commits of a writer that a read may have seen.
     fn cut(&self, read: At<'_>, number: usize) -> Result<Cut, Violation> {
         let writer = &self.writers[number];
         let commit = |number: usize| number.checked_sub(1).and_then(|at| writer.commits.get(at)).copied();
@@ -203,8 +204,8 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// Intersection of a cut with a span. The error has the failed check, and the commit that the read saw in one key but
-/// not in another key.
+/// Returns the intersection of a cut with the range of commits that one key allows. The error contains the failed
+/// check, and the commit that the read saw in one key but not in another key.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
     if seen <= most {

@@ -11,13 +11,13 @@ pub(crate) type Moment = u64;
 /// A key, with the version that was written to it or read from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// The key.
+    /// The key that was written or read.
     pub(crate) key: Key,
     /// The version; [`NOTHING`](super::keys::NOTHING) for a delete or an absent key.
     pub(crate) version: Version,
 }
 
-/// Kind of an operation.
+/// The kind of an operation of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationKind {
     /// An atomic batch of writes.
@@ -43,18 +43,18 @@ pub(crate) enum OperationKind {
 pub(crate) struct Operation {
     /// Kind of the operation.
     pub(crate) kind: OperationKind,
-    /// Moment of the call.
+    /// Logical timestamp of the call.
     pub(crate) called: Moment,
-    /// Moment of the return.
+    /// Logical timestamp of the return.
     pub(crate) returned: Moment,
-    /// Range of its cells in the log.
+    /// Index range of the cells of this operation in the log.
     pub(crate) cells: Range<usize>,
 }
 
-/// Operations of one thread, in order.
+/// The operations of one thread in a round, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// The operations.
+    /// The operations, in the order in which the thread executed them.
     pub(crate) operations: Vec<Operation>,
     /// Cells of all operations.
     pub(crate) cells: Vec<Cell>,
@@ -74,12 +74,13 @@ impl Log {
     }
 }
 
-/// Logs of one round. The first logs belong to the writers, ordered by number. All other logs are only reads.
+/// The logs of one round, one log per thread. The first logs belong to the writers, ordered by number. All other logs
+/// contain only reads.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     /// Number of the round. The versions written in the round contain this number.
     pub(crate) round: u32,
-    /// The keys of the race.
+    /// The keys of the race, and the owners of the keys.
     pub(crate) keys: Keys,
     /// Version of each key before the round.
     pub(crate) initial: Vec<Version>,

@@ -1,5 +1,5 @@
-//! Maintenance thread of a race. The thread runs flushes, compactions, syncs and checkpoints. The thread also opens
-//! copies of the disk next to the store.
+//! The maintenance thread of a race. The thread runs flushes, compactions, syncs and checkpoints. The thread also
+//! opens copies of the store's disk while other threads use the store.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -17,26 +17,26 @@ use super::store::Contestant;
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
-/// Minimum number of timestamps between two actions.
+/// Minimum number of logical timestamps between two maintenance actions.
 const PAUSE: u64 = 400;
 
 /// Sleep time between two checks of the timestamps.
 const NAP: Duration = Duration::from_micros(200);
 
-/// Location of a store.
+/// The storage and the directories of a store in a race.
 pub(crate) struct Ground {
     pub(crate) storage: Arc<dyn Storage>,
-    /// The storage as a disk in memory that can be copied; `None` if it is not such a disk.
+    /// The storage as a disk in memory that can be copied; `None` for other storage.
     pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) store: PathBuf,
-    /// Directory of the checkpoints, which are made one at a time.
+    /// Directory of the checkpoints. Only one checkpoint exists at a time.
     pub(crate) copy: PathBuf,
 }
 
 /// Result of a maintenance thread.
 pub(crate) struct Kept {
     pub(crate) log: Log,
-    /// Number of maintenance calls, and of stores that were opened next to the store.
+    /// Number of maintenance calls, and number of copies that were opened while the store was open.
     pub(crate) calls: u64,
     pub(crate) copies: u64,
 }
@@ -61,7 +61,7 @@ impl<'a> Keeper<'a> {
         Self { arena, contestant, ground, random: Xoshiro256PlusPlus::seed_from_u64(seed), kept }
     }
 
-    /// Acts until the round is over.
+    /// Runs maintenance actions until the round has ended.
     pub(crate) fn run(mut self) -> Result<Kept, Violation> {
         let mut next = self.arena.clock.load(Ordering::Relaxed);
         while !self.arena.is_over.load(Ordering::Relaxed) {
@@ -98,8 +98,8 @@ impl<'a> Keeper<'a> {
         self.ground.storage.sync_directory(&self.ground.copy).map_err(failed)
     }
 
-    /// Copies the disk as a process death would leave it, or as a power failure would if acknowledged writes survive
-    /// one. Then opens the copy and reads it.
+    /// Copies the disk in a state after a process death. If acknowledged writes survive a power failure, the state
+    /// may also be a state after a power failure. Then opens the copy and reads all its entries.
     fn crash(&mut self) -> Result<(), Violation> {
         let Some(memory) = &self.ground.memory else { return Ok(()) };
         let wal = self.contestant.wal;

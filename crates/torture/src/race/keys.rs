@@ -1,21 +1,21 @@
 //! Keys and values of a race. A key identifies its owner, and a value identifies its write.
 
-/// Number of keys per writer, and number of shared keys.
+/// Number of keys that each writer owns, and number of keys that all writers share.
 const KEYS_EACH: usize = 12;
 
 /// Number of a key, which is also the rank of the key in key order.
 pub(crate) type Key = u16;
 
-/// Identifies a write within a race; [`NOTHING`] for an absent key.
+/// The version of a key identifies a write within a race. The version is [`NOTHING`] for an absent key.
 ///
-/// The bits of a version, from the highest: 1 bit for whether the same commit writes the key again later, 31 bits of
-/// round, 8 of writer, 24 of commit. Commits count from 1 in each round.
+/// The bits of a version, from the highest bit: 1 bit for whether the same commit writes the key again later, 31 bits
+/// for the round, 8 bits for the writer, 24 bits for the commit. Commits are counted from 1 in each round.
 pub(crate) type Version = u64;
 
 /// Version of a key that was never written or was deleted.
 pub(crate) const NOTHING: Version = 0;
 
-/// Flag of a version that a later write of the same commit overwrites.
+/// The bit that marks a version that a later write of the same commit overwrites.
 pub(crate) const HIDDEN: Version = 1 << 63;
 
 /// Maximum number of commits per writer and round.
@@ -34,43 +34,45 @@ impl Keys {
         (self.writers + 1) * KEYS_EACH
     }
 
-    /// Writer that owns a key; `None` if all writers share it.
+    /// Returns the writer that owns a key. Returns `None` for a key that all writers share.
     pub(crate) fn owner(self, key: Key) -> Option<usize> {
         let owner = usize::from(key) % (self.writers + 1);
         (owner < self.writers).then_some(owner)
     }
 
-    /// Keys of a writer, or the shared keys for number `writers`. These keys are spread over the key space.
+    /// Returns the keys of writer `owner`. If `owner` is the number of writers, returns the shared keys. The keys of
+    /// each owner are spread over the key space.
     pub(crate) fn of(self, owner: usize) -> impl ExactSizeIterator<Item = Key> {
         (owner..self.len()).step_by(self.writers + 1).map(|key| key as Key)
     }
 }
 
-/// Bytes of a key. The bytes sort like the numbers of keys, and their lengths vary.
+/// Returns the bytes of a key. The byte strings have the same order as the numbers of the keys, and their lengths
+/// vary.
 pub(crate) fn bytes(key: Key) -> Vec<u8> {
     let mut bytes = format!("{key:04}").into_bytes();
     bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
     bytes
 }
 
-/// The key with these bytes, if it is one of the first `count` keys.
+/// Returns the key with these bytes, if the key is one of the first `count` keys.
 pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
 }
 
-/// Version written by commit number `commit` of a writer.
+/// Returns the version that commit number `commit` of a writer writes.
 pub(crate) fn version(round: u32, writer: usize, commit: usize) -> Version {
     u64::from(round & 0x7fff_ffff) << 32 | (writer as u64) << 24 | commit as u64
 }
 
-/// Round, writer and commit of a version.
+/// Returns the round, the writer and the commit of a version.
 pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     let version = version & !HIDDEN;
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
 }
 
-/// Value of a version of a key. Both the bytes and the length of a value identify the version.
+/// Returns the value of a version of a key. Both the bytes and the length of a value identify the version.
 pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let len = match mixed % 64 {
@@ -84,13 +86,13 @@ pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     value
 }
 
-/// The version of this value; `None` if no such value was written to this key.
+/// Returns the version that has this value. Returns `None` if no such value was written to this key.
 pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     let version = u64::from_be_bytes(*found.first_chunk()?);
     (version != NOTHING && value(key, version) == found).then_some(version)
 }
 
-/// Text form of a version: round, writer, commit.
+/// Formats a version as text: round, writer and commit.
 pub(crate) fn named(version: Version) -> String {
     let (round, writer, commit) = parts(version);
     match version {

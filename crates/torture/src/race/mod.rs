@@ -1,10 +1,11 @@
-//! Threads that race on one store, and the consistency check of their reads.
+//! Runs threads that race on one store, and checks that their reads are consistent.
 //!
 //! Writers put, delete and write batches. Writers also get, multi-get, scan with cursors from both ends, keep some
-//! cursors open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, opens checkpoints, and
-//! opens copies of the disk as a crash would leave it. Every operation is recorded with the times of its call and its
-//! return. A race consists of rounds. At the end of each round, the threads stop, and the history is checked. Every few
-//! rounds, the store is closed while a snapshot is still being read, and opened again.
+//! cursors open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, and opens checkpoints.
+//! The maintenance thread also opens copies of the disk in a state after a crash. Every thread records its operations
+//! with the times of the call and the return. A race consists of rounds. At the end of each round, the threads stop,
+//! and the history is checked. Every few rounds, the store is closed while a snapshot is still being read, and opened
+//! again.
 //!
 //! A seed determines the operations of each thread, but not their interleaving. A seed can therefore not reproduce a
 //! race.
@@ -71,14 +72,14 @@ pub struct Race<'a> {
     seed: u64,
     round: u32,
     store: Option<Box<dyn Shared>>,
-    /// Content of the store between rounds.
+    /// The version of each key in the store between rounds.
     content: Vec<Version>,
-    /// The current counts.
+    /// The counts of operations and checks so far.
     pub tally: RaceSummary,
 }
 
 impl<'a> Race<'a> {
-    /// A race on a disk in memory.
+    /// Creates a race on a disk in memory.
     pub fn in_memory(contestant: &'a Contestant, writers: usize, seed: u64) -> Self {
         let memory = Arc::new(disk_of(seed));
         let storage = Arc::clone(&memory) as Arc<dyn Storage>;
@@ -86,7 +87,8 @@ impl<'a> Race<'a> {
         Self::on(contestant, Ground { storage, memory: Some(memory), store, copy }, writers, seed)
     }
 
-    /// A race in `store/` and `copy/` below a directory of a storage.
+    /// Creates a race whose store is in `store/` and whose checkpoints are in `copy/`, below a directory of a
+    /// storage.
     pub fn on_storage(
         contestant: &'a Contestant,
         storage: Arc<dyn Storage>,
@@ -107,7 +109,7 @@ impl<'a> Race<'a> {
     /// Runs a round and checks it.
     ///
     /// # Errors
-    /// The violation that was found. The race is over then.
+    /// The violation that was found. The race ends with the first violation.
     pub fn round(&mut self) -> Result<(), Violation> {
         self.round += 1;
         let mut log = Log::default();
@@ -181,7 +183,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Closes the store while a snapshot of the store is read.
+    /// Closes the store while a snapshot of the store is still being read.
     fn close(&self, store: Box<dyn Shared>) -> Result<(), Violation> {
         let view = store.view();
         thread::scope(|scope| {
@@ -210,7 +212,7 @@ impl<'a> Race<'a> {
     }
 }
 
-/// Runs the work of a thread; a violation or a panic ends the round.
+/// Runs the work of a thread. A violation or a panic of the thread ends the round.
 fn guarded<T>(arena: &Arena<'_>, work: impl FnOnce() -> Result<T, Violation>) -> Result<T, Violation> {
     let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(&*panic)));
     if done.is_err() {

@@ -17,14 +17,15 @@ use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 
-/// A write and the reads of its value. Without a write, the cluster has the initial version.
+/// A cluster: a write and the reads of its value. A cluster without a write contains the reads of the initial
+/// version.
 struct Cluster<'a> {
     version: Version,
     write: Option<At<'a>>,
     reads: Vec<At<'a>>,
-    /// First return of an operation of the cluster.
+    /// The earliest return of an operation of the cluster.
     opens: Moment,
-    /// Last call of an operation of the cluster.
+    /// The latest call of an operation of the cluster.
     closes: Moment,
 }
 
@@ -49,7 +50,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Checks a key, and records the order of its operations.
+/// Checks a key that all writers share, and adds the order of its operations to `order`.
 pub(crate) fn check_register<'a>(
     history: &'a History,
     key: Key,
@@ -61,7 +62,7 @@ pub(crate) fn check_register<'a>(
     check_nothing(key, &clusters, &reads_of_nothing)
 }
 
-/// Clusters of a key, and the reads that found it absent.
+/// Returns the clusters of a key, and the reads that found the key absent.
 fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     let initial = history.initial[usize::from(key)];
     let mut clusters = vec![Cluster::new(initial, None)];
@@ -122,7 +123,8 @@ fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Records that all operations of a cluster precede the write of another. Skips pairs that real time already orders.
+/// Records that all operations of a cluster precede the write of another cluster. Skips pairs whose order follows
+/// from real time.
 fn note<'a>(before: &Cluster<'a>, behind: &Cluster<'a>, order: &mut Order<'a>) {
     let Some(write) = behind.write else { return };
     let by_time = |at: &At<'_>| at.operation.returned < write.operation.called;

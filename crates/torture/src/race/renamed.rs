@@ -1,10 +1,9 @@
-//! Assigns a violation to a check, based on the operation that detected the violation.
+//! Assigns a violation to a check, depending on the kind of operation that detected the violation.
 
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};
 
-/// Changes the check of a violation to the check for this kind of operation, such as a read of a separately opened
-/// copy.
+/// Changes the check of a violation to the check for this kind of operation, such as a read of a copy of the store.
 pub(super) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
         OperationKind::Checkpoint => Check::Checkpoint,

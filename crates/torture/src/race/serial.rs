@@ -1,28 +1,30 @@
-//! Precedence graph of all operations and of real time, which must be acyclic.
+//! The precedence graph of all operations of a round, which also contains the order in real time. The graph must have
+//! no cycle.
 //!
-//! An operation that returned before another operation was called precedes it. Because there are too many such pairs,
-//! calls and returns are nodes as well. Calls and returns form a chain in which each call precedes its operation and
-//! each return follows it.
+//! An operation that returned before another operation was called precedes the other operation. Edges for all such
+//! pairs would be too many, so calls and returns are nodes as well. Calls and returns form a chain. In this chain,
+//! each call precedes its operation, and each return follows its operation.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
-/// Maximum number of operations in a printed cycle, and maximum number of nodes in which a cycle is searched.
+/// Maximum number of operations in a printed cycle, and maximum number of nodes in which the check searches for a
+/// cycle.
 const MOST_TOLD: usize = 6;
 const MOST_STARTS: usize = 64;
 
-/// Known order of the operations of a history.
+/// The known order of the operations of a history, as a graph.
 pub(crate) struct Order<'a> {
     operations: Vec<At<'a>>,
-    /// Edges between node numbers: first the operations, then the timestamps.
+    /// The edges between node numbers. The first numbers are operations, and the next numbers are timestamps.
     edges: Vec<(u32, u32)>,
     nodes: usize,
 }
 
 impl<'a> Order<'a> {
-    /// The order given by real time.
+    /// Creates the order that follows from real time.
     pub(crate) fn new(history: &'a History) -> Self {
         let operations: Vec<_> = history.operations().collect();
         // A copy of the disk has no order relative to other operations.
@@ -70,7 +72,7 @@ impl<'a> Order<'a> {
         if left == 0 { Ok(()) } else { Err(self.cycle(&starts, &before)) }
     }
 
-    /// Index of each node's first edge, and the end of all edges.
+    /// Returns the index of the first edge of each node, and the number of all edges.
     fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0; self.nodes + 1];
         self.edges.iter().for_each(|(before, _)| starts[*before as usize + 1] += 1);
@@ -80,7 +82,8 @@ impl<'a> Order<'a> {
         starts
     }
 
-    /// Violation with the operations of a short cycle among the nodes that still have predecessors.
+    /// Creates the violation with the operations of a short cycle. The cycle is among the nodes that still have
+    /// predecessors.
     fn cycle(&self, starts: &[usize], before: &[u32]) -> Violation {
         let stuck = (0..self.operations.len()).filter(|node| before[*node] > 0).take(MOST_STARTS);
         let ways = stuck.filter_map(|start| {
@@ -93,7 +96,7 @@ impl<'a> Order<'a> {
         Violation::new(Check::Serial, told.join("; before "))
     }
 
-    /// Shortest path from a node to itself.
+    /// Returns the shortest path from a node to itself.
     fn way_back(&self, start: u32, starts: &[usize], before: &[u32]) -> Option<Vec<u32>> {
         let mut from: HashMap<u32, u32> = HashMap::new();
         let mut waiting = VecDeque::from([start]);

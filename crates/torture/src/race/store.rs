@@ -1,5 +1,5 @@
-//! Interface of a store that threads share, with all its read paths. The interface is small so that tests can
-//! substitute a faulty store.
+//! The interface of a store that several threads share, with all its read paths. The interface is small so that tests
+//! can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -16,44 +16,44 @@ pub type Pair = (Vec<u8>, Vec<u8>);
 
 /// An open store that many threads use at once.
 pub trait Shared: StoreUnderTest + Send + Sync {
-    /// Values of many keys in one consistent snapshot.
+    /// Returns the values of many keys from one consistent snapshot.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
 
-    /// Cursor over the current entries between two bounds.
+    /// Opens a cursor over the current entries between two bounds.
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 
-    /// A snapshot of the current content.
+    /// Takes a snapshot of the current content.
     fn view(&self) -> Box<dyn View>;
 }
 
 /// A consistent snapshot of a store.
 pub trait View: Send + Sync {
-    /// Value of a key.
+    /// Returns the value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Values of many keys.
+    /// Returns the values of many keys.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues>;
 
-    /// Cursor over the entries between two bounds.
+    /// Opens a cursor over the entries between two bounds.
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 }
 
 /// A double-ended cursor, exhausted when its two ends meet.
 pub trait Cursor: Send {
-    /// Next entry from the front.
+    /// Returns the next entry from the front; `None` if no entry remains.
     fn next(&mut self) -> Result<Option<Pair>>;
 
-    /// Next entry from the back.
+    /// Returns the next entry from the back; `None` if no entry remains.
     fn next_back(&mut self) -> Result<Option<Pair>>;
 }
 
-/// Opens stores for many threads.
+/// Opens stores that many threads can use.
 pub trait SharedMaker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
 }
 
-/// A kind of store to race on.
+/// A kind of store on which a race can run.
 pub struct Contestant {
     /// Name of the kind.
     pub name: String,
@@ -64,10 +64,10 @@ pub struct Contestant {
 }
 
 impl Contestant {
-    /// The tree of a design in `timed` mode.
+    /// Creates the kind of store for the tree of a design in `timed` mode.
     ///
     /// # Errors
-    /// If the WAL mode of the design cannot be built.
+    /// The WAL mode of the design cannot be built.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| tree::Error::Misuse(error.message))?.mode();

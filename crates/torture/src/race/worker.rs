@@ -17,14 +17,14 @@ pub(crate) struct Arena<'a> {
     pub(crate) store: &'a dyn Shared,
     pub(crate) keys: Keys,
     pub(crate) round: u32,
-    /// Source of timestamps.
+    /// The counter from which the threads take logical timestamps.
     pub(crate) clock: AtomicU64,
-    /// Set when a thread found a violation or all writers are done.
+    /// Whether the round has ended, because a thread found a violation or all writers are done.
     pub(crate) is_over: AtomicBool,
 }
 
 impl Arena<'_> {
-    /// The current time of the race's clock, later than every earlier time.
+    /// Returns the next logical timestamp, which is later than every earlier timestamp.
     pub(crate) fn now(&self) -> Moment {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
@@ -41,12 +41,12 @@ impl Arena<'_> {
     }
 }
 
-/// Violation for a call that failed on a disk without faults.
+/// Returns the violation for a call that failed on a disk without faults.
 pub(crate) fn failed(error: impl std::fmt::Display) -> Violation {
     Violation::new(Check::GoesOn, format!("on a disk without faults: {error}"))
 }
 
-/// Cell for the value of a key.
+/// Returns the cell (a key with its version) for a value that was read.
 fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
     let version = match value {
         None => NOTHING,
@@ -58,7 +58,7 @@ fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
     Ok(Cell { key, version })
 }
 
-/// A cursor over a key range, with the entries returned so far.
+/// A cursor over a key range, with the entries that the cursor returned so far.
 pub(crate) struct Walk<'s> {
     cursor: Box<dyn Cursor + 's>,
     range: Range<Key>,
@@ -78,7 +78,7 @@ impl<'s> Walk<'s> {
         Self { cursor, range, front: Vec::new(), back: Vec::new() }
     }
 
-    /// Reads the next entry; `false` at the end.
+    /// Reads the next entry from one end of the range. Returns `false` if no entry remains.
     pub(crate) fn step(&mut self, end: End) -> Result<bool, Violation> {
         let (entry, read) = match end {
             End::Front => (self.cursor.next(), &mut self.front),
@@ -90,7 +90,8 @@ impl<'s> Walk<'s> {
         Ok(is_there)
     }
 
-    /// Reads all remaining entries from the ends that `end` chooses, and returns the cells of the range.
+    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell (a key with its version)
+    /// for each key of the range.
     pub(crate) fn finish(mut self, mut end: impl FnMut() -> End, keys: Keys) -> Result<Vec<Cell>, Violation> {
         while self.step(end())? {}
         let entries: Vec<Pair> = self.front.into_iter().chain(self.back.into_iter().rev()).collect();
@@ -114,7 +115,8 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Bounds of a range of keys.
+/// Returns the bounds of a range of keys. If `is_exact`, the bounds are the first key of the range and the first key
+/// after the range. Otherwise the bounds are the last key before the range and the last key of the range.
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,
@@ -133,7 +135,7 @@ fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bo
 /// Function that opens a cursor between two bounds.
 type Open<'a, 's> = &'a dyn Fn(Bound<&[u8]>, Bound<&[u8]>) -> tree::Result<Box<dyn Cursor + 's>>;
 
-/// Starts a walk over a range of keys.
+/// Opens a cursor over a range of keys.
 pub(crate) fn walk<'s>(
     open: Open<'_, 's>,
     range: Range<Key>,
@@ -145,25 +147,25 @@ pub(crate) fn walk<'s>(
     Ok(Walk::new(cursor, range))
 }
 
-/// Reads everything, from the front.
+/// Reads all entries of a store, from the front.
 pub(crate) fn everything(open: Open<'_, '_>, keys: Keys) -> Result<Vec<Cell>, Violation> {
     let walk = walk(open, 0..keys.len() as Key, keys, true).map_err(failed)?;
     walk.finish(|| End::Front, keys)
 }
 
-/// A thread that writes and reads.
+/// A writer thread of a race, which writes and reads.
 pub(crate) struct Worker<'a> {
     arena: &'a Arena<'a>,
     number: usize,
     random: Xoshiro256PlusPlus,
     log: Log,
     commits: usize,
-    /// A cursor that stays open, with the timestamps of its opening.
+    /// A cursor that stays open over several operations, with the timestamps of its opening.
     held: Option<(Walk<'a>, (Moment, Moment))>,
 }
 
 impl<'a> Worker<'a> {
-    /// Writer `number`.
+    /// Creates writer `number`.
     pub(crate) fn new(arena: &'a Arena<'a>, number: usize, seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         Self { arena, number, random, log: Log::default(), commits: 0, held: None }
@@ -196,7 +198,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// A key that this thread may write: its own key, or a shared key with probability 1/4.
+    /// Returns a random key that this writer may write. With probability 1/4, the key is a shared key. Otherwise the
+    /// writer owns the key.
     fn writable(&mut self) -> Key {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);
@@ -266,7 +269,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Opens a cursor. Half of the cursors are read at once, the others step by step.
+    /// Opens a cursor. Half of the cursors are read immediately. The other cursors are read a few entries at a time.
     fn cursor(&mut self) -> Result<(), Violation> {
         while self.held.is_some() {
             self.go_on()?;
@@ -323,7 +326,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Everything that a view shows, read from one end.
+/// Reads all entries of a view, from one end.
 pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cell>, Violation> {
     let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| view.cursor(low, high);
     let walk = walk(&open, 0..keys.len() as Key, keys, true).map_err(failed)?;

@@ -163,8 +163,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key with the block index or with a binary search. Reports to `note` whether the block index
-    /// answered the lookup.
+    /// Looks up a key in a data block with the hash index of the block, or with a binary search. If the block has a
+    /// hash index, passes to `note` whether the hash index answered the lookup.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],

@@ -473,7 +473,8 @@ impl Table {
         }
     }
 
-    /// Prefetches entries in a part of a data block that is read in place.
+    /// Prefetches the entries in a byte range of a data block into the CPU caches. Does nothing if the data block is
+    /// not memory-mapped.
     #[inline]
     pub(super) fn prefetch_entries(&self, index: u32, part: Range<usize>) {
         if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {

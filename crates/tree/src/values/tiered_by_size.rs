@@ -15,7 +15,7 @@ use super::policy::{BlobFileShape, ValuePolicy, Writing};
 
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize>(
     "tiered-by-size",
-    "small values in SSTables, large values in blob files, medium values in blob files from a deeper level on",
+    "small values in SSTables, large values in blob files, medium values in blob files only in lower levels",
     "# Size from which a value is large and goes to a blob file at the flush.\n\
      large = \"8KiB\"\n\
      # Size from which a value is medium. A medium value goes to a blob file at a compaction to medium_level\n\

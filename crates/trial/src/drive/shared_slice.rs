@@ -1,4 +1,5 @@
-//! The state of a slice that the threads of a phase share.
+//! The state of a slice that the threads of a phase share. A slice is a number of operations that a process runs in
+//! one turn.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -6,12 +7,12 @@ use parking_lot::Mutex;
 
 use crate::turn::Used;
 
-/// The slice that the threads of a phase are in.
+/// The slice that the threads of a phase run now.
 #[derive(Default)]
 pub(super) struct SharedSlice {
     /// The number of operations of the slice, over all threads.
     pub(super) operations: AtomicU64,
-    /// The time that the process waited for the slice, in nanoseconds.
+    /// The time for which the process waited for its turn before this slice, in nanoseconds.
     pub(super) waited_ns: AtomicU64,
     /// The number of finished operations of the slice.
     pub(super) done: AtomicU64,
@@ -21,6 +22,6 @@ pub(super) struct SharedSlice {
     pub(super) has_more: AtomicBool,
     /// Whether the slices of the phase are over.
     pub(super) is_over: AtomicBool,
-    /// The use of the CPU before the slice; `None` before the first one.
+    /// The CPU time of the process before the slice; `None` before the first slice.
     pub(super) used: Mutex<Option<Used>>,
 }

@@ -1,5 +1,5 @@
-//! The timed loop of a process that takes turns: the operations of a thread in slices, which end at the same operation in
-//! the processes of all configurations.
+//! The timed loop of a process that runs in turns. A thread runs its operations in slices. Each slice ends at the
+//! same operation in the processes of all configurations.
 
 use std::sync::atomic::Ordering;
 
@@ -57,7 +57,7 @@ impl Shared<'_> {
         Ok(worker.into_outcome().earlier(self.clock, paused_ns.unwrap_or(0)))
     }
 
-    /// The part of a thread in the operations of a slice: at least one, so that each slice makes progress.
+    /// Returns how many operations of a slice a thread executes: at least one, so that each slice makes progress.
     fn share(&self, operations: u64, thread: u32) -> u64 {
         let (thread, threads) = (u64::from(thread), u64::from(self.threads));
         (operations / threads + u64::from(thread < operations % threads)).max(1)

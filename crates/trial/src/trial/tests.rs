@@ -26,7 +26,7 @@ const WORKLOAD: &str = r#"
     mix        = "delete"
 "#;
 
-/// The kinds of errors that a faulty store makes.
+/// The kinds of wrong answers that a faulty store gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -74,7 +74,7 @@ struct Liar {
 }
 
 impl Liar {
-    /// Whether the error is due now, at its third opportunity.
+    /// Returns whether the store must give its wrong answer now. The wrong answer is due at the third opportunity.
     fn lies(&self, lie: Lie) -> bool {
         self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
     }

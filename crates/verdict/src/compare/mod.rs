@@ -1,4 +1,5 @@
-//! Compares two sides of results: two folders, or two builds that run alternately.
+//! Compares the base results with the new results. Both are results folders, or the results of two builds that run
+//! alternately.
 
 mod render;
 mod report;

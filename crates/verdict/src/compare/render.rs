@@ -12,7 +12,7 @@ use crate::gate::GateOutcome;
 use crate::markdown::{plain, row};
 use crate::words::{on_one_line, quoted, shown};
 
-/// The most differences that a text or Markdown report lists; JSON has all.
+/// The largest number of differences that a text or Markdown report lists. JSON contains all differences.
 const MOST_LISTED: usize = 40;
 
 /// The format of a report.
@@ -43,7 +43,7 @@ impl ComparisonReport {
         }
     }
 
-    /// `PASS` or `FAIL`, and the number of metrics per outcome.
+    /// Returns `PASS` or `FAIL`, and the number of metrics with each outcome.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
@@ -77,7 +77,7 @@ impl ComparisonReport {
         (result, text)
     }
 
-    /// The differences that have a line, the worst first.
+    /// Returns the differences that the report lists, worst difference first.
     fn listed(&self) -> Vec<&Difference> {
         let rank = |difference: &Difference| match difference.verdict() {
             Verdict::Regressed => Some(0),
@@ -115,7 +115,8 @@ impl ComparisonReport {
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
-    /// The outcome of a listed difference. Empty for a regression, because most listed differences are regressions.
+    /// Returns the outcome of a listed difference. The text is empty for a regression, because most listed
+    /// differences are regressions.
     fn word(&self, difference: &Difference) -> String {
         let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
         match (self.outcome(difference), difference.comparison.doubt) {
@@ -188,8 +189,8 @@ impl ComparisonReport {
         })
     }
 
-    /// The new side in the JSON format of github-action-benchmark. The old side is not included, because this action
-    /// stores the history itself.
+    /// Renders the new results in the JSON format of github-action-benchmark. The base results are not included,
+    /// because this action stores the history itself.
     fn github_action_benchmark(&self) -> Value {
         let entry = |difference: &Difference| {
             let (name, unit) = (difference.name(), difference.metric.unit.symbol());
@@ -221,7 +222,7 @@ impl ComparisonReport {
 }
 
 impl Difference {
-    /// `quickstart: leveled, phase mixed, get`.
+    /// Formats the value that a difference is about: `quickstart: leveled, phase mixed, get`.
     fn name(&self) -> String {
         let operation = match self.key.operation.as_str() {
             results::columns::ALL => String::new(),
@@ -230,7 +231,7 @@ impl Difference {
         format!("{}: {}, phase {}{operation}", self.key.experiment, self.key.label, self.key.phase)
     }
 
-    /// The columns of a line of the report: experiment, label, phase, metric, both values, and the change.
+    /// Returns the fields of a line of the report: experiment, label, phase, metric, both values, and the change.
     fn columns(&self, outcome: &str) -> [String; 6] {
         let [base, new] = self.values();
         let operation = match self.key.operation.as_str() {
@@ -247,13 +248,13 @@ impl Difference {
         ]
     }
 
-    /// `ops_per_second of leveled, phase mixed (+12.0%)`.
+    /// Formats a difference briefly: `ops_per_second of leveled, phase mixed (+12.0%)`.
     pub(super) fn in_short(&self) -> String {
         let change = Change::of(&self.comparison, None).map_or_else(String::new, |change| change.short());
         format!("{} of {}, phase {} ({change})", self.metric.name, quoted(&self.key.label), self.key.phase)
     }
 
-    /// Both medians. Exact values are printed to the last digit, other values with three digits.
+    /// Formats both medians. Exact values are printed to the last digit, and other values with three digits.
     fn values(&self) -> [String; 2] {
         [self.base, self.new].map(|value| match self.is_exact {
             true => value.to_string(),
@@ -261,8 +262,8 @@ impl Difference {
         })
     }
 
-    /// The change as text: `+1 (+0.005%)` for exact values, and `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)`
-    /// for other values.
+    /// Formats the change: `+1 (+0.005%)` for exact values, and
+    /// `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)` for other values.
     fn change(&self) -> String {
         let Some(change) = Change::of(&self.comparison, None) else { return String::new() };
         if self.is_exact || change.is_of_zero() {
@@ -277,7 +278,8 @@ impl Difference {
         format!("{} {word} ({})", change.size(), evidence.join(", "))
     }
 
-    /// The verdict with the change and the reason for doubt: `regressed, 7.1% slower (95% CI 5.0% to 9.1%, n = 10)`.
+    /// Formats the verdict with the change and the reason for doubt:
+    /// `regressed, 7.1% slower (95% CI 5.0% to 9.1%, n = 10)`.
     fn statement(&self) -> String {
         let Comparison { verdict, doubt, .. } = self.comparison;
         let change = Some(self.change()).filter(|change| !change.is_empty());
@@ -285,13 +287,13 @@ impl Difference {
         format!("{verdict}{}{doubt}", change.map_or_else(String::new, |change| format!(", {change}")))
     }
 
-    /// Whether the number describes the run only.
+    /// Returns whether neither direction of the metric is better.
     fn is_undirected(&self) -> bool {
         self.metric.better == results::Better::Neither
     }
 }
 
-/// The difference of two exact values, such as `+1 (+0.005%)`, with as many digits as needed to see it.
+/// Formats the difference of two exact values, such as `+1 (+0.005%)`, with enough digits to show the difference.
 fn exact_change(base: f64, new: f64) -> String {
     let difference = new - base;
     let sign = if difference < 0.0 { "-" } else { "+" };
@@ -302,7 +304,8 @@ fn exact_change(base: f64, new: f64) -> String {
     }
 }
 
-/// A number with at least `least` digits after the decimal point, and at least one digit that is not zero.
+/// Formats a number with at least `least` digits after the decimal point, and with at least one digit that is not
+/// zero.
 fn digits(number: f64, least: usize) -> String {
     if number.fract() == 0.0 && least == 0 {
         return format!("{number:.0}");

@@ -1,4 +1,6 @@
-//! The differences between two sides: a verdict on every value that both sides have, and the values of only one side.
+//! The report of a comparison of base results with new results. In identifiers, the base results and the new results
+//! are the two sides. Each value that both sides have gets a verdict. The report also lists the values that only one
+//! side has.
 
 use measure::{
     Comparison, Criteria, Doubt, FEWEST_SESSIONS, Sample, Verdict, adjust, compare, compare_exact,
@@ -15,34 +17,34 @@ use crate::words::and_more;
 /// Maximum number of settings or values that a sentence names.
 const MOST_NAMED: usize = 5;
 
-/// How the trials of the two sides are paired.
+/// How the trials of the base results and of the new results are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// Equal trials ran next to each other.
+    /// Trials with equal numbers ran next to each other.
     Paired,
-    /// The sides are separate sessions.
+    /// The base results and the new results are separate sessions, so their trials are not paired.
     Unpaired,
     /// The baseline is a golden file. A change in either direction fails.
     Exact,
 }
 
-/// The difference of one value that both sides have.
+/// The difference of one value that the base results and the new results both contain.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) key: Key,
     pub(crate) metric: &'static Metric,
-    /// The medians.
+    /// The medians of the base results and of the new results.
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
-    /// Whether both sides are single values without noise.
+    /// Whether the base results and the new results contain single values without noise.
     pub(super) is_exact: bool,
-    /// Whether the trials of two sessions differ more than the trials of one session.
+    /// Whether trials of different sessions differ more than trials of one session.
     differs_within: bool,
 }
 
 impl Difference {
-    /// Whether an exact value differs in a metric without a better direction.
+    /// Returns whether an exact value differs in a metric without a better direction.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -51,7 +53,8 @@ impl Difference {
         self.comparison.verdict
     }
 
-    /// The difference without a verdict, because a row of one side is implausible.
+    /// Returns the difference without a verdict, because a row of the base results or of the new results is
+    /// implausible.
     fn without_verdict(mut self) -> Self {
         self.comparison.verdict = Verdict::Inconclusive;
         self.comparison.doubt = Some(Doubt::Implausible);
@@ -59,26 +62,26 @@ impl Difference {
     }
 }
 
-/// All differences, and the limits of the comparison.
+/// The report of a comparison: all differences, and the limits of the comparison.
 #[derive(Debug)]
 pub struct ComparisonReport {
     pub(crate) differences: Vec<Difference>,
-    /// The limits of the comparison, a sentence each.
+    /// The limits of the comparison, one sentence each.
     pub(crate) notes: Vec<String>,
-    /// Configurations of the new side that gave wrong answers.
+    /// Configurations of the new results that gave wrong answers.
     pub(crate) wrong: Vec<String>,
-    /// Numbers of the base that the new side does not have.
+    /// The number of values of the base results that the new results do not contain.
     pub(crate) gone: usize,
     pairing: Pairing,
     rule: GateRule,
 }
 
 impl ComparisonReport {
-    /// Compares two sides.
+    /// Compares base results with new results.
     ///
     /// # Errors
-    /// If the sides have no experiment in common. If one side measured time and the other did not. If two sessions of
-    /// an experiment ran different operations.
+    /// Sides without a common experiment; a side that measured time and a side that did not; two sessions of an
+    /// experiment with different operations.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
         let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
@@ -121,33 +124,33 @@ impl ComparisonReport {
         Ok(Self { differences, notes, wrong, gone: gone.len(), pairing, rule: GateRule::default() })
     }
 
-    /// The report with the rule of a gate, which decides whether the report is good.
+    /// Returns the report with the rule of a gate. The rule decides whether the report is good.
     #[must_use]
     pub fn gated(self, rule: GateRule) -> Self {
         Self { rule, ..self }
     }
 
-    /// The rule of the gate.
+    /// Returns the rule of the gate.
     pub(super) fn rule(&self) -> &GateRule {
         &self.rule
     }
 
-    /// The outcome of a number at the gate; `None` where neither direction is better.
+    /// Returns the outcome of a difference at the gate. Returns `None` if neither direction is better.
     pub(super) fn outcome(&self, difference: &Difference) -> Option<GateOutcome> {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }
 
-    /// Number of differences per outcome of the gate.
+    /// Counts the differences with each outcome of the gate.
     pub(super) fn tally(&self) -> Tally {
         self.differences.iter().filter_map(|difference| self.outcome(difference)).collect()
     }
 
-    /// The differences with this verdict.
+    /// Returns the differences with this verdict.
     pub(crate) fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(move |difference| difference.verdict() == verdict)
     }
 
-    /// Makes every regression inconclusive that an earlier report does not confirm.
+    /// Changes each regression that an earlier report does not confirm to `inconclusive`.
     pub(crate) fn keep_confirmed(&mut self, earlier: &Self) {
         for difference in self.differences.iter_mut().filter(|d| d.verdict() == Verdict::Regressed) {
             if !earlier.with(Verdict::Regressed).any(|other| other.key == difference.key) {
@@ -157,28 +160,30 @@ impl ComparisonReport {
         }
     }
 
-    /// Whether a number failed the gate.
+    /// Returns whether a difference failed the gate.
     pub(crate) fn has_failed(&self) -> bool {
         self.tally().failed > 0
     }
 
-    /// Number of values without a verdict because they are implausible.
+    /// Returns the number of values that have no verdict because they are implausible.
     pub(super) fn implausible(&self) -> usize {
         let doubts = self.differences.iter().map(|difference| difference.comparison.doubt);
         doubts.filter(|doubt| *doubt == Some(Doubt::Implausible)).count()
     }
 
-    /// The noun for the compared values.
+    /// Returns the noun for the compared values, which is `counters` or `numbers`.
     pub(super) fn noun(&self) -> &'static str {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
 
-    /// Whether new golden values would make the check pass: only counters changed, and all answers were right.
+    /// Returns whether new golden values would make the check pass. This is the case if only counters changed and all
+    /// answers were right.
     pub fn can_be_accepted(&self) -> bool {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
 
-    /// Whether the metrics pass the gate, no value is missing, no answer was wrong, and no golden value changed.
+    /// Returns whether the metrics pass the gate, no value is missing, no answer was wrong, and no golden value
+    /// changed.
     pub fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
@@ -186,7 +191,7 @@ impl ComparisonReport {
     }
 }
 
-/// The implausible values of one side, with a sentence for each phase of a configuration.
+/// Returns a sentence about the implausible values of the results called `name`, for each phase of a configuration.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
         format!("no verdict, because values on {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
@@ -204,7 +209,8 @@ fn adjust_by_metric(differences: &mut [Difference]) {
     }
 }
 
-/// Note about times without a verdict because of too few sessions. The note names metrics whose trials differ clearly.
+/// Returns a note about times without a verdict because of too few sessions. The note names the metrics whose trials
+/// differ clearly.
 fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let is_undecided = |difference: &&Difference| difference.comparison.doubt == Some(Doubt::FewSessions);
     let undecided: Vec<&Difference> = differences.iter().filter(is_undecided).collect();
@@ -263,8 +269,8 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// Compares a value over the trials of separate sessions. A counter that no trial of a side changes has no noise, also
-/// between sessions. Anything else is compared by the medians of sessions.
+/// Compares a value over the trials of separate sessions. If a counter is equal in all trials of each side, the
+/// counter has no noise between sessions either. All other values are compared by the medians of sessions.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),
@@ -288,13 +294,13 @@ fn of_sessions(
     Some(Difference { key: key.clone(), metric, base, new, comparison, is_exact: false, differs_within })
 }
 
-/// Settings as a sentence lists them.
+/// Formats settings as a list in a sentence.
 fn listed(settings: &[DifferentSetting]) -> String {
     let named: Vec<String> = settings.iter().take(MOST_NAMED).map(DifferentSetting::shown).collect();
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
-/// Notes about differences between the two sides other than their values.
+/// Returns notes about differences between the base results and the new results other than their values.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));
@@ -346,7 +352,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     Ok(notes)
 }
 
-/// Whether smaller values of a metric are better.
+/// Returns whether smaller values of a metric are better.
 pub(super) fn is_smaller_better(metric: &Metric) -> bool {
     metric.better == Better::Lower
 }

@@ -1,4 +1,4 @@
-//! The samples of results folders: one sample per configuration, phase, operation and metric.
+//! The samples of results folders. Each configuration, phase, operation and metric has one sample.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,14 +26,14 @@ const TIMED: [Metric; 9] = [
     c::BYTES_PER_ENTRY,
 ];
 
-/// The folder of the results that later runs replaced.
+/// The name of the folder with results that later runs replaced.
 const EARLIER: &str = "earlier";
 
-/// The number that a sample measures.
+/// The value that a sample measures: experiment, configuration, phase, operation and metric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) experiment: String,
-    /// The label of the cell.
+    /// The label of the configuration.
     pub(crate) label: String,
     pub(crate) phase: String,
     pub(crate) operation: String,
@@ -42,34 +42,34 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The phase of a cell, as in the marks of implausible rows.
+    /// Returns the experiment, the configuration and the phase, by which implausible rows are marked.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
 }
 
-/// The measured values of one side of a comparison.
+/// The measured values of the base results or of the new results of a comparison.
 #[derive(Debug, Default)]
 pub struct Samples {
-    /// Per number its values, by trial.
+    /// For each key, its values by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
-    /// For each key, its median in each session. Empty if the side was not read from results folders.
+    /// For each key, its median in each session. Empty if the values were not read from results folders.
     pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
-    /// Cells that gave wrong answers, as `experiment: label`.
+    /// Configurations that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
-    /// Per experiment, label and phase, the first bound that a row exceeds.
+    /// For each experiment, label and phase, the first bound that a row exceeds.
     pub(crate) implausible: BTreeMap<[String; 3], String>,
     /// The manifest of each experiment.
     pub(crate) manifests: BTreeMap<String, Manifest>,
 }
 
 impl Samples {
-    /// The reason why a value is implausible; `None` if its phase has no implausible row.
+    /// Returns the reason why a value is implausible. Returns `None` if its phase has no implausible row.
     pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
         self.implausible.get(&key.place()).map(String::as_str)
     }
 
-    /// Relative precision of the rate search that found this value. 0 for other values.
+    /// Returns the relative precision of the rate search that found this value. Returns 0 for other values.
     pub(crate) fn resolution(&self, key: &Key) -> f64 {
         let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
         let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());
@@ -86,7 +86,7 @@ impl Samples {
     /// experiment are its sessions.
     ///
     /// # Errors
-    /// If there are none, a file cannot be read, or two folders have the same experiment with other settings.
+    /// A path without results; a file that cannot be read; two folders of one experiment with different settings.
     pub fn read(path: &Path, metrics: &[String]) -> Outcome<Self> {
         let mut samples = Self::default();
         for folder in folders(path)? {
@@ -132,7 +132,7 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the runs of one folder. `block` is the offset that is added to the trial numbers.
+    /// Adds the runs of one folder. `block` is an offset that is added to the trial numbers.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -170,16 +170,16 @@ impl Samples {
     }
 }
 
-/// Whether a metric is compared in the rows of an operation. Timed workloads have latencies by operation. All other
-/// metrics are compared once.
+/// Returns whether a metric is compared in the rows of an operation. Timed workloads have latencies for each kind of
+/// operation. All other metrics are compared once.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// The compared columns: `metrics` if given. Otherwise the exact columns of `counted` runs, and the main metrics of
-/// timed runs.
+/// Returns the compared columns: `metrics` if the list is not empty. Otherwise, the exact columns of `counted` runs,
+/// and the main metrics of timed runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
@@ -196,8 +196,8 @@ fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec
     })
 }
 
-/// The folders of results at a path: the path itself, the folders in it, or the folders inside these, which are
-/// sessions.
+/// Returns the folders of results at a path: the path itself, the folders in it, or the folders inside these folders.
+/// The innermost folders are the sessions of an experiment.
 fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     let holds_results = |path: &PathBuf| Folder::new(path).manifest().is_file();
     if holds_results(&path.to_owned()) {
@@ -219,7 +219,7 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     Ok(inside.into_iter().map(Folder::new).collect())
 }
 
-/// The files and folders in a folder, in the order of their names. Results that a run replaced are not among them.
+/// Returns the files and folders in a folder, sorted by name. Omits results that a later run replaced.
 fn inside(path: &Path) -> Outcome<Vec<PathBuf>> {
     let entries =
         path.read_dir().map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;

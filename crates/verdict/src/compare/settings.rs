@@ -1,5 +1,6 @@
-//! The settings in which the experiments of two sides differ. There are settings of the workload and the conditions,
-//! and settings of the design and the engine, whose effect a comparison measures.
+//! The settings in which the experiments of the base results and of the new results differ. Settings of the workload
+//! and the conditions change the question of the experiment. The comparison measures the effect of settings of the
+//! design and the engine.
 
 use std::path::Path;
 
@@ -10,31 +11,33 @@ use toml::{Table, Value};
 const OF_TRIALS: [&str; 5] =
     ["trials.seed", "trials.sampling", "trials.fixture", "trials.memory_limit", "trials.warm_memory"];
 
-/// The tables that define the work of a store.
+/// The top-level tables that define the work of a store or a component.
 const OF_TASK: [&str; 4] = ["key", "phase", "subject", "component"];
 
-/// The tables whose settings are compared.
+/// The top-level tables whose settings a comparison may change.
 const COMPARED: [&str; 3] = ["design", "engine", "sweep"];
 
-/// A setting that differs between two sides, with its path and both values.
+/// A setting that differs between the base results and the new results, with its path and both values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DifferentSetting {
     pub(super) path: String,
     values: [String; 2],
 }
 
-/// The settings that differ between the experiments of two sides.
+/// The settings that differ between the experiments of the base results and of the new results.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DifferentSettings {
-    /// Different settings of the question: the workload, the component, and the conditions of a trial.
+    /// Different settings of the workload, the component, and the conditions of a trial. These settings change the
+    /// question.
     pub(super) of_question: Vec<DifferentSetting>,
     /// Different settings of the design, the engine and the sweep.
     pub(super) of_design: Vec<DifferentSetting>,
 }
 
 impl DifferentSettings {
-    /// The differences between two runs of one experiment. Keys that only one of two versions of lsmbench knows do not
-    /// count as differences, and neither does the seed of timed runs. Golden files contain no settings.
+    /// Returns the settings in which two runs of one experiment differ. Keys that only one of the two versions of
+    /// lsmbench knows do not count as differences. The seed of timed runs does not count either. Golden files contain
+    /// no settings.
     pub(super) fn between(base: &Manifest, new: &Manifest) -> Self {
         let parsed = [base, new].map(|side| side.resolved.parse::<Table>());
         let [Ok(one), Ok(other)] = parsed else { return Self::default() };
@@ -64,16 +67,17 @@ impl DifferentSettings {
 }
 
 impl DifferentSetting {
-    /// `phase.load.insert (3000, 6000)`.
+    /// Formats the setting with both values: `phase.load.insert (3000, 6000)`.
     pub(super) fn shown(&self) -> String {
         format!("{} ({}, {})", self.path, self.values[0], self.values[1])
     }
 }
 
-/// The printed value of a key that one side does not have.
+/// The text for the value of a key that one of the two experiments does not have.
 const ABSENT: &str = "not set";
 
-/// Adds the paths below `path` at which two values differ. A table in a list is named by its name, as `phase.load`.
+/// Adds the paths below `path` at which two values differ. The path of a table in a list contains the name of the
+/// table, such as `phase.load`.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<DifferentSetting>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {
@@ -103,7 +107,7 @@ fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Dif
     }
 }
 
-/// Whether two values are equal. Files in different folders are equal by their names.
+/// Returns whether two values are equal. Two file paths are equal if their file names are equal.
 fn is_same(a: Option<&Value>, b: Option<&Value>) -> bool {
     let file = |value: Option<&Value>| {
         let path = Path::new(value?.as_str()?);

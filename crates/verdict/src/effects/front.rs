@@ -1,4 +1,4 @@
-//! The chart of the Pareto front: a point per configuration over the first two metrics.
+//! The chart of the Pareto front. Each configuration is a point whose axes are the first two metrics.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use types::Outcome;
 use super::measured::Effects;
 
 impl Effects {
-    /// Draws the first two metrics into a folder, and returns the files. A label states whether another configuration
-    /// dominates its configuration. Without two metrics there is no chart.
+    /// Draws the first two metrics into a folder, and returns the files. The label of a point states whether another
+    /// configuration dominates its configuration. If the analysis has fewer than two metrics, draws no chart.
     ///
     /// # Errors
     /// A folder that cannot be written to.

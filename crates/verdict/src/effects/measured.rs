@@ -1,4 +1,4 @@
-//! The measured values of a sweep, and the effects, rankings and Pareto front that follow from them.
+//! The measured values of a sweep, and the effects, rankings and Pareto front that are computed from these values.
 
 use measure::{Criteria, Effect, RankedVariant, Sample, dominated, effects, standings};
 use results::columns::ALL;
@@ -8,14 +8,16 @@ use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
 
-/// The parts of the results that are analysed.
+/// Selects the metrics, the phase and the operation that are analysed.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The metrics. If empty, the metrics of the experiment's verdict.
+    /// The analysed metrics. If the list is empty, the metrics of the experiment's verdict are analysed.
     pub metrics: Vec<String>,
-    /// The phase. By default, the phase of the experiment's verdict, else the last phase.
+    /// The analysed phase. By default, the phase of the experiment's verdict. If the verdict names no phase, the last
+    /// phase.
     pub phase: Option<String>,
-    /// The kind of operation. By default, the kind of the experiment's verdict, else all kinds together.
+    /// The analysed kind of operation. By default, the kind of the experiment's verdict. If the verdict names no
+    /// kind, all kinds together.
     pub operation: Option<String>,
 }
 
@@ -28,34 +30,35 @@ pub struct Effects {
     /// The labels of the configurations, in the order of the sweep.
     pub(super) labels: Vec<String>,
     pub(super) factors: Vec<Factor>,
-    /// Reason why the effects of factors cannot be computed, if so.
+    /// The reason why the effects of factors cannot be computed; `None` if the effects can be computed.
     pub(super) hindrance: Option<String>,
     pub(super) metrics: Vec<RankedMetric>,
-    /// For each configuration, a configuration that dominates it. `None` on the Pareto front.
+    /// For each configuration, another configuration that dominates it. `None` for a configuration on the Pareto
+    /// front.
     pub(super) dominated: Vec<Option<usize>>,
 }
 
-/// A swept path with at least two values.
+/// A factor: a swept path with at least two values.
 pub(super) struct Factor {
     pub(super) path: String,
     pub(super) levels: Vec<String>,
 }
 
-/// A metric with its values, and the effects and the ranking that follow from them.
+/// A metric with its values, and the effects and the ranking that are computed from these values.
 pub(super) struct RankedMetric {
     pub(super) metric: &'static Metric,
-    /// The numbers of each configuration.
+    /// The values of each configuration.
     pub(super) samples: Vec<Sample>,
-    /// Best first.
+    /// The ranking of the configurations, best configuration first.
     pub(super) standings: Vec<RankedVariant>,
-    /// Empty without every combination in some round.
+    /// The effects of factors and interactions. Empty if no round of trials has all combinations.
     pub(super) effects: Vec<Effect>,
-    /// Rounds that have all combinations.
+    /// The number of rounds that have all combinations.
     pub(super) rounds: usize,
 }
 
 impl RankedMetric {
-    /// The title of the metric.
+    /// Returns the title of the metric.
     pub(super) fn title(&self) -> &'static str {
         self.metric.title
     }
@@ -65,8 +68,8 @@ impl Effects {
     /// Computes the effects of the results in a folder.
     ///
     /// # Errors
-    /// Results that cannot be read or were changed; a metric, phase or operation that they do not have; a single
-    /// configuration.
+    /// Results that cannot be read or were changed; a metric, phase or operation that the results do not contain;
+    /// results of a single configuration.
     pub fn of(folder: &Folder, selection: &Selection) -> Outcome<Self> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -161,7 +164,7 @@ impl Effects {
     }
 }
 
-/// A single exact value as two trials that repeat it, because a counter is conclusive.
+/// Repeats a single exact value as two trials, because a counter of one trial is already conclusive.
 fn twice(sample: &Sample) -> Sample {
     match sample.blocks[..] {
         [(_, value)] => Sample::new(&*sample.name, [(0, value), (1, value)]),
@@ -169,7 +172,7 @@ fn twice(sample: &Sample) -> Sample {
     }
 }
 
-/// Finds a measured column with a better direction.
+/// Finds a measured column of which higher or lower values are better.
 fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     let known = match table.column(name)? {
         Column::Fixed(metric) => results::reference::metric(metric.name),
@@ -180,8 +183,8 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// The swept paths with at least two values. For each combination, in the order of the factors, the number of its
-/// configuration.
+/// Returns the swept paths with at least two values. Also returns the number of the configuration for each
+/// combination, in the order of the factors.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
         let mut levels: Vec<String> = Vec::new();
@@ -213,7 +216,7 @@ fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     (factors, if is_whole { places.into_iter().map(|(_, number)| number).collect() } else { Vec::new() })
 }
 
-/// The reason why the effects of factors cannot be computed; `None` if they can.
+/// Returns the reason why the effects of factors cannot be computed. Returns `None` if the effects can be computed.
 fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
     match factors.iter().find(|factor| is_apart(factor)) {
@@ -225,7 +228,7 @@ fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     }
 }
 
-/// The logarithms of all combinations in each complete round, in the order of the factors.
+/// Returns the logarithms of all combinations in each complete round, in the order of the factors.
 fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
     let log = |number: usize, trial: u64| {
         let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);

@@ -8,17 +8,19 @@ use results::columns::ALL;
 use super::measured::{Effects, RankedMetric};
 use crate::words::{and_more, counted, listed, on_one_line, quoted, shown, wrapped};
 
-/// The maximum number of listed levels of an interaction. The levels that deviate most are listed.
+/// The largest number of levels of an interaction that are listed. The levels that deviate most are listed. A level
+/// is a value of a factor.
 const MOST_LEVELS: usize = 4;
 
-/// The most configurations that a cell of a table names.
+/// The largest number of configurations that one cell of a table names.
 const MOST_NAMED: usize = 3;
 
-/// The corrected p-value up to which an effect is distinguished from chance.
+/// The largest corrected p-value at which an effect counts as significant.
 const SIGNIFICANCE: f64 = 0.05;
 
 impl Effects {
-    /// The ranking and the effects of each metric, then the Pareto front over several.
+    /// Renders the ranking and the effects of each metric. If there are several metrics, also renders the Pareto
+    /// front.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for of in &self.metrics {
@@ -100,7 +102,7 @@ impl Effects {
         text
     }
 
-    /// A sentence about the factors with significant effects, and about significant interactions.
+    /// Returns a sentence about the factors with significant effects, and about significant interactions.
     fn statement(&self, of: &RankedMetric) -> String {
         let is_found =
             |effect: &&Effect| effect.p_value.is_none_or(|p| p <= SIGNIFICANCE) && effect.share > 0.0;
@@ -125,7 +127,7 @@ impl Effects {
         format!("{mains}{interactions} ({how}).")
     }
 
-    /// The configurations on the Pareto front, and the configurations that are dominated.
+    /// Renders the configurations on the Pareto front, and the configurations that are dominated.
     fn front(&self) -> String {
         let titles: Vec<&str> = self.metrics.iter().map(RankedMetric::title).collect();
         let on_front = self.dominated.iter().enumerate().filter(|(_, by)| by.is_none());
@@ -142,7 +144,7 @@ impl Effects {
     }
 }
 
-/// The levels of an effect. Of an interaction, only the levels that deviate most.
+/// Returns the levels of an effect. For an interaction, returns only the levels that deviate most.
 fn most_apart(effect: &Effect) -> Vec<&LevelEffect> {
     let mut levels: Vec<&LevelEffect> = effect.levels.iter().collect();
     if effect.factors.len() > 1 {
@@ -152,7 +154,7 @@ fn most_apart(effect: &Effect) -> Vec<&LevelEffect> {
     levels
 }
 
-/// A ratio as a change: `+12.3%`, or `2.28x` from 2 on.
+/// Formats a ratio as a change: `+12.3%`, or `2.28x` for ratios of at least 2.
 fn change(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 2.0 => format!("{ratio:.2}x"),
@@ -164,7 +166,7 @@ fn p_value(p: f64) -> String {
     if p < 0.0005 { "<0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-/// Rows as aligned columns.
+/// Formats rows as aligned columns.
 fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: [usize; N] =
         std::array::from_fn(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));

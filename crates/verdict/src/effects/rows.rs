@@ -6,7 +6,7 @@ use results::{Row, effects as e};
 use super::measured::{Effects, RankedMetric};
 
 impl Effects {
-    /// The rows of `effects.csv` and of `ranking.csv`.
+    /// Returns the rows of `effects.csv` and of `ranking.csv`.
     pub fn rows(&self) -> (Vec<Row>, Vec<Row>) {
         let effects = self.metrics.iter().flat_map(|of| self.effect_rows(of)).collect();
         let ranking =
@@ -50,12 +50,12 @@ impl Effects {
         row
     }
 
-    /// `design.bloom`, or `design.bloom × design.cache`.
+    /// Formats the name of an effect: `design.bloom`, or `design.bloom × design.cache` for an interaction.
     pub(super) fn factor_name(&self, factors: &[usize]) -> String {
         factors.iter().map(|factor| &*self.factors[*factor].path).collect::<Vec<_>>().join(" × ")
     }
 
-    /// `standard`, or `standard × lru`.
+    /// Formats the values of an effect: `standard`, or `standard × lru` for an interaction.
     pub(super) fn level_name(&self, factors: &[usize], levels: &[usize]) -> String {
         let names = factors.iter().zip(levels).map(|(factor, level)| &*self.factors[*factor].levels[*level]);
         names.collect::<Vec<_>>().join(" × ")

@@ -1,39 +1,39 @@
-//! A column of the tables: a phase under swept values of the workload.
+//! A column of the engine tables: a phase with one value of each swept workload setting.
 
 use std::collections::BTreeSet;
 
 use results::ConfigPath;
 
-/// Operations that write, by their names in the results.
+/// The operations that write, by their names in the results.
 const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
 
-/// The heading of one column: a phase with the swept values of the workload.
+/// The heading of one column: a phase with its swept workload settings.
 pub(super) struct Heading {
     pub(super) phase: String,
     /// The swept paths of the workload and their values.
     pub(super) within: Vec<(String, String)>,
-    /// The number of threads.
+    /// The number of threads of the phase.
     pub(super) threads: u64,
-    /// Whether the phase is a step on the store, which has no threads with operations.
+    /// Whether the phase is a step on the store. A step has no threads with operations.
     pub(super) is_step: bool,
-    /// The state in which the phase met the store. `None` in results of an earlier version.
+    /// The state of the store at the start of the phase. `None` in results of an earlier version.
     pub(super) state: Option<String>,
-    /// The kinds of operations.
+    /// The kinds of operations of the phase.
     pub(super) operations: BTreeSet<String>,
 }
 
 impl Heading {
-    /// Whether this heading belongs to the phase with these swept values.
+    /// Whether this heading belongs to this phase with these values of the swept workload settings.
     pub(super) fn is(&self, phase: &str, within: &[(String, String)]) -> bool {
         self.phase == phase && self.within == within
     }
 
-    /// Whether all operations are writes.
+    /// Returns whether all operations are writes.
     pub(super) fn only_writes(&self) -> bool {
         !self.operations.is_empty() && self.operations.iter().all(|kind| WRITES.contains(&kind.as_str()))
     }
 
-    /// The title of the column in a table whose columns have equal numbers of threads, such as
+    /// Returns the title of the column in a table whose columns have equal numbers of threads, such as
     /// `load, order sequential`.
     pub(super) fn title(&self) -> String {
         let is_own_threads = |path: &str| ConfigPath::new(path).below() == [self.phase.as_str(), "threads"];
@@ -45,7 +45,7 @@ impl Heading {
         format!("{phase}{}", within.collect::<String>())
     }
 
-    /// The title of the column outside of such a table, such as `load, order sequential, 2 threads`.
+    /// Returns the title of the column outside of such a table, such as `load, order sequential, 2 threads`.
     pub(super) fn full_title(&self) -> String {
         match self.threads {
             1 => self.title(),
@@ -53,7 +53,7 @@ impl Heading {
         }
     }
 
-    /// The distinctive part of a path: `order` of `phase.load.order`.
+    /// Returns the distinctive part of a path, such as `order` for `phase.load.order`.
     fn short(&self, path: &str) -> String {
         let path = ConfigPath::new(path);
         match (path.phase(), path.below()) {

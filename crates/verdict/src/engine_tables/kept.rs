@@ -1,5 +1,5 @@
-//! Copies of results that are small enough for git and have no path of the machine. The copies have rows without empty
-//! columns, and the parts of the manifest that are needed to judge the rows.
+//! Copies of results for git. The copies are small and contain no path of the machine. The copies have rows without
+//! empty columns, and the parts of the manifest that are needed to judge the rows.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
     Ok(to.root().to_owned())
 }
 
-/// The name of an experiment, if it can be the name of a folder.
+/// Returns the name of an experiment, if the name can be the name of a folder.
 fn folder_name<'a>(from: &Path, experiment: &'a str) -> Outcome<&'a str> {
     let mut parts = Path::new(experiment).components();
     match (parts.next(), parts.next()) {
@@ -44,7 +44,7 @@ fn folder_name<'a>(from: &Path, experiment: &'a str) -> Outcome<&'a str> {
     }
 }
 
-/// The parts of a manifest by which a reader judges the tables.
+/// Returns the parts of a manifest by which a reader judges the tables.
 fn trimmed(manifest: &Manifest, names: &Names) -> Manifest {
     let left_out = manifest
         .left_out

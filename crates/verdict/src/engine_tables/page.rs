@@ -12,7 +12,7 @@ use super::{EngineTables, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 use crate::trial_rows::TrialRows;
 
-/// The costs of an engine over the run, as columns of a table.
+/// The titles of the columns that show the cost of an engine over the run.
 const MOST_MEMORY: &str = "most memory";
 const MOST_DISK: &str = "most disk";
 const WRITTEN: &str = "write amplification";
@@ -51,7 +51,7 @@ impl EngineTables {
         text + &self.provenance()
     }
 
-    /// A table for each number of threads.
+    /// Renders one table for each number of threads.
     fn by_threads(&self, table: impl Fn(u64, &[&Heading]) -> String) -> String {
         let threads: BTreeSet<u64> = self.columns.iter().map(|heading| heading.threads).collect();
         let of = |threads: u64| {
@@ -66,7 +66,7 @@ impl EngineTables {
         self.table(&in_threads(threads), columns, |line, heading| self.rate(line, heading))
     }
 
-    /// The times of the steps on the store.
+    /// Renders the times of the steps on the store.
     fn step_times(&self) -> String {
         let steps: Vec<&Heading> = self.steps.iter().collect();
         let seconds = |row: &Row| row.get(&c::SECONDS).number();
@@ -75,7 +75,8 @@ impl EngineTables {
         })
     }
 
-    /// The states in which reads met the store, each with its columns.
+    /// Renders the states of the store at the start of reads, each with the columns of the table to which the state
+    /// applies.
     fn states(&self) -> String {
         let mut states: Vec<(&str, Vec<String>)> = Vec::new();
         for heading in self.columns.iter().filter(|heading| !heading.only_writes()) {
@@ -94,7 +95,8 @@ impl EngineTables {
         }
     }
 
-    /// A table of the engines that have a value. The fields of the table are Markdown. Empty if no engine has a value.
+    /// Renders a table of the engines that have a value. The fields of the table are Markdown. Returns an empty text
+    /// if no engine has a value.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
@@ -117,7 +119,7 @@ impl EngineTables {
         text + "\n"
     }
 
-    /// The throughput of the baseline, or its speedup over another line.
+    /// Returns the throughput of the baseline, or the speedup of the baseline over another line.
     fn rate(&self, line: &Line, heading: &Heading) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();
@@ -132,7 +134,7 @@ impl EngineTables {
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 
-    /// The costs of each engine over the run.
+    /// Renders the costs of each engine over the run.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
         let cost = |line: &Line, title: &str| match title {
@@ -147,7 +149,7 @@ impl EngineTables {
         self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect())
     }
 
-    /// The maximum of a cost over all columns, by the medians over trials.
+    /// Returns the largest value of a cost over all columns. The value of a column is the median over trials.
     fn most(&self, line: &Line, metric: &Metric) -> String {
         let medians = self.columns.iter().chain(&self.steps).filter_map(|heading| {
             let sample = self.measured(line, heading, metric);
@@ -156,8 +158,9 @@ impl EngineTables {
         medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
     }
 
-    /// The bytes written per byte of the user over all phases, because compaction debt moves between phases. The median
-    /// over trials, and the maximum over swept values. Trials with an unknown number are left out.
+    /// Returns the bytes written per byte of the user over all phases, because compaction debt moves between phases.
+    /// The result is the median over trials, and the largest value over swept values. Omits trials with an unknown
+    /// value.
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {
             let mut trials: BTreeMap<u64, Option<(f64, f64)>> = BTreeMap::new();
@@ -176,7 +179,7 @@ impl EngineTables {
         most.map_or_else(String::new, |value| plot::format_value(value, Unit::Ratio))
     }
 
-    /// The CPU time per operation.
+    /// Renders the CPU time per operation.
     fn cpu_time(&self) -> String {
         let per_operation = |row: &Row| per_operation(row, &[&c::CPU_SECONDS]).map(|seconds| seconds * 1e9);
         let tables = self.by_threads(|threads, columns| {
@@ -194,7 +197,7 @@ impl EngineTables {
         }
     }
 
-    /// The cost of reads per operation: bytes read from the device, and blocks that the engine reports.
+    /// Renders the cost of reads per operation: bytes read from the device, and blocks that the engine reports.
     fn reads(&self) -> String {
         let read = |row: &Row| per_operation(row, &[&c::OS_READ_BYTES]);
         let medians = self.lines.iter().flat_map(|line| {
@@ -238,7 +241,7 @@ impl EngineTables {
         median.map_or_else(String::new, |value| plot::format_value(value, unit))
     }
 
-    /// The mismatches among the engines, and the engines that were skipped and why.
+    /// Renders the mismatches among the engines, and the engines that were skipped with the reasons.
     fn terms(&self) -> String {
         let mut text = String::new();
         // A mismatch of several engines has one line.
@@ -275,7 +278,7 @@ impl EngineTables {
         if text.is_empty() { text } else { text + "\n" }
     }
 
-    /// The engines, the program, the machine and the date.
+    /// Renders the engines, the program, the machine and the date.
     fn provenance(&self) -> String {
         let Manifest { build, machine, started, warnings, .. } = &self.manifest;
         let engines = self.lines.iter().filter_map(|line| line.engine.as_ref()).map(identity);
@@ -298,14 +301,14 @@ impl EngineTables {
     }
 }
 
-/// The bytes that an engine reports as written into SSTables, including its compaction debt.
+/// Returns the bytes that an engine reports as written into SSTables, including its compaction debt.
 fn written_by_engine(row: &Row) -> Option<f64> {
     let [flushed, merged] = [&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED]
         .map(|metric| row.get(metric).number());
     Some(flushed? + merged?)
 }
 
-/// The sum of some columns per operation; `None` if all of them are empty.
+/// Returns the sum of some columns per operation. Returns `None` if all these columns are empty.
 fn per_operation(row: &Row, metrics: &[&Metric]) -> Option<f64> {
     let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
     let sum = metrics.iter().filter_map(|metric| row.get(metric).number()).reduce(|a, b| a + b)?;
@@ -316,7 +319,7 @@ fn in_threads(threads: u64) -> String {
     if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
 }
 
-/// `rocksdb 11.8.1 (librocksdb.so)`.
+/// Formats an engine with its version and library: `rocksdb 11.8.1 (librocksdb.so)`.
 fn identity(engine: &EngineInfo) -> String {
     let version = engine.version.as_deref().unwrap_or("of an unknown version");
     let library = engine.library.as_deref().and_then(|library| library.rsplit('/').next());
@@ -328,7 +331,7 @@ fn identity(engine: &EngineInfo) -> String {
     }
 }
 
-/// `lsmbench 0.1.0 of commit 0123456789ab`.
+/// Formats the program: `lsmbench 0.1.0 of commit 0123456789ab`.
 fn program(build: &BuildInfo) -> String {
     let commit = build.git_commit.as_deref().filter(|commit| !commit.is_empty());
     let commit = commit.map_or_else(String::new, |commit| {
@@ -338,7 +341,7 @@ fn program(build: &BuildInfo) -> String {
     format!("lsmbench {}{commit}", plain(&build.version))
 }
 
-/// The CPU and its load.
+/// Describes the CPU of the machine and its load.
 fn place(machine: &MachineInfo) -> String {
     let cores = machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
     let mut text = machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" on {}{cores}", plain(cpu)));

@@ -1,18 +1,19 @@
-//! A page with places for the tables of experiments, each from `<!-- engines NAME -->` to `<!-- /engines -->`.
+//! A Markdown page with places for the tables of experiments. A place begins with `<!-- engines NAME -->` and ends
+//! with `<!-- /engines -->`.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use types::{Outcome, Problem};
 
-/// The comment at the start of a place, before the name of the experiment.
+/// The start of the comment before the tables of an experiment. The name of the experiment follows.
 const BEGIN: &str = "<!-- engines ";
-/// The text after the name.
+/// The end of the comment before the tables of an experiment. This text follows the name of the experiment.
 const NAMED: &str = " -->\n";
-/// The end of a place.
+/// The comment after the tables of an experiment.
 const END: &str = "<!-- /engines -->";
 
-/// A page and the contents of its places. A place is the text between two comments.
+/// A page with its places for tables. A place for tables is the text between two comments.
 pub struct MarkdownPage {
     path: PathBuf,
     text: String,
@@ -22,7 +23,7 @@ pub struct MarkdownPage {
 struct Place {
     /// The name of the experiment.
     name: String,
-    /// The range of its tables in the text of the page.
+    /// The range of the tables in the text of the page.
     content: Range<usize>,
 }
 
@@ -30,7 +31,7 @@ impl MarkdownPage {
     /// Reads a page.
     ///
     /// # Errors
-    /// A file that cannot be read; a place without an end; two places with one name.
+    /// A file that cannot be read; tables without an end comment; two places for the tables of one experiment.
     pub fn read(path: &Path) -> Outcome<Self> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
@@ -38,12 +39,12 @@ impl MarkdownPage {
         Ok(Self { path: path.to_owned(), text, places })
     }
 
-    /// The names of the experiments that have a place, in the order of the page.
+    /// Returns the names of the experiments for whose tables the page has a place, in the order of the page.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.places.iter().map(|place| place.name.as_str())
     }
 
-    /// The current content of the page between the marks of an experiment.
+    /// Returns the current text in the place for the tables of an experiment.
     pub fn content(&self, name: &str) -> Outcome<&str> {
         let place = self.places.iter().find(|place| place.name == name);
         let missing = || {
@@ -55,7 +56,7 @@ impl MarkdownPage {
         Ok(&self.text[place.ok_or_else(missing)?.content.clone()])
     }
 
-    /// The text of the page with new tables in the places of some experiments.
+    /// Returns the text of the page with new tables of some experiments.
     pub fn with(&self, tables: &[(String, String)]) -> String {
         let (mut text, mut at) = (String::new(), 0);
         for place in &self.places {
@@ -68,7 +69,7 @@ impl MarkdownPage {
     }
 }
 
-/// The places of a text, in order. An error has a line number and a message.
+/// Returns the places for tables in a text, in order. An error consists of a line number and a message.
 fn places(text: &str) -> Result<Vec<Place>, (usize, String)> {
     let mut places: Vec<Place> = Vec::new();
     let mut at = 0;

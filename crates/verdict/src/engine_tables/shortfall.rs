@@ -3,22 +3,22 @@
 use super::{EngineTables, Line, heading::Heading, ratio};
 use crate::markdown::plain;
 
-/// The names of engines that are B-trees. WiredTiger with `type = "lsm"` is not one.
+/// The names of engines that are B-trees. WiredTiger with `type = "lsm"` is not a B-tree.
 const BTREES: [&str; 5] = ["lmdb", "redb", "canopydb", "sled", "wiredtiger"];
 
-/// The target speedups of our own tree over other engines.
+/// The target speedups of lsmbench's own tree over other engines.
 #[derive(Clone, Copy, Debug)]
 pub struct Targets {
-    /// Over LSM-trees in columns that only write.
+    /// The target speedup over LSM-trees in columns with only writes.
     pub writes: f64,
-    /// Over LSM-trees in columns that read.
+    /// The target speedup over LSM-trees in columns with reads.
     pub reads: f64,
-    /// Over B-trees in any column.
+    /// The target speedup over B-trees in any column.
     pub btrees: f64,
 }
 
 impl Targets {
-    /// The target against an engine in a column.
+    /// Returns the target speedup over an engine in a column.
     fn against(&self, line: &Line, heading: &Heading) -> f64 {
         match (is_btree(&line.label), heading.only_writes()) {
             (true, _) => self.btrees,
@@ -29,7 +29,8 @@ impl Targets {
 }
 
 impl EngineTables {
-    /// The columns that miss a target, each with the engines concerned; `None` if nothing is compared.
+    /// Returns the columns that miss a target, each with the engines concerned. Returns `None` if nothing is
+    /// compared.
     pub(super) fn shortfalls(&self, targets: &Targets) -> Option<String> {
         let others = || self.lines.iter().filter(|line| line.engine.is_some() && line.label != self.baseline);
         let is_compared = |line: &Line| {
@@ -64,7 +65,7 @@ impl EngineTables {
     }
 }
 
-/// Whether an engine is a B-tree, by its label.
+/// Returns whether an engine is a B-tree, by its label.
 fn is_btree(label: &str) -> bool {
     let name = label.split(['(', ' ']).next().unwrap_or(label);
     BTREES.contains(&name) && !label.contains("lsm")

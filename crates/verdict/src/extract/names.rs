@@ -1,17 +1,17 @@
-//! Texts without the folders of a machine, for results in git.
+//! Replaces paths in texts by file names, so that results in git do not contain the folders of one machine.
 
 use results::Manifest;
 
-/// Prefixes of paths that are equal on all machines.
+/// Prefixes of paths that are equal on all machines. Paths with these prefixes are not replaced.
 const EVERYWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
-/// The libraries of a run, whose paths may have spaces, and the replacement of paths by file names.
+/// Replaces paths by file names. Knows the libraries of a run, because their paths may contain spaces.
 pub struct Names {
     libraries: Vec<String>,
 }
 
 impl Names {
-    /// Finds the names in the texts of a manifest and of its rows.
+    /// Collects the paths in the texts of a manifest.
     pub fn of(manifest: &Manifest) -> Self {
         let engines = manifest.cells.iter().filter_map(|cell| cell.engine.as_ref());
         let mut libraries: Vec<String> = engines.filter_map(|engine| engine.library.clone()).collect();
@@ -20,7 +20,7 @@ impl Names {
         Self { libraries }
     }
 
-    /// A text with file names instead of paths: `librocksdb.so` for `/opt/lib/librocksdb.so`.
+    /// Returns a text with file names instead of paths, such as `librocksdb.so` for `/opt/lib/librocksdb.so`.
     pub fn spelt(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for library in self.libraries.iter().filter(|library| library.contains('/')) {
@@ -53,12 +53,12 @@ impl Names {
     }
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Whether a character continues an unquoted path.
+/// Returns whether a character can continue an unquoted path.
 fn is_of_path(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '~' | '@' | '%')
 }

@@ -1,5 +1,5 @@
-//! Compares times with another build. Both builds run alternately, round by round. A regression counts if a second
-//! batch of rounds confirms it.
+//! Compares times with the times of another build. Both builds run alternately, round by round. A regression counts
+//! only if a second batch of rounds confirms the regression.
 
 use std::path::Path;
 
@@ -12,15 +12,15 @@ use types::Outcome;
 pub struct Against<'a> {
     /// The other build of this program.
     pub base: &'a Path,
-    /// The experiments and the options of each.
+    /// The experiments, each with its options.
     pub commands: Vec<Vec<String>>,
-    /// The rounds of a batch.
+    /// The number of rounds in a batch.
     pub blocks: u64,
-    /// The columns that are judged; if empty, the main metrics.
+    /// The columns that are judged. If the list is empty, the main metrics are judged.
     pub metrics: &'a [String],
-    /// The outcomes that fail.
+    /// The rule that decides which outcomes fail.
     pub rule: GateRule,
-    /// A folder for runs.
+    /// The folder for the data of runs.
     pub work: &'a Path,
     /// Runs the builds.
     pub runner: &'a dyn Runner,
@@ -32,7 +32,7 @@ pub struct Against<'a> {
 /// a probability of at most 2.5 %. Together, the probability is at most 5 %.
 ///
 /// # Errors
-/// If a build cannot be started, or fails to run an experiment.
+/// A build that cannot be started, or that fails to run an experiment.
 pub fn against(against: &Against<'_>) -> Outcome<ComparisonReport> {
     let report = |sides: &[Samples; 2]| {
         ComparisonReport::of(&sides[0], &sides[1], Pairing::Paired).map(|report| report.gated(against.rule))
@@ -59,7 +59,7 @@ pub fn against(against: &Against<'_>) -> Outcome<ComparisonReport> {
 }
 
 impl Against<'_> {
-    /// The samples of the other build and of this build in one batch of rounds.
+    /// Measures one batch of rounds. Returns the samples of the other build and of this build.
     fn batch(&self, number: u64) -> Outcome<[Samples; 2]> {
         let (mut base, mut new) = (Samples::default(), Samples::default());
         for block in 0..self.blocks {

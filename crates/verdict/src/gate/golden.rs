@@ -12,12 +12,12 @@ use crate::runner::Runner;
 
 /// A check of experiments against golden files.
 pub struct Goldens<'a> {
-    /// The folder of golden files, one per experiment.
+    /// The folder that contains one golden file per experiment.
     pub folder: &'a Path,
-    /// The experiments with their options, such as `configs/bloom.toml --quick`. If the list is empty, the experiments
-    /// and options of the golden files.
+    /// The experiments with their options, such as `configs/bloom.toml --quick`. If the list is empty, the check uses
+    /// the experiments and options of the golden files.
     pub commands: Vec<Vec<String>>,
-    /// A folder for runs.
+    /// The folder for the data of runs.
     pub work: &'a Path,
     /// Whether the golden files are rewritten.
     pub update: bool,
@@ -29,7 +29,7 @@ pub struct Goldens<'a> {
 /// files and reports the changes. Returns `None` if all golden files are new.
 ///
 /// # Errors
-/// If an experiment has no golden file, or cannot be run.
+/// An experiment that has no golden file, or that cannot be run.
 pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>> {
     let (mut base, mut new) = (Samples::default(), Samples::default());
     let mut first_time = Vec::new();
@@ -86,7 +86,7 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>>
 }
 
 impl Goldens<'_> {
-    /// The experiments that are checked, with their options.
+    /// Returns the experiments to check, with their options.
     fn commands(&self) -> Outcome<Vec<Vec<String>>> {
         if !self.commands.is_empty() {
             return Ok(self.commands.clone());
@@ -105,8 +105,8 @@ impl Goldens<'_> {
         files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
 
-    /// Rejects options that differ from the options in a golden file, because the counters in this file belong to other
-    /// operations.
+    /// Returns an error if the options differ from the options in a golden file, because the counters in this file
+    /// belong to other operations.
     fn check_options(&self, command: &[String]) -> Outcome<()> {
         let Some((config, given)) = command.split_first() else { return Ok(()) };
         let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();
@@ -133,7 +133,7 @@ impl Goldens<'_> {
     }
 }
 
-/// The options on which counters depend, sorted.
+/// Returns the options that affect counters, sorted.
 fn options(arguments: &[String]) -> Vec<&String> {
     let mut options: Vec<&String> =
         arguments.iter().filter(|argument| *argument != "--allow-debug").collect();
@@ -141,7 +141,7 @@ fn options(arguments: &[String]) -> Vec<&String> {
     options
 }
 
-/// The exact values of a run as a golden file.
+/// Returns the exact values of a run as a golden file.
 fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     let mut golden = Golden {
         experiment: manifest.experiment.clone(),
@@ -166,10 +166,10 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     golden
 }
 
-/// Adds the values of a golden file to the samples of one side.
+/// Adds the values of a golden file to the samples.
 ///
 /// # Errors
-/// A column that is unknown to this version.
+/// A column that this version does not know.
 fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
     for number in &golden.numbers {
         let Some(metric) = results::reference::metric(&number.metric) else {

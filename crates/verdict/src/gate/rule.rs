@@ -1,4 +1,5 @@
-//! The rule of a gate: the regressions that pass, and the outcomes that fail.
+//! The rule of a gate. A gate compares a run with a baseline. The rule defines which regressions pass and which
+//! outcomes fail.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -42,15 +43,15 @@ pub struct GateRule {
 /// The outcome of one comparison at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GateOutcome {
-    /// The metric regressed, or regressed by more than the tolerance.
+    /// The metric regressed. If the gate has a tolerance, the metric regressed by more than the tolerance.
     Failed,
     /// The trials do not decide the comparison.
     Undecided,
-    /// The metric did not regress, or not by more than the tolerance.
+    /// The metric did not regress. If the gate has a tolerance, the metric regressed by at most the tolerance.
     Passed,
 }
 
-/// The number of comparisons of a gate by outcome.
+/// The number of comparisons of a gate with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) failed: usize,
@@ -131,7 +132,7 @@ impl JsonSchema for Tolerance {
 }
 
 impl FailOn {
-    /// The name in TOML and on the command line.
+    /// Returns the name in TOML and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Regressed => "regressed",
@@ -141,7 +142,7 @@ impl FailOn {
 }
 
 impl GateOutcome {
-    /// The name in reports.
+    /// Returns the name of the outcome in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -152,16 +153,16 @@ impl GateOutcome {
 }
 
 impl GateRule {
-    /// The keys of the table.
+    /// The keys of the table `[gate]`.
     pub const KEYS: [&str; 2] = ["tolerance", "fail_on"];
 
-    /// Whether undecided comparisons fail the gate.
+    /// Returns whether undecided comparisons fail the gate.
     pub(crate) fn is_strict(&self) -> bool {
         let by_default = if self.tolerance.is_some() { FailOn::Inconclusive } else { FailOn::Regressed };
         self.fail_on.unwrap_or(by_default) == FailOn::Inconclusive
     }
 
-    /// The outcome of a comparison with the baseline. `None` where neither direction is better.
+    /// Returns the outcome of a comparison with the baseline. Returns `None` for a metric without a better direction.
     pub(crate) fn outcome(&self, comparison: &Comparison, better: Better) -> Option<GateOutcome> {
         let Some(Tolerance(tolerance)) = self.tolerance else {
             return match (comparison.verdict, comparison.doubt) {
@@ -193,12 +194,12 @@ impl GateRule {
         })
     }
 
-    /// Whether a gate with these counts of outcomes passes.
+    /// Returns whether a gate with these counts of outcomes passes.
     pub(crate) fn passes(&self, tally: Tally) -> bool {
         tally.failed == 0 && (tally.undecided == 0 || !self.is_strict())
     }
 
-    /// `1 of 4 numbers failed, 1 undecided, 2 passed (tolerance 5%)`.
+    /// Formats the counts: `1 of 4 numbers failed, 1 undecided, 2 passed (tolerance 5%)`.
     pub(crate) fn counts(&self, tally: Tally, noun: &str) -> String {
         let Tally { failed, undecided, passed } = tally;
         let how = match self.tolerance {

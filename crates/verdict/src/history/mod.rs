@@ -1,4 +1,4 @@
-//! Metrics across runs: a file to which results are added, and the change points in it.
+//! The history of metrics: a file to which the results of runs are added, and the change points in this file.
 
 mod series;
 mod store;

@@ -1,4 +1,4 @@
-//! The runs of one metric, and its change points.
+//! The values of one metric in successive runs, and the change points of this series.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,42 +10,42 @@ use results::{Better, Metric, Row};
 /// The seed of the random orders of the permutation test.
 const SEED: u64 = 42;
 
-/// One metric across runs.
+/// The values of one metric of one configuration in successive runs.
 pub struct Series {
-    /// Experiment, label, phase and operation.
+    /// The experiment, label, phase and operation of the values.
     pub place: [String; 4],
-    /// The column of `runs.csv`.
+    /// The column of `runs.csv` that contains the values.
     pub metric: &'static Metric,
-    /// The machine; empty for counters.
+    /// The machine of the runs; empty for counters.
     pub machine: String,
     /// The runs, oldest first.
     pub runs: Vec<HistoryRun>,
-    /// Indexes of the runs at which a new level begins.
+    /// Indexes of the runs at which the level of the metric changes.
     pub change_points: Vec<usize>,
 }
 
-/// The number of one run.
+/// The value of the metric in one run.
 pub struct HistoryRun {
-    /// The start of the run.
+    /// The time at which the run started.
     pub started: String,
     /// The commit of the program; empty if unknown.
     pub commit: String,
-    /// The median over its trials.
+    /// The median over the trials of the run.
     pub value: f64,
 }
 
 /// A change from one level to the next.
 pub struct Change<'a> {
-    /// The first run of the new level.
+    /// The first run after the change.
     pub run: &'a HistoryRun,
-    /// The median of the level before.
+    /// The median of the runs between the previous change and this change.
     pub before: f64,
-    /// The median of the new level.
+    /// The median of the runs after this change, until the next change.
     pub after: f64,
 }
 
-/// The series of entries. Each configuration has a separate series, and times of each machine have separate series.
-/// Columns that are unknown to this version are left out.
+/// Splits the entries of a history into series. Each configuration has a separate series, and times of each machine
+/// have separate series. Omits columns that this version does not know.
 pub fn series(entries: &[Row]) -> Vec<Series> {
     let mut groups: BTreeMap<Vec<String>, Vec<&Row>> = BTreeMap::new();
     let key = [&h::EXPERIMENT, &h::LABEL, &h::PHASE, &h::OPERATION, &h::METRIC, &h::CONFIG_HASH, &h::MACHINE];
@@ -79,7 +79,7 @@ impl Series {
         })
     }
 
-    /// The name of the series, such as `ycsb: leveled, phase a, get`.
+    /// Returns the name of the series, such as `ycsb: leveled, phase a, get`.
     pub fn name(&self) -> String {
         let [experiment, label, phase, operation] = &self.place;
         let mut name = format!("{experiment}: {label}, phase {phase}");
@@ -92,7 +92,7 @@ impl Series {
         name
     }
 
-    /// The levels between changes: the runs of each level and their median.
+    /// Returns the levels between changes. Each level contains the range of its runs and their median.
     pub fn levels(&self) -> Vec<(std::ops::Range<usize>, f64)> {
         let starts = [0].into_iter().chain(self.change_points.iter().copied());
         let ends = self.change_points.iter().copied().chain([self.runs.len()]);
@@ -103,7 +103,7 @@ impl Series {
         starts.zip(ends).filter_map(level).collect()
     }
 
-    /// The changes of the series, oldest first.
+    /// Returns the changes of the series, oldest change first.
     pub fn changes(&self) -> Vec<Change<'_>> {
         let levels = self.levels();
         let change = |pair: &[(std::ops::Range<usize>, f64)]| Change {
@@ -116,7 +116,7 @@ impl Series {
 }
 
 impl Change<'_> {
-    /// Whether the change is a regression; `None` if neither direction is better.
+    /// Returns whether the change is a regression. Returns `None` if neither direction is better.
     pub fn is_worse(&self, better: Better) -> Option<bool> {
         match better {
             Better::Higher => Some(self.after < self.before),

@@ -10,10 +10,10 @@ use types::{Outcome, Problem};
 
 use crate::compare::Samples;
 
-/// The entries of a history, oldest first.
+/// Returns the entries of a history, oldest entry first.
 ///
 /// # Errors
-/// If there is no such file, or it cannot be read.
+/// A file that does not exist or cannot be read.
 pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     match store.exists() {
         true => read(store),
@@ -25,7 +25,7 @@ pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
 /// configurations.
 ///
 /// # Errors
-/// If results cannot be read, or were changed since they were written; if the store cannot be written.
+/// Results that cannot be read, or were changed after the run; a history file that cannot be written.
 pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)) -> Outcome<()> {
     let mut rows = read(store)?;
     let known: BTreeSet<(String, String)> = rows.iter().map(identity).collect();
@@ -59,7 +59,7 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
     Ok(h::write(store, &rows)?)
 }
 
-/// The rows of a history; empty if there is no file yet.
+/// Returns the rows of a history. Returns no rows if the file does not exist yet.
 fn read(store: &Path) -> Outcome<Vec<Row>> {
     h::read(store).map_err(|error| {
         let advice = "fix this line, or move the file away and create another history with --add RESULTS";
@@ -67,12 +67,12 @@ fn read(store: &Path) -> Outcome<Vec<Row>> {
     })
 }
 
-/// The run of a number.
+/// Returns the run to which a row belongs.
 fn identity(row: &Row) -> (String, String) {
     (row.get(&h::STARTED).to_string(), row.get(&h::EXPERIMENT).to_string())
 }
 
-/// A row with the description of its run.
+/// Creates a row with the description of its run.
 fn begin(manifest: &Manifest) -> Row {
     let mut begun = row();
     begun.set(&h::STARTED, manifest.started.as_str()).set(&h::EXPERIMENT, manifest.experiment.as_str());

@@ -1,5 +1,5 @@
-//! Notes about possible causes of a difference: the counters that differ most, waits for a CPU, and the CPU time if its
-//! verdict disagrees with the metric.
+//! Notes about possible causes of a difference. The notes name the counters that differ most, waits for a CPU, and
+//! the CPU time if its verdict disagrees with the verdict on the metric.
 
 use measure::{Comparison, Criteria, Ranked, Verdict, compare};
 use results::{Better, Unit, columns as c};
@@ -8,21 +8,21 @@ use super::causes::in_words;
 use super::judged::{Entry, Judged};
 use crate::words::{percent, quoted};
 
-/// Minimum share of time in waits for a CPU for a note about these waits.
+/// The smallest share of time in waits for a CPU for which a note mentions these waits.
 const LEAST_WAITS: f64 = 0.05;
 
-/// The most counters that are named.
+/// The largest number of counters that a note names.
 const MOST_NAMED: usize = 3;
 
 impl Judged<'_> {
-    /// Whether the metric is a time or a rate, which counters and CPU time may explain.
+    /// Returns whether the metric is a time or a rate. Counters and CPU time may explain only times and rates.
     fn is_of_time(&self) -> bool {
         let unit = self.column.unit();
         let is_time = matches!(unit, Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond);
         is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
     }
 
-    /// The counters that differ most where a difference was found, per operation of the whole phase.
+    /// If a difference was found, describes the counters that differ most, per operation of the whole phase.
     pub(super) fn counters_note(&self) -> Option<String> {
         let is_decided =
             |ranked: &&Ranked| matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed);
@@ -37,7 +37,7 @@ impl Judged<'_> {
         })
     }
 
-    /// How long threads waited for a CPU, if that was long.
+    /// Describes how long threads waited for a CPU, if they waited long.
     pub(super) fn waits_note(&self) -> Option<String> {
         let shares = self.entries.iter().filter_map(|entry| entry.causes.waits.median());
         let most = shares.fold(0.0, f64::max);
@@ -51,7 +51,7 @@ impl Judged<'_> {
         })
     }
 
-    /// The candidates whose CPU time disagrees with the metric.
+    /// Returns notes on the candidates whose CPU time disagrees with the metric.
     pub(super) fn cpu_notes(&self) -> Vec<String> {
         let of = |ranked: &Ranked| {
             let (baseline, entry) = self.both(&ranked.name).filter(|_| self.is_of_time())?;
@@ -61,7 +61,7 @@ impl Judged<'_> {
     }
 }
 
-/// The sentence on a candidate whose CPU time disagrees with the metric; `None` if both agree.
+/// Returns a sentence on a candidate whose CPU time disagrees with the metric. Returns `None` if both agree.
 fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Option<String> {
     let criteria = Criteria { delta: wall.delta, confidence: wall.confidence, ..Criteria::default() };
     let cpu = compare(&baseline.causes.cpu, &entry.causes.cpu, Better::Lower, &criteria);

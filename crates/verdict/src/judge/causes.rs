@@ -6,7 +6,7 @@ use results::{Metric, columns as c};
 use crate::trial_rows::TrialRows;
 use crate::words::percent;
 
-/// The counters that explain times, each per operation.
+/// The counters that may explain times. Each counter is counted per operation.
 const COUNTERS: [&Metric; 18] = [
     &c::INSTRUCTIONS,
     &c::CPU_CACHE_MISSES,
@@ -28,26 +28,26 @@ const COUNTERS: [&Metric; 18] = [
     &c::MAJOR_PAGE_FAULTS,
 ];
 
-/// The smallest factor between two counters that is named.
+/// The smallest factor between two counters for which a note names the counter.
 const LEAST_FACTOR: f64 = 1.1;
 
-/// The fewest events of a trial from which a counter is named.
+/// The smallest number of events in a trial for which a note names the counter.
 const FEWEST_EVENTS: f64 = 100.0;
 
 /// The values of a configuration that may explain its times.
 pub(super) struct Causes {
     /// CPU time per operation, by trial.
     pub(super) cpu: Sample,
-    /// Each of [`COUNTERS`], by trial.
+    /// The values of each of [`COUNTERS`], by trial.
     counters: Vec<Sample>,
-    /// Operations, by trial.
+    /// The number of operations, by trial.
     operations: Sample,
-    /// The share of the time of the threads in which they waited for a CPU, by trial.
+    /// The share of the threads' time in which the threads waited for a CPU, by trial.
     pub(super) waits: Sample,
 }
 
 impl Causes {
-    /// The values in the `all` rows of a configuration for a phase.
+    /// Reads the values from the `all` rows of a configuration for a phase.
     pub(super) fn of(rows: &TrialRows<'_>) -> Self {
         let cpu = rows.sample("", |row| {
             let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
@@ -62,7 +62,7 @@ impl Causes {
         Self { cpu, counters, operations: rows.measured("", &c::OPS), waits }
     }
 
-    /// Ratios candidate / baseline of the counters whose trials do not overlap, largest ratio first.
+    /// Returns the ratios candidate / baseline of the counters whose trials do not overlap, largest ratio first.
     pub(super) fn factors(&self, baseline: &Self) -> Vec<(&'static Metric, f64)> {
         let per_operation = |sample: &Sample, causes: &Self| -> Option<(f64, f64, f64)> {
             let median = sample.median().filter(|median| *median >= FEWEST_EVENTS)?;
@@ -87,7 +87,7 @@ impl Causes {
     }
 }
 
-/// `1.9x fewer blocks fetched from storage`, `12.0% more instructions`.
+/// Describes a ratio: `1.9x fewer blocks fetched from storage`, `12.0% more instructions`.
 pub(super) fn in_words(counter: &Metric, factor: f64) -> String {
     let size = factor.max(1.0 / factor);
     let size = if size >= 2.0 { format!("{size:.1}x") } else { percent((factor - 1.0).abs()) };

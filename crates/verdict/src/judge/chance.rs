@@ -1,18 +1,18 @@
-//! The independent events that a counter with random draws consists of: wrong answers of a filter, or blocks found in a
-//! cache.
+//! The independent events of which a counter with random draws consists: wrong answers of a filter, or blocks that
+//! were found in a cache.
 
 use results::{Column, Metric, columns as c};
 
 use crate::trial_rows::TrialRows;
 
-/// Whether a column depends on random draws.
+/// Returns whether a column depends on random draws.
 pub(super) fn is_drawn(column: &Column) -> bool {
     matches!(column, Column::Fixed(metric) if metric.is_drawn())
 }
 
-/// Number of independent events in a value that depends on random draws, computed from the `all` rows of a
-/// configuration. `None` if the number is unknown. A filter always gives the same answer for a key. Repeated lookups of
-/// a popular key therefore count as one event per sorted run.
+/// Returns the number of independent events in a value that depends on random draws. The number is computed from the
+/// `all` rows of a configuration. Returns `None` if the number is unknown. A filter always gives the same answer for
+/// a key. Repeated lookups of a popular key therefore count as one event per sorted run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };

@@ -1,5 +1,5 @@
-//! Small counts, and fractions of them. A percentage of a small count is misleading, because a difference of one event
-//! is already many percent. Verdicts therefore print the counts themselves.
+//! Small counts, and fractions of small counts. A percentage of a small count is misleading, because a difference of
+//! one event is already many percent. Verdicts therefore print the counts themselves.
 
 use results::Unit;
 
@@ -7,11 +7,12 @@ use super::counter::counter;
 use super::judged::Judged;
 use crate::words::{quoted, shown};
 
-/// The smallest count for which a difference of one is 1 % or less.
+/// The smallest count for which a difference of one event is at most 1 %.
 const MANY: f64 = 100.0;
 
 impl Judged<'_> {
-    /// Both counts of a comparison if they are small, such as `4 vs 3 blocks read`. Otherwise empty.
+    /// Returns both counts of a comparison if the counts are small, such as `4 vs 3 blocks read`. Otherwise returns
+    /// an empty text.
     pub(super) fn few(&self, name: &str) -> String {
         let Some((baseline, entry)) = self.both(name) else { return String::new() };
         let counts = entry.count.zip(baseline.count);
@@ -23,7 +24,7 @@ impl Judged<'_> {
         format!("{own} vs {base} {title}")
     }
 
-    /// A note on the counts of all cells, if some are small.
+    /// Returns a note with the counts of all configurations, if some counts are small.
     pub(super) fn few_note(&self) -> Option<String> {
         let few = self.ranked.iter().filter(|ranked| !self.few(&ranked.name).is_empty());
         let named: Vec<String> =

@@ -1,4 +1,4 @@
-//! The verdicts of a run at a gate, also as Markdown for the summary page of a CI run.
+//! The verdicts of a run with a gate, also as Markdown for the summary page of a CI run.
 
 use measure::Ranked;
 
@@ -8,26 +8,26 @@ use crate::gate::{GateOutcome, GateRule, Tally};
 use crate::markdown::{plain, row};
 use crate::words::{and_more, on_one_line, quoted, wrapped};
 
-/// The most numbers that a gate lists.
+/// The largest number of comparisons that the text of a gate lists.
 const MOST_LISTED: usize = 20;
 
-/// The outcome of a run at its gate.
+/// The outcome of a run with a gate.
 pub struct Gated {
     rule: GateRule,
     tally: Tally,
-    /// Configurations that the gate needs and that have no number.
+    /// Configurations that the gate needs but that have no value.
     missing: Vec<String>,
-    /// The comparisons that did not pass, with outcome and sentence. Failed comparisons come first.
+    /// The comparisons that did not pass, each with its outcome and a sentence. Failed comparisons come first.
     listed: Vec<(GateOutcome, String)>,
 }
 
 impl Gated {
-    /// Whether all numbers are there and pass.
+    /// Returns whether all values exist and pass the gate.
     pub fn passes(&self) -> bool {
         self.missing.is_empty() && self.tally != Tally::default() && self.rule.passes(self.tally)
     }
 
-    /// The outcome and its counts in a line, then a line for each number that did not pass.
+    /// Returns one line with the outcome and the counts, then one line for each comparison that did not pass.
     pub fn text(&self) -> String {
         let mut text = wrapped("Gate: ", "      ", &self.headline());
         for (outcome, sentence) in self.listed.iter().take(MOST_LISTED) {
@@ -40,7 +40,7 @@ impl Gated {
         text
     }
 
-    /// `FAIL: 1 of 2 numbers failed, 0 undecided, 1 passed (tolerance 5%)`.
+    /// Formats the first line: `FAIL: 1 of 2 numbers failed, 0 undecided, 1 passed (tolerance 5%)`.
     fn headline(&self) -> String {
         let result = if self.passes() { "PASS" } else { "FAIL" };
         if self.tally == Tally::default() && self.missing.is_empty() {
@@ -55,8 +55,8 @@ impl Gated {
 }
 
 impl Verdicts<'_> {
-    /// The verdicts under the rule of a gate. Ideal bounds are not gated. A number that is implausible or not comparable is
-    /// undecided.
+    /// Applies the rule of a gate to the verdicts. Ideal bounds are not judged. A comparison with an implausible or
+    /// not comparable value is undecided.
     pub fn gated(&self, rule: &GateRule) -> Gated {
         let gated = || self.judged.iter().flat_map(|judged| judged.gated(rule));
         let mut listed: Vec<(GateOutcome, String)> =
@@ -70,7 +70,8 @@ impl Verdicts<'_> {
         Gated { rule: *rule, tally, missing: missing.iter().map(|name| on_one_line(name)).collect(), listed }
     }
 
-    /// All comparisons as a table, and the verdicts as sentences. If there is a gate, its outcome comes first.
+    /// Returns all comparisons as a table, and the verdicts as sentences. If the experiment has a gate, its outcome
+    /// comes first.
     pub fn markdown(&self, rule: Option<&GateRule>) -> String {
         let name = &self.experiment.name;
         let mut text = match rule.map(|rule| self.gated(rule)) {
@@ -88,20 +89,20 @@ impl Verdicts<'_> {
 }
 
 impl Judged<'_> {
-    /// The outcome of each comparison with the baseline, with a sentence about it.
+    /// Returns the outcome of each comparison with the baseline, with a sentence.
     fn gated(&self, rule: &GateRule) -> Vec<(GateOutcome, String)> {
         let gated = self.ranked.iter().filter(|ranked| !self.is_bound(&ranked.name));
         gated.filter_map(|ranked| Some((self.outcome_at(ranked, rule)?, self.statement(ranked)))).collect()
     }
 
-    /// The outcome of a comparison; `None` where neither direction is better.
+    /// Returns the outcome of a comparison. Returns `None` if neither direction is better.
     fn outcome_at(&self, ranked: &Ranked, rule: &GateRule) -> Option<GateOutcome> {
         let outcome = rule.outcome(&ranked.comparison, self.column.better())?;
         let is_doubtful = self.implausible(&ranked.name).is_some() || !self.is_comparable(&ranked.name);
         Some(if is_doubtful { GateOutcome::Undecided } else { outcome })
     }
 
-    /// `new has 12.3% more processor time than base (95% CI 10.2% to 14.0%) in phase get`.
+    /// Formats a comparison: `new has 12.3% more processor time than base (95% CI 10.2% to 14.0%) in phase get`.
     fn statement(&self, ranked: &Ranked) -> String {
         let Some(baseline) = self.entries.first() else { return String::new() };
         let doubt = match (self.implausible(&ranked.name), ranked.comparison.doubt) {

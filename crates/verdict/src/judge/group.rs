@@ -6,7 +6,7 @@ use results::Column;
 
 use crate::facts::{CellFacts, ExperimentFacts};
 
-/// Cells that are compared with each other.
+/// A group of configurations that are compared with each other.
 pub(super) struct Group<'a> {
     /// Titles of the swept paths on which the configurations of the group have equal values, with these values.
     pub(super) common: Vec<(String, String)>,
@@ -14,14 +14,16 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The baseline of the group: the configuration that the experiment names, else the first configuration.
+    /// Returns the baseline of the group: the configuration that the experiment names. If the experiment names no
+    /// baseline, returns the first configuration.
     pub(super) fn baseline(&self, experiment: &ExperimentFacts<'_>) -> Option<&'a CellFacts> {
         let named = experiment.baseline.as_ref();
         let is_named = |cell: &&&CellFacts| named.is_some_and(|name| cell.names.contains(name));
         self.cells.iter().find(is_named).or(self.cells.first()).copied()
     }
 
-    /// The common values, such as `entries = 1000, threads = 2`, followed by `end`. Empty if there is only one group.
+    /// Returns the common values, such as `entries = 1000, threads = 2`, followed by `end`. Returns an empty text if
+    /// there is only one group.
     pub(super) fn heading(&self, end: &str) -> String {
         let parts: Vec<String> =
             self.common.iter().map(|(path, value)| format!("{path} = {value}")).collect();
@@ -29,13 +31,14 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The positions of the configurations that run twice in every round to measure the noise. These configurations are the
-/// baselines of all comparisons, if time is measured and a group has more than one configuration.
+/// Returns the positions of the configurations that run twice in every round to measure the noise. These
+/// configurations are the baselines of all comparisons, if time is measured and a group has more than one
+/// configuration.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
 }
 
-/// The places of the cells that others are compared with.
+/// Returns the positions of the configurations with which other configurations are compared.
 pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     let compared = groups(experiment).into_iter().filter(|group| group.cells.len() > 1);
     let numbers: BTreeSet<u64> =

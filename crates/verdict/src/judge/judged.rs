@@ -1,4 +1,4 @@
-//! The numbers of the cells that are compared, and their comparisons.
+//! The values of the configurations that are compared, and their comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,8 @@ use super::steadiness::Steadiness;
 use crate::facts::{CellFacts, Contrast, ExperimentFacts};
 use crate::trial_rows::TrialRows;
 
-/// The numbers of the configurations with a row that exceeds a bound, each with the words of the first such row.
+/// Returns the numbers of the configurations that have a row that exceeds a bound. Each number comes with the
+/// description of the first such bound.
 fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     let mut cells = BTreeMap::new();
     for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
@@ -35,24 +36,24 @@ pub(super) struct Judged<'a> {
     pub(super) prices: Prices,
     pub(super) phase: String,
     pub(super) operation: String,
-    /// The swept values that all cells share.
+    /// The swept values that all configurations of the group share.
     pub(super) within: String,
     /// The compared configurations with their samples. The first entry is the baseline.
     pub(super) entries: Vec<Entry<'a>>,
     /// All configurations except the baseline, compared with the baseline, best first.
     pub(super) ranked: Vec<Ranked>,
-    /// The baseline against itself, where it ran twice.
+    /// The comparison of the baseline with itself. `None` if the baseline did not run twice.
     pub(super) noise: Option<Noise>,
-    /// The seeds of the operations.
+    /// The number of seeds of the operations.
     pub(super) seeds: usize,
-    /// Whether the values are exact, without a confidence interval. This is so for counters that are equal for every
-    /// seed.
+    /// Whether the values are exact, without a confidence interval. Values are exact if they are counters that are
+    /// equal for every seed.
     pub(super) is_exact: bool,
-    /// The relative precision of a rate search; 0 without a search.
+    /// The relative precision of a rate search; 0 for a value that no rate search found.
     pub(super) resolution: f64,
-    /// The number of comparisons of the run that share the correction of their p-values.
+    /// The number of comparisons whose p-values are corrected together.
     pub(super) family: usize,
-    /// Cells that have no number, although no answer was wrong.
+    /// Configurations without a value, although no answer was wrong.
     pub(super) unmeasured: Vec<&'a str>,
     /// Configurations with wrong answers, which therefore have no values, and the number of wrong answers.
     pub(super) wrong: Vec<(&'a str, u64)>,
@@ -60,29 +61,30 @@ pub(super) struct Judged<'a> {
     pub(super) dropping: Vec<&'a str>,
     /// The implausible configurations: the number of the configuration, and the description of the exceeded bound.
     implausible: BTreeMap<u64, String>,
-    /// The looks of a run with a budget.
+    /// The evaluations of the verdicts during a run with a budget.
     pub(super) looks: Vec<Look>,
 }
 
-/// One configuration with its values.
+/// One configuration of a group, with its values.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
     /// The difference from the baseline; empty for the baseline.
     pub(super) contrast: Contrast,
     pub(super) sample: Sample,
-    /// Costs of the cell, as medians over trials.
+    /// The costs of the configuration, as medians over trials.
     pub(super) prices: Vec<Option<f64>>,
-    /// Steadiness of the cell.
+    /// How steady the configuration was.
     pub(super) steadiness: Steadiness,
-    /// The median over trials of the count that the value is, or is a fraction of.
+    /// The count from which the value is computed, as the median over trials. The value is the count itself or a
+    /// fraction of it.
     pub(super) count: Option<f64>,
-    /// The numbers that explain times.
+    /// The values that may explain a difference of times.
     pub(super) causes: Causes,
-    /// The independent events behind a number that depends on random draws.
+    /// The number of independent events in a value that depends on random draws.
     events: Option<f64>,
 }
 
-/// The rows of a verdict.
+/// The rows from which a verdict is computed.
 struct Rows<'a> {
     /// Rows of the judged phase and kind of operation.
     judged: TrialRows<'a>,
@@ -102,7 +104,8 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// A configuration under its name, with the `value` of each trial. `None` if no trial has a value.
+    /// Creates the entry of a configuration with the result of `value` for each trial. Returns `None` if no trial has
+    /// a value.
     fn of(
         cell: &'a CellFacts,
         rows: &Rows<'_>,
@@ -128,7 +131,7 @@ impl<'a> Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Whether all trials have the same number.
+    /// Returns whether all trials have the same value.
     fn is_constant(&self) -> bool {
         let values = &self.sample.blocks;
         values.iter().all(|(_, value)| value.total_cmp(&values[0].1).is_eq())
@@ -136,7 +139,7 @@ impl Entry<'_> {
 }
 
 impl<'a> Judged<'a> {
-    /// Judges the configurations of a group by one metric. `noise` has the rows of baselines that ran twice.
+    /// Judges the configurations of a group by one metric. `noise` contains the rows of baselines that ran twice.
     pub(super) fn new(
         experiment: &'a ExperimentFacts<'a>,
         (runs, noise, looks): (&Table, &Table, &[Look]),
@@ -209,43 +212,45 @@ impl<'a> Judged<'a> {
         })
     }
 
-    /// The comparisons with the baseline.
+    /// Returns the comparisons with the baseline.
     pub(super) fn comparisons(&mut self) -> impl Iterator<Item = &mut Comparison> {
         self.ranked.iter_mut().map(|ranked| &mut ranked.comparison)
     }
 
-    /// The baseline, and the entry of this name.
+    /// Returns the baseline, and the entry with this name.
     pub(super) fn both(&self, name: &str) -> Option<(&Entry<'a>, &Entry<'a>)> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
     }
 
-    /// Reason why values of a configuration or of the baseline are implausible, so they have no verdict.
+    /// Returns the reason why values of a configuration or of the baseline are implausible. Such values have no
+    /// verdict.
     pub(super) fn implausible(&self, name: &str) -> Option<&str> {
         let (baseline, entry) = self.both(name)?;
         let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
         of(entry).or_else(|| of(baseline))
     }
 
-    /// Whether a configuration is comparable with the baseline. For example, a filter with twice the bits is not
-    /// comparable.
+    /// Returns whether a configuration is comparable with the baseline. For example, a filter with twice the bits is
+    /// not comparable.
     pub(super) fn is_comparable(&self, name: &str) -> bool {
         let both = self.both(name);
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
-    /// Whether all values come from one seed and depend on its random draws.
+    /// Returns whether all values come from one seed and depend on its random draws.
     pub(super) fn is_of_one_seed(&self) -> bool {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)
     }
 
-    /// Whether a configuration has an ideal variant on an axis on which the baseline has an ordinary variant. The value
-    /// of an ideal variant is then a bound for all others.
+    /// Returns whether a configuration has an ideal variant on an axis on which the baseline has an ordinary variant.
+    /// The value of an ideal variant is then a bound for all other configurations.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
 }
 
-/// The entries of a group. The baseline comes first, and the others have their differences from the baseline.
+/// Returns the entries of a group. The baseline comes first, and the other entries contain their differences from the
+/// baseline.
 fn baseline_first<'a>(
     experiment: &ExperimentFacts<'a>,
     group: &Group<'a>,
@@ -264,14 +269,14 @@ fn baseline_first<'a>(
     entries
 }
 
-/// Whether a row is of the first trial of its seed.
+/// Returns whether a row belongs to the first trial of its seed.
 fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     let first = row.get(&c::SEED).integer().and_then(|seed| seeds.get(&seed).copied());
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Compares numbers with an interval over trials, or over seeds. In a run with a budget, each candidate is judged at the level
-/// of its last look.
+/// Compares values that have a confidence interval over trials or over seeds. In a run with a budget, each candidate
+/// is judged at the significance level of its last look.
 fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
@@ -285,8 +290,8 @@ fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks
     })
 }
 
-/// Compares values that every trial repeats. Values of one seed that depend on random draws differ only if the
-/// difference exceeds chance.
+/// Compares values that are equal in every trial. If values of one seed depend on random draws, only a difference
+/// larger than chance counts.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
@@ -306,8 +311,8 @@ fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) 
     ranked
 }
 
-/// The settings that differ from the baseline: `bloom`, or `2 settings`. If an engine cannot match settings of the
-/// design, the engine is never the only difference.
+/// Names the settings that differ from the baseline: `bloom`, or `2 settings`. If an engine cannot match settings of
+/// the design, the engine is never the only difference.
 pub(super) fn factors(contrast: &Contrast) -> String {
     let differences = &contrast.settings;
     let unequal = match contrast.unequal_terms {
@@ -322,18 +327,19 @@ pub(super) fn factors(contrast: &Contrast) -> String {
     }
 }
 
-/// Whether a cell differs from the baseline in more than one setting.
+/// Returns whether a configuration differs from the baseline in more than one setting.
 pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// The phase that is judged: the phase that the experiment names, else the phase of the first chart, else the default.
+/// Returns the phase that is judged: the phase that the experiment names. Otherwise the phase of the first chart.
+/// Otherwise the default phase.
 pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
 }
 
-/// The metrics that are judged. The deciding metric comes first.
+/// Returns the metrics that are judged. The deciding metric comes first.
 pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<String> {
     let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, runs));
     let mut metrics = vec![first];
@@ -345,12 +351,12 @@ pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<Str
     metrics
 }
 
-/// The last phase of a workload. For a component, the phase by which components are judged.
+/// Returns the last phase of a workload. For a component, returns the phase by which components are judged.
 fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
 }
 
-/// The phase that the first chart shows.
+/// Returns the phase that the first chart shows.
 fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     let filter = experiment.charts.first()?.filter.get(c::PHASE.name)?;
     match &filter.texts()[..] {
@@ -359,9 +365,9 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// The default metric of the verdict. This is the column of the first chart, if the column has a better direction, else
-/// the throughput. In counted mode, it is the written bytes, or the metric of the component. If the judged phase has no
-/// value of this metric, the first metric with a value is used.
+/// Returns the default metric of the verdict. The metric is the column of the first chart if the column has a better
+/// direction. Otherwise the metric is the throughput. In counted mode, the metric is the written bytes, or the metric
+/// of the component. If the judged phase has no value of this metric, the first metric with a value is used.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

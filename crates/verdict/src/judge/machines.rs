@@ -1,4 +1,5 @@
-//! Verdicts of rounds that ran on several machines: the machine as a stratum.
+//! Verdicts of rounds that ran on several machines. Each machine is a stratum: its rounds are compared only with each
+//! other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +11,16 @@ use super::judged::{Entry, Judged};
 use crate::change::Change;
 use crate::words::{and_more, counted, listed, percent, quoted};
 
-/// The relative difference from the other machines from which on a machine is named.
+/// The relative difference from the other machines at which a sentence names a machine.
 const OUTLYING: f64 = 0.1;
 
-/// The most configurations of a table with a sentence each.
+/// The largest number of configurations that each get a sentence.
 const MOST_SENTENCES: usize = 8;
 
-/// The most machines with their own ratio in a sentence.
+/// The largest number of machines whose ratios one sentence contains.
 const MOST_MACHINES: usize = 8;
 
-/// The machines of a run.
+/// The machines on which the rounds of a run ran.
 #[derive(Clone, Debug, Default)]
 pub struct Machines {
     /// The machine of each round.
@@ -28,12 +29,12 @@ pub struct Machines {
     pub findings: BTreeMap<String, Vec<String>>,
 }
 
-/// Logarithms of a number by round, machine by machine.
+/// The logarithms of a value in each round, by machine.
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
-    /// Sentences about the machines of a timed run: pooled ratios, the spread between machines, whether all machines
-    /// have the same best configuration, and outlying machines. Empty for one machine.
+    /// Returns sentences about the machines of a timed run: pooled ratios, the variation between machines, whether
+    /// all machines have the same best configuration, and outlying machines. Returns no sentences for one machine.
     pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
         let names: BTreeSet<&String> = machines.of_rounds.values().collect();
         if names.len() < 2 {
@@ -45,7 +46,7 @@ impl Verdicts<'_> {
 }
 
 impl Machines {
-    /// The logarithms of a sample by machine.
+    /// Returns the logarithms of a sample by machine.
     fn logs<'a>(&'a self, sample: &Sample) -> Strata<'a> {
         let mut logs = Strata::new();
         for (round, value) in &sample.blocks {
@@ -56,7 +57,7 @@ impl Machines {
         logs
     }
 
-    /// `; doctor: cpu governor, powersave: …`: the findings on a machine.
+    /// Formats the findings on a machine: `; doctor: cpu governor, powersave: …`.
     fn known(&self, machine: &str) -> String {
         let findings = self.findings.get(machine).filter(|findings| !findings.is_empty());
         findings.map_or_else(String::new, |findings| format!("; doctor: {}", findings.join("; ")))
@@ -87,8 +88,9 @@ impl Judged<'_> {
         }
     }
 
-    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …); spread between
-    /// machines 1.0% (95% CI 0.0% to 4.0%).`
+    /// Formats a pooled comparison:
+    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The
+    /// variation between the machines and its 95 % CI follow.
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;
@@ -124,7 +126,7 @@ impl Judged<'_> {
         Some(text)
     }
 
-    /// Whether the best configuration is the same on each machine.
+    /// Returns a sentence that says whether the best configuration is the same on each machine.
     fn best_of_each(&self, baseline: &Entry<'_>, strata: &[(&Entry<'_>, Strata<'_>)]) -> Option<String> {
         let sign = match self.column.better() {
             Better::Higher => 1.0,
@@ -151,7 +153,7 @@ impl Judged<'_> {
         ))
     }
 
-    /// The machines whose baseline or ratios differ from the other machines.
+    /// Describes the machines whose baseline or ratios differ from the other machines.
     fn outlying(
         &self,
         machines: &Machines,
@@ -185,7 +187,7 @@ impl Judged<'_> {
     }
 }
 
-/// The ratio of a machine to the others, if it is outlying.
+/// Returns the ratio of a machine to the other machines, if the machine is outlying.
 fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     let criteria = Criteria { delta: OUTLYING, ..Criteria::default() };
     let sample = |is_kept: &dyn Fn(&str) -> bool| {
@@ -205,7 +207,7 @@ fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     (matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed) || is_apart()).then_some(ratio)
 }
 
-/// The logarithms of candidate / baseline in the rounds of each machine.
+/// Returns the logarithms of candidate / baseline in the rounds of each machine.
 fn strata<'a>(machines: &'a Machines, baseline: &Sample, other: &Sample) -> Strata<'a> {
     let mut strata = Strata::new();
     for (round, base) in &baseline.blocks {
@@ -217,12 +219,12 @@ fn strata<'a>(machines: &'a Machines, baseline: &Sample, other: &Sample) -> Stra
     strata
 }
 
-/// A ratio as a change: `12.0% higher`, `2.28x lower`.
+/// Formats a ratio as a change: `12.0% higher`, `2.28x lower`.
 fn shown(ratio: f64) -> String {
     directed(&Change::of_ratio(ratio, None))
 }
 
-/// The size of a change with its direction.
+/// Formats the size of a change with its direction.
 fn directed(change: &Change) -> String {
     format!("{} {}", change.size(), if change.is_up() { "higher" } else { "lower" })
 }

@@ -1,4 +1,4 @@
-//! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
+//! Judges the configurations of an experiment: which configuration is better, by how much, and with which confidence.
 
 mod cause_notes;
 mod causes;
@@ -35,20 +35,21 @@ pub use machines::Machines;
 pub(crate) use resolution::holds_found_rate;
 pub use stopping::LOOKS_ALPHA;
 
-/// The maximum number of lines of all tables of a component experiment. With more lines, only the last table is shown.
+/// The largest number of lines in all tables of a component experiment. With more lines, only the last table is
+/// shown.
 const MOST_LINES: usize = 80;
 
 /// The reason why a quick run has no verdict.
 pub const NO_QUICK_VERDICT: &str =
     "quick run (reduced size). Rerun without --quick before drawing conclusions.";
 
-/// The verdicts on the results in a folder: a paragraph for each group of cells and each metric.
+/// Returns the verdicts on the results in a folder. Each group of configurations and each metric has a paragraph.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {
     Ok(read(experiment, folder)?.sentences())
 }
 
-/// The first table of the verdicts on the results in a folder, and its verdict, as a run prints them. Empty without
-/// verdicts.
+/// Returns the first table of the verdicts on the results in a folder, with its verdict, as a run prints them.
+/// Returns an empty text if there is no verdict.
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
@@ -65,7 +66,7 @@ fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Ver
     Verdicts::of(experiment, &runs, &noise, &looks)
 }
 
-/// The caption of a group of configurations and a metric, its table if that is shown, and its statements.
+/// Returns the caption of a group of configurations and a metric, the table if `is_shown`, and the statements.
 fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     let mut text = wrapped("", "  ", &judged.caption());
     if is_shown && !judged.entries.is_empty() {
@@ -78,7 +79,8 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// The statements about a further metric in one paragraph, and its cautions. A quick run has only its warnings.
+/// Returns the statements about a further metric in one paragraph, and its cautions. For a quick run, returns only
+/// the warnings.
 fn brief(judged: &Judged<'_>, is_quick: bool) -> String {
     let mut text = match is_quick {
         true => judged.warnings(),
@@ -88,17 +90,17 @@ fn brief(judged: &Judged<'_>, is_quick: bool) -> String {
     text
 }
 
-/// The verdicts of an experiment.
+/// The verdicts on the results of an experiment.
 pub struct Verdicts<'a> {
     experiment: &'a ExperimentFacts<'a>,
-    /// Per group of cells, and per metric within it.
+    /// The judged values of each group of configurations and each metric.
     judged: Vec<Judged<'a>>,
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment. The inputs are its rows, the rows of baselines that ran twice, and the looks of a run with
-    /// a budget. Components are compared only at equal values of the other swept paths, so each combination of these
-    /// values has a verdict. The p-values are corrected for the number of all comparisons together.
+    /// Judges an experiment. The inputs are its rows, the rows of baselines that ran twice, and the looks of a run
+    /// with a budget. Components are compared only at equal values of the other swept paths, so each combination of
+    /// these values has a verdict. The p-values are corrected for the number of all comparisons.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,
@@ -119,7 +121,7 @@ impl<'a> Verdicts<'a> {
         Ok(Self { experiment, judged })
     }
 
-    /// Whether all confidence intervals are narrow. Their relative half-width must be at most `precision`.
+    /// Returns whether all confidence intervals are narrow. Their relative half-width must be at most `precision`.
     pub fn reach_no_further_than(&self, precision: f64) -> bool {
         let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;
@@ -129,9 +131,9 @@ impl<'a> Verdicts<'a> {
         comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
-    /// The outcome as a short text. Each group of configurations has a table, a verdict and notes for the first metric.
-    /// Each further metric has one paragraph, so that a terminal of 24 lines shows all verdicts of a small experiment.
-    /// A quick run has no verdict, because its sizes are reduced.
+    /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the
+    /// first metric. Each further metric has one paragraph, so that a terminal of 24 lines shows all verdicts of a
+    /// small experiment. A quick run has no verdict, because its sizes are reduced.
     pub fn text(&self, is_quick: bool) -> String {
         let lines: usize = self.judged.iter().map(|judged| judged.entries.len()).sum();
         let is_whole = self.experiment.component.is_none() || lines <= MOST_LINES;
@@ -170,8 +172,8 @@ impl<'a> Verdicts<'a> {
         text.trim_end().to_owned() + "\n"
     }
 
-    /// A paragraph on each group of configurations and each metric. If there is only one paragraph, and it names few
-    /// configurations, the values of all configurations follow.
+    /// Returns a paragraph on each group of configurations and each metric. If there is only one paragraph, and the
+    /// paragraph names few configurations, the values of all configurations follow.
     pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {
@@ -181,7 +183,7 @@ impl<'a> Verdicts<'a> {
         sentences.chain(values).collect()
     }
 
-    /// The rows of `verdicts.csv`.
+    /// Returns the rows of `verdicts.csv`.
     pub fn rows(&self) -> Vec<Row> {
         self.judged.iter().flat_map(|judged| judged.rows(&self.experiment.name)).collect()
     }

@@ -1,4 +1,4 @@
-//! The notes below a verdict. A note that is valid for several configurations is printed once.
+//! The notes below a verdict. A note that applies to several configurations is printed once.
 
 use measure::{Doubt, Ranked, Verdict};
 
@@ -9,7 +9,7 @@ use crate::words::{and_more, counted, listed, percent, quoted};
 const MOST_UNEQUAL: f64 = 0.05;
 
 impl Judged<'_> {
-    /// The notes, each a sentence or more.
+    /// Returns the notes. Each note has one or more sentences.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.difference_note());
@@ -49,7 +49,7 @@ impl Judged<'_> {
         notes
     }
 
-    /// The notes on values that a reader should not trust without a second look.
+    /// Returns the notes on values that a reader should check before trusting them.
     pub(super) fn cautions(&self) -> Vec<String> {
         let steadiness =
             self.entries.iter().filter_map(|entry| entry.steadiness.note(&quoted(&entry.sample.name)));
@@ -61,8 +61,8 @@ impl Judged<'_> {
         first.chain(steadiness).chain(implausible).chain(self.unequal_memory()).collect()
     }
 
-    /// ` Inconclusive: lazy-leveled and l0-tiered.` Empty if all configurations are decided, or if the verdict already
-    /// names the only inconclusive one.
+    /// Returns a sentence such as ` Inconclusive: lazy-leveled and l0-tiered.` Returns an empty text if all
+    /// configurations are decided, or if the verdict already names the only inconclusive configuration.
     pub(super) fn undecided_names(&self) -> String {
         let names: Vec<&str> = self.doubtful().map(|ranked| &*ranked.name).collect();
         if names.is_empty() { String::new() } else { format!(" Inconclusive: {}.", listed(&names)) }
@@ -77,7 +77,7 @@ impl Judged<'_> {
         })
     }
 
-    /// The note that names the test of the p-values and their correction.
+    /// Returns the note that names the test of the p-values and their correction.
     fn test_note(&self) -> Option<String> {
         let has_p = self.ranked.iter().any(|ranked| ranked.comparison.p_value.is_some());
         (has_p && !self.is_exact()).then(|| match self.family {
@@ -86,7 +86,7 @@ impl Judged<'_> {
         })
     }
 
-    /// The reasons why comparisons other than the best comparison are inconclusive.
+    /// Returns the reasons why comparisons other than the best comparison are inconclusive.
     fn doubts(&self) -> Vec<String> {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         for ranked in self.doubtful() {
@@ -102,7 +102,7 @@ impl Judged<'_> {
             .collect()
     }
 
-    /// The inconclusive comparisons, except for the best comparison, which the verdict describes.
+    /// Returns the inconclusive comparisons. Omits the best comparison, which the verdict describes.
     fn doubtful(&self) -> impl Iterator<Item = &Ranked> {
         let is_undecided = |ranked: &&Ranked| ranked.comparison.verdict == Verdict::Inconclusive;
         let best = self.ranked.iter().find(|ranked| self.is_comparable(&ranked.name));
@@ -116,8 +116,8 @@ impl Judged<'_> {
         })
     }
 
-    /// The configurations whose median is on one side of the baseline's median, while most of their trials are on the
-    /// other side.
+    /// Names the configurations whose median ratio over paired trials and whose ratio of medians show opposite
+    /// directions.
     fn turned(&self) -> Option<String> {
         let base = self.entries.first()?.sample.median()?;
         let is_turned = |ranked: &Ranked| {
@@ -138,7 +138,8 @@ impl Judged<'_> {
         })
     }
 
-    /// The configurations whose memory differs from the baseline's although equal memory was requested.
+    /// Names the configurations whose memory differs from the memory of the baseline, although equal memory was
+    /// requested.
     fn unequal_memory(&self) -> Option<String> {
         let unequal = self.entries.iter().skip(1).filter_map(|entry| match self.has_equal_memory(entry)? {
             true => None,
@@ -156,8 +157,8 @@ impl Judged<'_> {
         })
     }
 
-    /// Whether a configuration had as much memory as the baseline, if equal memory was requested and the memory is
-    /// known.
+    /// Returns whether a configuration had as much memory as the baseline. Returns `None` if equal memory was not
+    /// requested, or if the memory is unknown.
     pub(super) fn has_equal_memory(&self, entry: &Entry<'_>) -> Option<bool> {
         if !self.experiment.has_equal_memory || !self.prices.are_memory() {
             return None;
@@ -167,7 +168,8 @@ impl Judged<'_> {
         Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
-    /// Trials far from the other trials of their configuration. Outliers are part of every value.
+    /// Describes trials that are far from the other trials of their configuration. These outliers are part of every
+    /// value.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
             let name = quoted(&entry.sample.name);
@@ -180,7 +182,8 @@ impl Judged<'_> {
     }
 }
 
-/// The reason why a comparison is inconclusive; `None` if the verdict of the whole states it.
+/// Returns the reason why a comparison is inconclusive. Returns `None` if the statement about all comparisons
+/// contains the reason.
 fn reason(doubt: Doubt) -> Option<String> {
     Some(match doubt {
         Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value for both sides".to_owned(),

@@ -1,15 +1,15 @@
-//! The cost of a configuration, shown next to the deciding metric. The cost is the memory of a tree, or the cost that
-//! the subject names for its component. The cost also decides which configurations are comparable.
+//! The cost of a configuration, which the table shows next to the deciding metric. The cost is the memory of a tree,
+//! or the column that the component defines as its cost. The costs also decide which configurations are comparable.
 
 use results::{Metric, Row, Unit, columns as c};
 
 use crate::facts::{ComponentFacts, ExperimentFacts};
 use crate::words::shown;
 
-/// Costs that differ by less than this fraction count as equal.
+/// Costs that differ by less than this fraction count as about equal.
 const ALIKE: f64 = 0.1;
 
-/// The columns of the cost. Without any, the cost is the memory of a tree.
+/// The columns that contain the costs. If the list is empty, the cost is the memory of a tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
     /// Whether configurations are comparable only if at least one of their costs is about equal.
@@ -17,8 +17,8 @@ pub(super) struct Prices {
 }
 
 impl Prices {
-    /// The costs of an experiment in which the column `judged` decides. Other engines report no memory of their parts,
-    /// so the memory of their process is compared.
+    /// Returns the costs of an experiment in which the column `judged` decides. Other engines do not report the
+    /// memory of their parts. In a comparison with other engines, the cost is therefore the memory of the process.
     pub(super) fn of(experiment: &ExperimentFacts<'_>, judged: &str) -> Self {
         match experiment.reports_memory {
             true => Self::of_component(experiment.component, judged),
@@ -33,7 +33,7 @@ impl Prices {
         Self { columns, divide: component.quality.is_some() }
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub(super) fn names(&self) -> Vec<&'static str> {
         match self.columns.is_empty() {
             true => vec!["memory"],
@@ -41,28 +41,28 @@ impl Prices {
         }
     }
 
-    /// Whether the cost is the memory of a tree.
+    /// Returns whether the cost is the memory of a tree.
     pub(super) fn are_memory(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// The cost of number `at` in a row.
+    /// Returns the cost with the index `at` in a row.
     pub(super) fn value(&self, at: usize, row: &Row) -> Option<f64> {
         self.columns.get(at).map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
     }
 
-    /// The cost with number `at` and its unit. Empty without a value.
+    /// Formats the cost with the index `at` and its unit. Returns an empty text without a value.
     pub(super) fn shown(&self, at: usize, value: Option<f64>) -> String {
         let unit = self.columns.get(at).map_or(Unit::Bytes, |metric| metric.unit);
         value.map_or_else(String::new, |value| shown(value, unit))
     }
 
-    /// Whether two configurations with these costs are comparable, because at least one cost is about equal.
+    /// Returns whether two configurations with these costs are comparable, because at least one cost is about equal.
     pub(super) fn are_comparable(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }
 
-    /// The costs in which a component differs from another component, such as `; fpr 1.26% against 0.9%`.
+    /// Describes the costs in which a component differs from another component, such as `; fpr 1.26% against 0.9%`.
     pub(super) fn differences(&self, own: &[Option<f64>], others: &[Option<f64>]) -> String {
         if !self.divide {
             return String::new();
@@ -76,7 +76,7 @@ impl Prices {
     }
 }
 
-/// Whether two costs are about equal, if both are known.
+/// Returns whether two costs are about equal. Returns `None` if one of the costs is unknown.
 fn is_alike(own: Option<f64>, other: Option<f64>) -> Option<bool> {
     let (own, other) = own.zip(other)?;
     Some((own - other).abs() <= ALIKE * own.abs().max(other.abs()))

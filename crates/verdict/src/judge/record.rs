@@ -1,4 +1,4 @@
-//! A verdict in the form that programs read.
+//! A verdict as rows of `verdicts.csv`, which other programs read.
 
 use measure::{Ranked, Verdict};
 use results::{Row, verdicts as v};
@@ -6,8 +6,9 @@ use results::{Row, verdicts as v};
 use super::judged::{Entry, Judged};
 
 impl Judged<'_> {
-    /// The verdict on a candidate, with the reason of an inconclusive verdict. The verdict is also inconclusive if
-    /// values of one side are implausible, or if the candidate is not comparable.
+    /// Returns the verdict on a candidate, and the reason for an inconclusive verdict. The verdict is also
+    /// inconclusive if values of one configuration are implausible, or if the candidate is not comparable with the
+    /// baseline.
     fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
         if let Some(words) = self.implausible(&ranked.name) {
             return (Verdict::Inconclusive, Some(format!("implausible: {words}")));
@@ -19,7 +20,7 @@ impl Judged<'_> {
         (ranked.comparison.verdict, ranked.comparison.doubt.map(|doubt| doubt.to_string()))
     }
 
-    /// One row per candidate, best candidate first.
+    /// Returns one row per candidate, best candidate first.
     pub(super) fn rows(&self, experiment: &str) -> Vec<Row> {
         let Some(baseline) = self.entries.first() else { return Vec::new() };
         let candidate = |ranked: &Ranked| self.entries.iter().find(|entry| entry.sample.name == ranked.name);

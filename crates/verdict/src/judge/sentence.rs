@@ -1,4 +1,4 @@
-//! The sentences of a verdict: one for every outcome, with its reason and the next step.
+//! The sentences of a verdict. Each outcome has a sentence with its reason and the next step.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use super::judged::{Entry, Judged, is_confounded};
 use crate::change::{Change, comparative, direction, is_speed};
 use crate::words::{and_more, counted, listed, percent, quoted, shown, wrapped};
 
-/// The relative difference up to which two designs use the same memory.
+/// The largest relative difference of the memory of two designs that counts as equal memory in a sentence.
 const EQUAL_MEMORY: f64 = 0.02;
 
-/// The most cells that a sentence names.
+/// The largest number of configurations that a sentence names.
 const MOST_NAMED: usize = 6;
 
-/// The most settings that a warning names.
+/// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The widest difference that is called none, as a share.
+/// The largest difference that a sentence may call "no difference", as a fraction.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
-/// The sentences about one outcome.
+/// A statement of a verdict: its first word and the sentences about one outcome.
 pub(super) struct Statement {
     /// The first word: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
     word: &'static str,
@@ -31,7 +31,7 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    /// A statement of one sentence.
+    /// Creates a statement of one sentence.
     pub(super) fn new(word: &'static str, sentence: impl Into<String>) -> Self {
         Self { word, sentences: vec![sentence.into()] }
     }
@@ -49,12 +49,12 @@ impl Statement {
         self
     }
 
-    /// Whether the statement compares the configurations, or states that no comparison is possible.
+    /// Returns whether the statement compares the configurations, or states that no comparison is possible.
     pub(super) fn is_verdict(&self) -> bool {
         ["Verdict", "No verdict"].contains(&self.word)
     }
 
-    /// The lines for a terminal.
+    /// Returns the lines for a terminal.
     pub(super) fn lines(&self) -> String {
         let rest = " ".repeat(self.word.len() + 2);
         let mut first = format!("{}: ", self.word);
@@ -66,7 +66,7 @@ impl Statement {
         text
     }
 
-    /// The sentences in one paragraph, without the word of a verdict.
+    /// Returns the sentences in one paragraph. Omits the first word of a verdict.
     pub(super) fn paragraph(&self) -> String {
         let text = self.sentences.join(" ");
         if self.word == "Verdict" { text } else { format!("{}: {text}", self.word) }
@@ -74,7 +74,7 @@ impl Statement {
 }
 
 impl Judged<'_> {
-    /// All statements about the comparisons, worst first.
+    /// Returns all statements about the comparisons, worst statement first.
     pub(super) fn statements(&self) -> Vec<Statement> {
         let mut all: Vec<Statement> = Vec::new();
         all.extend(self.wrong.iter().map(|(cell, count)| {
@@ -115,7 +115,7 @@ impl Judged<'_> {
         all
     }
 
-    /// How the configurations compare with the baseline.
+    /// Returns the statement that compares the configurations with the baseline.
     fn outcome(&self, baseline: &Entry<'_>) -> Statement {
         let name = quoted(&baseline.sample.name);
         let is_comparable = |other: &&Ranked| {
@@ -159,6 +159,7 @@ impl Judged<'_> {
         Statement::verdict(text).and(self.also(baseline, &better)).and(self.other_memory(best))
     }
 
+    /// Returns the sentence about further better configurations:
     /// `lazy-leveled and l0-tiered are also faster than leveled.`
     fn also(&self, baseline: &str, better: &[&Ranked]) -> Option<String> {
         let names: Vec<&str> = better.iter().take(MOST_NAMED).map(|other| &*other.name).collect();
@@ -201,7 +202,8 @@ impl Judged<'_> {
         Statement::verdict(format!("no difference. {who} within {within} of {baseline}{how}."))
     }
 
-    /// The statement for the case that no candidate is better than the baseline, and some candidates are undecided.
+    /// Returns the statement for the case that no candidate is better than the baseline, and some candidates are
+    /// undecided.
     fn undecided(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
         let comparison = &best.comparison;
         let name = quoted(&best.name);
@@ -274,8 +276,8 @@ impl Judged<'_> {
             .and((!worse.is_empty()).then(|| format!("{} {is_verb} worse than {baseline}.", listed(&worse))))
     }
 
-    /// The next step for a difference below the threshold: less noise if the noise floor sets the threshold, else more
-    /// trials.
+    /// Returns the next step for a difference below the threshold. If the noise floor sets the threshold, the next
+    /// step is less noise. Otherwise the next step is more trials.
     fn against_noise(&self, comparison: &Comparison, trials: String) -> String {
         match self.noise.is_some_and(|noise| noise.floor >= comparison.delta) {
             true => "Less noise may resolve it: `lsmbench doctor` lists its sources.".to_owned(),
@@ -283,7 +285,7 @@ impl Judged<'_> {
         }
     }
 
-    /// The smallest relative difference that counts, and its origin, such as `3.1% noise floor`.
+    /// Returns the smallest relative difference that counts, and its origin, such as `3.1% noise floor`.
     fn threshold(&self, comparison: &Comparison) -> String {
         let delta = percent(comparison.delta);
         match self.noise {
@@ -295,7 +297,8 @@ impl Judged<'_> {
         }
     }
 
-    /// The change of the closest candidate, if no candidate is better: `get latency +6.3% (95% CI -3.6% to +22.2%)`.
+    /// Describes the change of the closest candidate, if no candidate is better:
+    /// `get latency +6.3% (95% CI -3.6% to +22.2%)`.
     fn closeness(&self, best: &Ranked) -> String {
         let title = self.title();
         let Some(change) = self.change_of(best) else { return title };
@@ -306,7 +309,8 @@ impl Judged<'_> {
         }
     }
 
-    /// `tiered is 2.28x faster than leveled`, or without the baseline where it is `None`.
+    /// Describes the change of a candidate: `tiered is 2.28x faster than leveled`. Omits the baseline if `than` is
+    /// `None`.
     pub(super) fn change(&self, of: &Ranked, than: Option<&str>) -> String {
         let (name, title) = (quoted(&of.name), self.title());
         let than = than.map_or_else(String::new, |baseline| format!(" than {baseline}"));
@@ -323,8 +327,8 @@ impl Judged<'_> {
         }
     }
 
-    /// The evidence, such as ` (95% CI 2.18x to 2.65x)`. For exact values, counts below 100, and fractions, both
-    /// values.
+    /// Returns the evidence for a change, such as ` (95% CI 2.18x to 2.65x)`. For exact values, counts below 100, and
+    /// fractions, returns both values.
     pub(super) fn evidence(&self, of: &Ranked) -> String {
         let sides = || {
             let [own, base] = self.sides(of)?;
@@ -345,23 +349,24 @@ impl Judged<'_> {
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
     }
 
-    /// The interval of a change, where there is one of some width.
+    /// Returns the confidence interval of a change as text. Returns `None` if the interval does not exist or has no
+    /// width.
     pub(super) fn interval(&self, of: &Ranked) -> Option<String> {
         self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
     }
 
-    /// The size of a change. Empty if the change has no size.
+    /// Formats the size of a change. Returns an empty text if the change has no size.
     fn size_of(&self, of: &Ranked) -> String {
         self.change_of(of).map_or_else(String::new, |change| change.size())
     }
 
-    /// The prices in which a component differs from the baseline, in a sentence.
+    /// Returns a sentence about the costs in which a component differs from the baseline.
     fn other_prices_of(&self, name: &str) -> Option<String> {
         let prices = self.other_prices(name);
         Some(prices.trim_start_matches("; ").replace(" against ", " vs ")).filter(|text| !text.is_empty())
     }
 
-    /// `It uses 52.0% more memory (15.2 MiB vs 10.0 MiB).`
+    /// Returns a sentence such as `It uses 52.0% more memory (15.2 MiB vs 10.0 MiB).`
     fn other_memory(&self, of: &Ranked) -> Option<String> {
         if !self.prices.are_memory() {
             return None;
@@ -381,7 +386,7 @@ impl Judged<'_> {
         Some(format!("{} uses {size} memory ({own} vs {base}).", quoted(&of.name)))
     }
 
-    /// A warning where configurations differ from the baseline in more than one setting.
+    /// Returns a warning if configurations differ from the baseline in more than one setting.
     fn confounded(&self, baseline: &str) -> Option<Statement> {
         let others: Vec<&Entry<'_>> =
             self.entries.iter().skip(1).filter(|entry| is_confounded(&entry.contrast)).collect();
@@ -411,26 +416,26 @@ impl Judged<'_> {
         ))
     }
 
-    /// The names of the candidates for which `keep` holds, the best first.
+    /// Returns the names of the candidates for which `keep` returns true, best candidate first.
     pub(super) fn names(&self, keep: impl Fn(&Ranked) -> bool) -> Vec<&str> {
         self.ranked.iter().filter(|ranked| keep(ranked)).map(|ranked| &*ranked.name).collect()
     }
 
-    /// The change of a candidate. If more of a fraction is better, as for a hit rate, the change is in percentage
-    /// points, because a percentage of a percentage is ambiguous.
+    /// Returns the change of a candidate. If larger values of a fraction are better, as for a hit rate, the change is
+    /// in percentage points, because a percentage of a percentage is ambiguous.
     pub(super) fn change_of(&self, of: &Ranked) -> Option<Change> {
         let is_share = self.column.unit() == Unit::Share && self.column.better() == Better::Higher;
         let baseline = self.entries.first().and_then(|baseline| baseline.sample.median());
         Change::of(&of.comparison, baseline.filter(|_| is_share))
     }
 
-    /// The medians of a candidate and of the baseline.
+    /// Formats the medians of a candidate and of the baseline.
     fn sides(&self, of: &Ranked) -> Option<[String; 2]> {
         let (base, own) = self.both(&of.name)?;
         Some([own.sample.median()?, base.sample.median()?].map(|side| self.value(side)))
     }
 
-    /// `faster`, or `fewer`: the word for a change of the metric.
+    /// Returns the word for a change of the metric, such as `faster` or `fewer`.
     pub(super) fn direction(&self, is_up: bool) -> &'static str {
         direction(self.column.title(), (self.column.unit(), self.column.better()), is_up)
     }
@@ -439,23 +444,24 @@ impl Judged<'_> {
         comparative(self.column.title(), self.column.unit(), is_up)
     }
 
-    /// `throughput`, or `p99 service time of get`.
+    /// Returns the title of the metric, such as `throughput` or `p99 service time of get`.
     pub(super) fn title(&self) -> String {
         let operation = if self.operation == ALL { String::new() } else { format!(" of {}", self.operation) };
         format!("{}{operation}", self.column.title())
     }
 
-    /// `throughput in phase mixed`.
+    /// Returns the title of the metric with the phase, such as `throughput in phase mixed`.
     pub(super) fn what(&self) -> String {
         format!("{} in phase {}", self.title(), self.phase)
     }
 
-    /// Whether numbers are exact, and so have no interval.
+    /// Returns whether the values are exact. Exact values have no confidence interval.
     pub(super) fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// The scope in which a difference of exact values holds. Empty if the values have a confidence interval.
+    /// Returns the scope in which a difference of exact values holds. Returns an empty text if the values have a
+    /// confidence interval.
     fn exactness(&self) -> String {
         match (self.is_exact(), self.seeds) {
             (false, _) => String::new(),
@@ -465,7 +471,8 @@ impl Judged<'_> {
         }
     }
 
-    /// The number of trials of the comparisons. If there are no comparisons, the number of trials of the baseline.
+    /// Returns the number of trials of the comparisons. If there are no comparisons, returns the number of trials of
+    /// the baseline.
     pub(super) fn trials(&self) -> usize {
         let of_baseline = self.entries.first().map_or(0, |baseline| baseline.sample.blocks.len());
         let compared = self.ranked.iter().map(|ranked| ranked.comparison.blocks).max();
@@ -473,7 +480,7 @@ impl Judged<'_> {
     }
 }
 
-/// A p-value with three digits after the point, or `<0.001`.
+/// Formats a p-value with three digits after the point, or as `<0.001`.
 pub(super) fn p_value(p: f64) -> String {
     if p < 0.0005 { "<0.001".to_owned() } else { format!("{p:.3}") }
 }

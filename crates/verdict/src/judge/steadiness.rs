@@ -1,4 +1,4 @@
-//! How steady a cell was while it was measured.
+//! How steady a store was while a configuration was measured.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,21 @@ use results::columns as c;
 use crate::trial_rows::TrialRows;
 use crate::words::counted;
 
-/// How steady a cell was in its trials.
+/// How steady a configuration was in its trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steadiness {
-    /// Trials for which steadiness is known.
+    /// The number of trials for which steadiness is known.
     pub(super) judged: u64,
-    /// Trials among them that were not steady.
+    /// The number of these trials that were not steady.
     pub(super) unsteady: u64,
-    /// The measures that were not steady.
+    /// The values that were not steady, such as the throughput.
     unsteady_in: BTreeSet<String>,
-    /// Trials whose warm-up ended before the cell was steady.
+    /// The number of trials whose warm-up ended before the store was steady.
     never: u64,
 }
 
 impl Steadiness {
-    /// Reads the rows of a cell for all operations of the judged phase.
+    /// Reads the rows of a configuration for all operations of the judged phase.
     pub(super) fn of(whole: &TrialRows<'_>) -> Self {
         let mut steadiness = Self::default();
         for row in whole.iter() {
@@ -37,12 +37,13 @@ impl Steadiness {
         steadiness
     }
 
-    /// The number of trials in which the configuration was not steady; `None` if no trial has this information.
+    /// Returns the number of trials in which the configuration was not steady. Returns `None` if no trial has this
+    /// information.
     pub(super) fn unsteady_trials(&self) -> Option<u64> {
         (self.judged > 0).then_some(self.unsteady)
     }
 
-    /// A note on a configuration with this name; `None` if it was steady.
+    /// Returns a note on a configuration with this name. Returns `None` if the configuration was steady.
     pub(super) fn note(&self, name: &str) -> Option<String> {
         if self.unsteady > 0 {
             let in_what = self.unsteady_in.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

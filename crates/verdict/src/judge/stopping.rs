@@ -1,4 +1,5 @@
-//! The prospects of a run with a budget: which verdicts are decided, and which the rest of the budget may decide.
+//! The prospects of a run with a budget: the decided verdicts, and the verdicts that the rest of the budget may
+//! decide. A look is an evaluation of the verdicts during the run.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +9,18 @@ use super::Verdicts;
 use super::judged::Judged;
 use crate::words::{and_more, counted, quoted};
 
-/// The error rate of all looks together.
+/// The error rate of all looks together: the probability of at least one false difference.
 pub const LOOKS_ALPHA: f64 = 0.05;
 
-/// The share of the error rate that the last look of a budget usually has.
+/// The share of the error rate that usually remains for the last look of a budget.
 const LAST_SHARE: f64 = 0.4;
 
-/// The most configurations that the note names.
+/// The largest number of configurations that the note names.
 const MOST_NAMED: usize = 6;
 
 impl Verdicts<'_> {
-    /// The prospect of each candidate, by the number of its configuration, if `more_rounds` more rounds fit into the
-    /// budget. A candidate with several comparisons is decided when all of them are.
+    /// Returns the prospect of each candidate, by the number of its configuration, if `more_rounds` more rounds fit
+    /// into the budget. A candidate with several comparisons is decided when all its comparisons are decided.
     pub fn outlooks(&self, more_rounds: usize) -> BTreeMap<u64, Outlook> {
         let mut outlooks: BTreeMap<u64, Outlook> = BTreeMap::new();
         for (cell, new) in self.judged.iter().flat_map(|judged| judged.outlooks(more_rounds)) {
@@ -57,7 +58,7 @@ impl Judged<'_> {
         self.ranked.iter().filter_map(of).collect()
     }
 
-    /// A note about the looks of the run, and about configurations that stopped early.
+    /// Returns a note about the looks of the run, and about configurations that stopped early.
     pub(super) fn looks_note(&self) -> Option<String> {
         let looks: Vec<String> = self.looks.iter().map(|look| look.rounds.to_string()).collect();
         if looks.is_empty() {

@@ -1,4 +1,4 @@
-//! The table of a verdict: one line per configuration and one column per fact.
+//! The table of a verdict. Each configuration has one line, and each fact has one column.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,17 @@ use super::judged::{Entry, Judged, factors};
 use super::sentence::p_value;
 use crate::words::counted;
 
-/// The maximum length of a baseline name in the head of a column.
+/// The maximum length of a baseline name in the title of a table column.
 const LONGEST_NAME: usize = 16;
 
-/// The maximum length of a metric title in the head of a column.
+/// The maximum length of a metric title in the title of a table column.
 const LONGEST_TITLE: usize = 18;
 
-/// The head of a column, and whether the column is right-aligned.
+/// The title of a table column, and whether the column is right-aligned.
 type Head = (String, bool);
 
 impl Judged<'_> {
+    /// Returns the caption:
     /// `phase mixed, throughput (ops/s, higher is better), 6 paired trials, ± standard deviation`.
     pub(super) fn caption(&self) -> String {
         let unit = match self.column.unit() {
@@ -49,7 +50,7 @@ impl Judged<'_> {
         format!("{within}phase {}, {} ({how}), {trials}", self.phase, self.title())
     }
 
-    /// A table of all configurations, each with its median, its memory, and its comparison with the baseline.
+    /// Renders a table of all configurations, each with its median, its memory, and its comparison with the baseline.
     pub(super) fn table(&self) -> String {
         let Some(baseline) = self.entries.first() else { return String::new() };
         let mut entries: Vec<&Entry<'_>> = self.entries.iter().collect();
@@ -95,7 +96,8 @@ impl Judged<'_> {
         heads
     }
 
-    /// The title of the swept path in which the configurations differ, or `configuration` for several paths.
+    /// Returns the title of the swept path in which the configurations differ. Returns `configuration` if they differ
+    /// in several paths.
     fn compared(&self) -> String {
         let swept = self.experiment.swept.iter().enumerate();
         let mut compared = swept.filter(|(at, _)| !self.experiment.within.contains(at)).map(|(_, path)| path);
@@ -128,7 +130,7 @@ impl Judged<'_> {
         line
     }
 
-    /// The verdict on a candidate in a word or two.
+    /// Returns the verdict on a candidate in one or two words.
     pub(super) fn word(&self, ranked: &Ranked) -> String {
         let is_up = ranked.comparison.ratio.is_some_and(|ratio| ratio > 1.0);
         match ranked.comparison.verdict {
@@ -142,7 +144,7 @@ impl Judged<'_> {
         .to_owned()
     }
 
-    /// ` ±  4%`: the standard deviation over trials in percent of the mean.
+    /// Formats the standard deviation over trials in percent of the mean: ` ±  4%`.
     fn spread(&self, entry: &Entry<'_>) -> String {
         let values: Vec<f64> = entry.sample.blocks.iter().map(|(_, value)| *value).collect();
         let count = values.len() as f64;
@@ -159,8 +161,8 @@ impl Judged<'_> {
         }
     }
 
-    /// The settings in which all configurations differ from the baseline. `None` if these settings are not equal for
-    /// all configurations. Parameters that only one variant has are ignored.
+    /// Returns the settings in which all configurations differ from the baseline. Returns `None` if these settings
+    /// are not equal for all configurations. Ignores parameters that only one variant has.
     pub(super) fn common_factors(&self) -> Option<String> {
         let (_, others) = self.entries.split_first()?;
         let mut all = others.iter().map(|other| factors(&other.contrast));
@@ -170,7 +172,7 @@ impl Judged<'_> {
     }
 }
 
-/// A name in a table: `none` is quoted.
+/// Formats a name for a table. The name `none` is quoted.
 fn shown_name(name: &str) -> String {
     if name == "none" { format!("\"{name}\"") } else { name.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! A verdict as text: the table, then a sentence on each outcome, and then the notes.
+//! A verdict as text: the table, then a sentence on each outcome, then the notes.
 
 use results::{Column, RunMode, Unit};
 
@@ -6,7 +6,7 @@ use super::judged::{Entry, Judged};
 use crate::words::{on_one_line, quoted, shown};
 
 impl Judged<'_> {
-    /// All outcomes in one paragraph, which names the metric and the phase.
+    /// Returns all outcomes in one paragraph. The paragraph names the metric and the phase.
     pub(super) fn paragraph(&self) -> String {
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         let statements: Vec<String> =
@@ -14,14 +14,14 @@ impl Judged<'_> {
         on_one_line(&format!("{within}{}: {}", self.what(), statements.join(" ")))
     }
 
-    /// The lines of the statements that are no verdicts.
+    /// Returns the lines of the statements that are not verdicts, such as warnings.
     pub(super) fn warnings(&self) -> String {
         let statements = self.statements();
         statements.iter().filter(|of| !of.is_verdict()).map(super::sentence::Statement::lines).collect()
     }
 
-    /// The medians of all configurations, if they differ in one path, such as `Data blocks read per get in phase absent
-    /// by bloom.bits_per_key: 1: 2.41; 2: 1.60.`
+    /// Returns the medians of all configurations, if the configurations differ in one path, such as
+    /// `Data blocks read per get in phase absent by bloom.bits_per_key: 1: 2.41; 2: 1.60.`
     pub(super) fn values(&self) -> Option<String> {
         let swept = &self.experiment.swept;
         let [path] = &swept[..] else { return None };
@@ -39,14 +39,14 @@ impl Judged<'_> {
         Some(on_one_line(&format!("{}{rest} by {title}: {}.", first.to_uppercase(), values.join("; "))))
     }
 
-    /// The prices in which a component is not like the baseline.
+    /// Describes the costs in which a component differs from the baseline.
     pub(super) fn other_prices(&self, label: &str) -> String {
         self.both(label).map_or_else(String::new, |(baseline, entry)| {
             self.prices.differences(&entry.prices, &baseline.prices)
         })
     }
 
-    /// A value of the metric. Counts of one run are printed to the last digit.
+    /// Formats a value of the metric. Counts of one run are printed to the last digit.
     pub(super) fn value(&self, value: f64) -> String {
         let is_count = self.column.unit() == Unit::Count && value.fract() == 0.0;
         if is_count && self.experiment.mode == RunMode::Counted {

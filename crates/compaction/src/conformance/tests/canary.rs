@@ -20,7 +20,7 @@ pub(crate) enum Fault {
     MovesPastOverlap,
     /// Moves the SSTables of several runs, although these SSTables overlap.
     MovesWhatMustBeMerged,
-    /// Adds SSTables to a run whose SSTables overlap the added SSTables.
+    /// Adds SSTables to a sorted run, although an SSTable of the run overlaps the added SSTables. This job is invalid.
     JoinsARunItOverlaps,
     /// Names one SSTable twice in the inputs of a job.
     NamesATableTwice,

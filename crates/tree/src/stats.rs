@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crossbeam_utils::CachePadded;
 use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
@@ -241,10 +242,11 @@ impl Counters {
     }
 }
 
-/// The counters of all threads that have used a tree.
+/// The counters of all threads that have used a tree. The counters of two threads are never in one cache line, because
+/// each operation changes counters.
 #[derive(Debug, Default)]
 pub(crate) struct AllCounters {
-    threads: ThreadLocal<Counters>,
+    threads: ThreadLocal<CachePadded<Counters>>,
 }
 
 impl AllCounters {

@@ -134,7 +134,10 @@ impl Parts {
             return against(&format!("the part ran different operations in phase {phase} of {label}"));
         }
         if first.info.count != part.info.count {
-            return against(&format!("the part is one of {} parts, which is another number", part.info.count));
+            return against(&format!(
+                "the part is one of {} parts, which is another number",
+                part.info.count
+            ));
         }
         let columns = |of: &ReadPart| -> Vec<String> {
             of.runs.schema().columns().iter().map(|column| column.name().to_owned()).collect()

@@ -294,7 +294,7 @@ fn names_do_not_lead_out_of_the_output_folder() {
     bench.write("chart.toml", SMALL.replace("kind = \"bar\"", "kind = \"bar\"\nname = \"../../escaped\""));
     bench.write("phase.toml", SMALL.replace("\"load\"", "\"../../../load\""));
     let error = bench.run(&["run", "phase.toml"]).refusal();
-    assert!(error.contains("a phase has a name of letters, digits, - and _"), "{error}");
+    assert!(error.contains("the name of a phase may have only letters, digits, - and _"), "{error}");
     bench.ok(&["run", "chart.toml"]);
     assert!(bench.path("plots/chart/------escaped.svg").is_file());
     let folder = bench.path(".").canonicalize().unwrap();

@@ -204,7 +204,11 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
         ("step = \"flush\"", "step = \"flsuh\"", "x.toml:17: phase.flush.step: no step is called \"flsuh\""),
         ("step = \"flush\"", "step = \"flush\"\nthreads = 2", "phase.flush.threads: a step runs"),
         ("step = \"flush\"", "step = \"flush\"\nseconds = 2", "only a sleep has a length"),
-        ("step = \"flush\"", "step = \"sleep\"", "a sleep has a length: seconds = \"5s\""),
+        (
+            "step = \"flush\"",
+            "step = \"sleep\"",
+            "seconds is missing; set the length of the sleep, such as seconds = \"5s\"",
+        ),
         (
             "step = \"settle\"",
             "step = \"settle\"\nsettle = false",

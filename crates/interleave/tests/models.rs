@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
+use std::thread;
 
 use catalog::laws::{check_all, ensure, is_sampled};
-use lsmbench_interleave::{LoomModel, MODELS, Site};
+use lsmbench_interleave::{LoomModel, LoomVerdict, MODELS, Site};
 
 /// The weakened sites that no model notices: the operation, a part of its source line, and the reason.
 const UNNOTICED: [(&str, &str, &str); 5] = [
@@ -30,6 +32,14 @@ const UNNOTICED: [(&str, &str, &str); 5] = [
     ),
 ];
 
+/// The verdicts of all models without a weakened site. The models run in parallel.
+static VERDICTS: LazyLock<Vec<LoomVerdict>> = LazyLock::new(|| {
+    thread::scope(|scope| {
+        let runs: Vec<_> = MODELS.iter().map(|model| scope.spawn(|| model.run(None))).collect();
+        runs.into_iter().map(|run| run.join().expect("a model reports its failure")).collect()
+    })
+});
+
 /// The line of source that a site is in.
 fn line_of(site: &Site) -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -42,8 +52,7 @@ fn line_of(site: &Site) -> String {
 
 #[test]
 fn every_model_holds() {
-    for model in MODELS {
-        let verdict = model.run(None);
+    for (model, verdict) in MODELS.iter().zip(&*VERDICTS) {
         println!("{}: {} interleavings", model.name, verdict.interleavings);
         assert_eq!(verdict.failure, None, "{}", model.name);
         assert!(verdict.interleavings > 100, "{}: a model of {}", model.name, verdict.interleavings);
@@ -55,11 +64,11 @@ fn every_ordering_that_is_weakened_is_noticed() {
     // Models are expected to fail here; their panics are reported below.
     std::panic::set_hook(Box::new(|_| {}));
     let mut sites: BTreeMap<Site, Vec<&LoomModel>> = BTreeMap::new();
-    for model in MODELS {
+    for (model, verdict) in MODELS.iter().zip(&*VERDICTS) {
         // The sites in the models themselves are not under test.
         let own = |site: &Site| site.file.ends_with("models.rs");
-        let passed = model.run(None).sites.into_iter().filter(|site| !own(site));
-        passed.for_each(|site| sites.entry(site).or_default().push(model));
+        let passed = verdict.sites.iter().filter(|site| !own(site));
+        passed.for_each(|site| sites.entry(site.clone()).or_default().push(model));
     }
     let sampled = (0..).zip(sites).filter(|(number, _)| is_sampled(*number, 8)).collect::<Vec<_>>();
     let check = |(_, (site, models)): &(usize, (Site, Vec<&LoomModel>))| {

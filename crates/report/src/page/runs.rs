@@ -96,8 +96,8 @@ mod tests {
         assert_eq!(
             trials(&report(all)).as_deref(),
             Some(
-                "2 timed experiments have 6 trials; 2 have 1 trial, too few for intervals (d, e); 1 counts, which \
-                 needs one."
+                "2 timed experiments have 6 trials; 2 have 1 trial, too few for intervals (d, e); 1 counted experiment \
+                 needs only 1 trial."
             )
         );
         assert_eq!(trials(&report(vec![Answer::default()])), None);

@@ -193,7 +193,7 @@ mod tests {
             ),
             (format!("{reader}{reader}"), "role.a.name", "two roles are called \"a\""),
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),
-            (format!("warm_up = \"1s\"\n{reader}"), "warm_up", "before it"),
+            (format!("warm_up = \"1s\"\n{reader}"), "warm_up", "put a separate warm-up phase"),
             (
                 format!(
                     "{}[[role]]\nname = \"b\"\nmix = {{ put = 1 }}\n",

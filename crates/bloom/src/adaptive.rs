@@ -218,8 +218,8 @@ mod tests {
         absent.filter(is_wrong).count()
     }
 
-    /// Tests the claim for adaptive filters: a key is a false positive at most once. New absent keys have the rate of
-    /// a Bloom filter with the rest of the memory.
+    /// Tests the claim for adaptive filters: few keys are false positives a second time. New absent keys have the rate
+    /// of a Bloom filter with the rest of the memory.
     #[test]
     fn an_error_is_made_once() {
         let first = errors(&*filter(0.05), 0..20_000) as f64;

@@ -2,7 +2,7 @@
 //! two layouts.
 //!
 //! **`words`**: every double probe sets two bits in one 64-bit word. The word can be anywhere in the array. The hash
-//! selects the first word, and the hash rotated by 21 bits selects each further word. Source: cs265 2.3.3 and 3.3.1,
+//! selects the first word, and each further rotation by 21 bits selects the next word. Source: cs265 2.3.3 and 3.3.1,
 //! after `DynamicBloom` of `RocksDB`. A lookup makes up to `double_probes` memory accesses, and about 1.3 for an
 //! absent key. Two bits in one word depend on each other, so the false-positive rate is above that of `standard`.
 //!

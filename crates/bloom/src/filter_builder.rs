@@ -24,7 +24,7 @@ pub trait FilterBuilder: Send + Sync {
     /// a group of keys is prefetched first.
     fn insert_batch(&self, hashes: &[KeyHash]);
 
-    /// Returns the bytes to store. The caller waits until all insertions have returned.
+    /// Returns the bytes to store. All insertions must have returned before this call.
     fn finish(&self) -> Vec<u8>;
 }
 

@@ -15,7 +15,7 @@
 //!
 //! Level 0 is merged as a whole when it has T runs. While the last level i and the level above together have less
 //! than T^(i+1) full memtables of data, merges of groups remain within the last level. Such merges remove overwritten
-//! data. If the SSTables of level 0 do not overlap, they are moved.
+//! data. If the SSTables of level 0 overlap neither each other nor SSTables of level 1, they are moved.
 //!
 //! # Costs
 //! Each level writes an entry once, as with [`tiered`](crate::tiered), and a lookup searches at most T − 1 SSTables
@@ -126,7 +126,8 @@ impl Guards {
         Job { inputs, level: level + 1, run, action: Action::Merge }
     }
 
-    /// Returns the job that compacts all runs of level 0. The SSTables are moved if they do not overlap.
+    /// Returns the job that compacts all runs of level 0. The SSTables are moved if they overlap neither each other
+    /// nor SSTables of level 1.
     fn push_level_0(shape: &Shape) -> Job {
         let tables = || shape.runs_of(0).iter().flat_map(|run| &run.tables);
         let (smallest, largest) =

@@ -23,7 +23,8 @@
 //!
 //! # Costs
 //! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
-//! `leveled`. In addition, an SSTable of the next level that overlaps the inputs of two jobs is rewritten twice.
+//! `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, its keys from the first key of the
+//! second job on are written twice.
 
 use std::sync::Arc;
 

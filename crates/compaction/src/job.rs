@@ -13,7 +13,7 @@ pub const MAX_LEVEL: usize = 255;
 /// A compaction job that a policy requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The SSTables that the job removes. A merge reads these SSTables first.
+    /// The SSTables that the job takes from their runs: a merge reads and removes them, and a move keeps their files.
     pub inputs: Vec<TableId>,
     /// The level that receives the output.
     pub level: usize,

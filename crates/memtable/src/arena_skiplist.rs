@@ -6,8 +6,8 @@
 //! A search therefore detects most links that lead too far without a cache miss. Each other step costs one cache miss
 //! if the list is far larger than the caches. A level costs (1 - p) / p steps, where p is the probability that a node
 //! of the next lower level reaches this level. On the lowest levels, whose nodes are not in the caches, p is 3/4. On
-//! higher levels, p is 1/2, because more levels would cost more steps than they save. If the first four bytes of two
-//! keys are equal, the search reads the stored key, which doubles the cache misses.
+//! higher levels, p is 1/2, because each further level would cost more time than the steps that it saves. If the
+//! first four bytes of two keys are equal, the search reads the stored key, which doubles the cache misses.
 //!
 //! An entry takes the bytes of its key and value, 16 bytes of header and 29 bytes of links on average, rounded up to
 //! a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990; Herlihy

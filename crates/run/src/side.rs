@@ -1,6 +1,5 @@
 //! The trial process of one configuration in a round whose trials run side by side (a side). All trial processes of
 //! such a round are alive at the same time and run in turns.
-//! run in turns.
 
 use std::time::{Duration, Instant};
 

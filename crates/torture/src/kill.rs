@@ -154,7 +154,8 @@ impl Ledger {
     /// Records a report of a writer, in the order of arrival.
     ///
     /// # Errors
-    /// The number of a commit is not the next number of its writer.
+    /// A begun commit does not follow the last begun commit of its writer, or an acknowledged commit is not the last
+    /// begun commit.
     pub fn note(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Begun(writer, commit) if commit == self.begun[writer] + 1 => {

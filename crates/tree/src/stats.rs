@@ -175,7 +175,7 @@ counters! {
     delays,
     /// Total duration of the delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
     delay_ns,
-    /// Memtable rotations: how often a writer replaced a full memtable.
+    /// Memtable rotations: how often a full memtable was replaced, or the active memtable at a flush.
     rotations,
     /// Total duration of the rotations, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions). A
     /// rotation creates a memtable and its WAL. The duration excludes stalls.

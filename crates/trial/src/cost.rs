@@ -16,7 +16,7 @@ const SAMPLINGS: [u64; 2] = [1, 100];
 /// The number of measurements. Only the smallest result is used, because disturbances only add time.
 const REPEATS: usize = 5;
 
-/// The number of keys that the measured phase requests.
+/// The number of keys that exist at the start of the measured phase.
 const KEYS: u64 = 1_000_000;
 
 /// The workload of the measurement: uniform gets of 16-byte keys in a closed loop, by one thread.

@@ -57,7 +57,7 @@ impl Pace {
     }
 
     /// Returns the time at which operation number `issued` of the thread must start, in nanoseconds after the start
-    /// of the phase. Returns `None` in a closed loop.
+    /// of the warm-up or of the measured part. Returns `None` in a closed loop.
     pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }

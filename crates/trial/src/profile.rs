@@ -6,8 +6,8 @@ use workload::{AnswerDigests, Extent, PhasePlan, Profile};
 
 use super::drive::Driven;
 
-/// Returns the profile of the operations that a phase executed. For a replay of recorded operations, only the mix is
-/// known.
+/// Returns the profile of the operations that a phase executed. For a replay of recorded operations, only the number
+/// of operations and the mix are known.
 pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
     if phase.replay().is_none() {
         let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();

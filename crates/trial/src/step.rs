@@ -1,5 +1,5 @@
-//! Executes a step on the store between phases of operations, and times the step. A step is a flush, a compaction, a
-//! reopening or a checkpoint.
+//! Executes a step on the store between phases of operations, and times the step. Examples of steps are a flush, a
+//! compaction and a checkpoint.
 
 use std::fs;
 use std::path::Path;

@@ -278,8 +278,8 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
 }
 
-/// Removes one SSTable of the store, opens the store and writes to it. Returns the disk, and the content after each
-/// commit since the removal.
+/// Truncates one SSTable of the store, opens the store with this SSTable set aside, and writes to it. Returns the
+/// disk, and the content after the opening and after each later commit.
 fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong =
         |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));

@@ -45,7 +45,7 @@ impl Write {
     /// Adds the write to a batch.
     ///
     /// # Errors
-    /// If a key, a value or the batch is longer than its limit.
+    /// If a key, a value or the batch is longer than its limit, or if a range ends below its start.
     pub fn add_to(&self, batch: &mut WriteBatch) -> crate::Result<()> {
         match self {
             Self::Put(key, value) => batch.put(key, value),

@@ -210,8 +210,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with parameters of the old choice. A parameter keeps its old value if the new variant has
-/// this parameter, and if the new choice does not set the parameter.
+/// Returns the new choice with parameters of the old choice. A parameter keeps its old value if this value differs
+/// from its default, and if the new choice has the parameter at its default.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =

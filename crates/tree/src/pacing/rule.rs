@@ -23,8 +23,8 @@
 //! The rule does not lower the sustained rate of a queue with two or more steps. If writers are faster than the
 //! releases, the room after a release converges to 4/3 of a step. One third of a step is left when the release comes
 //! on time, and the release adds one step. A further step is then already in the queue, so the background work is
-//! never idle. A queue of one step (`frozen_memtables = 1`) is empty until two thirds of a step are written, which
-//! costs an eighth of the rate.
+//! never idle. A queue of one step (`frozen_memtables = 1`) is empty after a release, until writers have written the
+//! last third of the next step. This costs an eighth of the rate.
 //!
 //! # Sources
 //! - `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: `RocksDB` delays writes

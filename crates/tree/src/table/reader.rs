@@ -45,7 +45,7 @@ pub(crate) struct Table {
     bounds: Bounds,
     filter: Box<dyn Filter>,
     fence: Box<dyn Fence>,
-    /// The hash function that wrote the table. `None` if the tree has the same hash function.
+    /// The hash function with which the table was written. `None` if the tree has the same hash function.
     own_hash: Option<Arc<dyn KeyHasher>>,
     /// The blob files to which the values refer. `None` if the table contains all values in full, without a mark that
     /// distinguishes values from pointers.

@@ -293,6 +293,10 @@ mod tests {
             (usual.codec.clone(), usual.log, usual.reads),
             (Codec::None, Log::Buffered, Reads::Mapped)
         );
+        assert_eq!((usual.memtable_filter_bytes, usual.frozen_memtables), (0, 2));
+        assert_eq!((usual.restart_interval, usual.background_threads), (8, 2));
+        assert_eq!((usual.filter_bits_per_key, usual.filters), (10.0, Filters::Bloom));
+        assert_eq!((usual.values.clone(), usual.merge_operator), (ValuePlace::Inline, None));
         let other = of(
             "memtable.capacity = \"1MiB\"\nmemtable.filter = \"16KiB\"\ncache = \"none\"\nbloom = \"none\"\n\
              block.size = \"8KiB\"\ncompression = \"zstd(level=7)\"\n\

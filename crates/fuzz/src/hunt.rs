@@ -40,6 +40,8 @@ pub struct Fed {
     pub inputs: usize,
     /// Number of accepted inputs.
     pub accepted: usize,
+    /// Number of accepted mutations.
+    pub accepted_changes: usize,
 }
 
 /// A message from the thread that feeds a target to the thread that watches it.
@@ -89,15 +91,16 @@ impl Hunt {
         let mut corpus = (target.seeds)();
         corpus.extend(regressions(target.name).into_iter().map(|(_, input)| input));
         let mut count = Fed::default();
-        let mut feed = |input: &[u8]| {
+        let feed = |count: &mut Fed, input: &[u8]| {
             count.inputs += 1;
             count.accepted += usize::from(feed(target, input, news)?);
             Ok(())
         };
-        corpus.iter().try_for_each(|input| feed(input))?;
+        corpus.iter().try_for_each(|input| feed(&mut count, input))?;
+        let accepted = count.accepted;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        (0..self.changes).try_for_each(|_| feed(&mutate(&corpus, target.form, &mut random)))?;
-        Ok(count)
+        (0..self.changes).try_for_each(|_| feed(&mut count, &mutate(&corpus, target.form, &mut random)))?;
+        Ok(Fed { accepted_changes: count.accepted - accepted, ..count })
     }
 }
 

@@ -189,6 +189,12 @@ fn several_metrics_are_one_family() {
     assert_eq!(answer.matches("\nVerdict: ").count(), 1, "{answer}");
     assert_eq!(answer.matches("\nAlso: blocks fetched from storage in phase look: ").count(), 1, "{answer}");
     assert_eq!(answer.matches("Only bloom differs").count(), 1, "a common note is printed once: {answer}");
+    assert!(
+        answer.find("Only bloom differs") < answer.find("\nAlso: "),
+        "notes follow their table: {answer}"
+    );
+    let quick = bench.ok(&["run", "x.toml", "--quick", "--out", "quick"]);
+    assert!(!quick.contains("Also: ") && quick.contains("No verdict: quick run"), "{quick}");
     let error = bench.run(&["run", "x.toml", "--set", "verdict.also=[\"p99ns\"]"]).refusal();
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }

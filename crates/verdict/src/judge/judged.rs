@@ -237,6 +237,12 @@ impl<'a> Judged<'a> {
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
+    /// Returns whether the comparison of a candidate has a verdict. The candidate is then comparable with the baseline,
+    /// plausible, and not an ideal bound.
+    pub(super) fn has_verdict(&self, name: &str) -> bool {
+        !self.is_bound(name) && self.is_comparable(name) && self.implausible(name).is_none()
+    }
+
     /// Returns whether all values come from one seed and depend on its random draws.
     pub(super) fn is_of_one_seed(&self) -> bool {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)

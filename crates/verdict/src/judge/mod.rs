@@ -79,14 +79,21 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// Returns the statements about a further metric in one paragraph, and its cautions. For a quick run, returns only
-/// the warnings.
-fn brief(judged: &Judged<'_>, is_quick: bool) -> String {
-    let mut text = match is_quick {
-        true => judged.warnings(),
-        false => wrapped("Also: ", "      ", &format!("{}{}", judged.paragraph(), judged.undecided_names())),
-    };
-    text.extend(judged.cautions().iter().map(|note| wrapped("      ", "        ", note)));
+/// Returns the verdict on a further metric in one paragraph, and its cautions. Omits the warnings and cautions that
+/// `first`, the first metric of the group, has too, and the verdict of a quick run. Returns an empty text if nothing
+/// remains.
+fn brief(judged: &Judged<'_>, first: &Judged<'_>, is_quick: bool) -> String {
+    let (warned, noted) = (first.warnings(), first.notes());
+    let mut statements = judged.statements();
+    statements.retain(|of| if of.is_verdict() { !is_quick } else { !warned.contains(&of.lines()) });
+    let mut cautions = judged.cautions();
+    cautions.retain(|note| !noted.contains(note));
+    if statements.is_empty() && cautions.is_empty() {
+        return String::new();
+    }
+    let others = if is_quick { String::new() } else { judged.others() };
+    let mut text = wrapped("Also: ", "      ", &(judged.summary(&statements) + &others));
+    text.extend(cautions.iter().map(|note| wrapped("      ", "        ", note)));
     text
 }
 
@@ -135,11 +142,11 @@ impl<'a> Verdicts<'a> {
     /// first metric. Each further metric has one paragraph, so that a terminal of 24 lines shows all verdicts of a
     /// small experiment. A quick run has no verdict, because its sizes are reduced.
     pub fn text(&self, is_quick: bool) -> String {
-        let lines: usize = self.judged.iter().map(|judged| judged.entries.len()).sum();
-        let is_whole = self.experiment.component.is_none() || lines <= MOST_LINES;
         let is_first_metric = |judged: &Judged<'_>| judged.column == self.judged[0].column;
         let (first, further): (Vec<_>, Vec<_>) =
             self.judged.iter().partition(|judged| is_first_metric(judged));
+        let lines: usize = first.iter().map(|judged| judged.entries.len()).sum();
+        let is_whole = self.experiment.component.is_none() || lines <= MOST_LINES;
         let shown = &first[if is_whole { 0 } else { first.len() - 1 }..];
         let notes: Vec<Vec<String>> = shown.iter().map(|judged| judged.notes()).collect();
         let is_common = |note: &&String| notes.iter().all(|notes| notes.contains(note));
@@ -155,21 +162,21 @@ impl<'a> Verdicts<'a> {
                 text += &(own + "\n");
             }
         }
-        let further: String = further.iter().map(|judged| brief(judged, is_quick)).collect();
-        if !further.is_empty() {
-            text += &(further + "\n");
-        }
-        if is_quick {
-            text += &(wrapped("No verdict: ", "            ", NO_QUICK_VERDICT) + "\n");
-        }
         for note in notes.first().into_iter().flatten().filter(is_common) {
             text += &wrapped("  ", "    ", note);
         }
-        if !is_whole {
-            let others = counted(self.judged.len() - 1, "other table");
-            text += &wrapped("  ", "    ", &format!("See verdicts.csv for {others}."));
-        }
-        text.trim_end().to_owned() + "\n"
+        // A further metric has the groups of the first metric, in the same order.
+        let further = further.iter().zip(first.iter().cycle());
+        let further: String = further.map(|(judged, first)| brief(judged, first, is_quick)).collect();
+        let mut parts = vec![text, further];
+        parts.extend(is_quick.then(|| wrapped("No verdict: ", "            ", NO_QUICK_VERDICT)));
+        parts.extend((!is_whole).then(|| {
+            let others = counted(first.len() - shown.len(), "other table");
+            wrapped("  ", "    ", &format!("See verdicts.csv for {others}."))
+        }));
+        let parts: Vec<&str> =
+            parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
+        parts.join("\n\n") + "\n"
     }
 
     /// Returns a paragraph on each group of configurations and each metric. If there is only one paragraph, and the

@@ -30,8 +30,6 @@ impl Judged<'_> {
         notes.extend(self.test_note());
         notes.extend(self.looks_note());
         notes.extend(self.counters_note());
-        notes.extend(self.waits_note());
-        notes.extend(self.cpu_notes());
         notes.extend(self.few_note());
         notes.extend(self.cautions());
         notes.extend(self.doubts());
@@ -57,15 +55,25 @@ impl Judged<'_> {
             let name = &entry.sample.name;
             Some(format!("Implausible: {}: {}", quoted(name), self.implausible(name)?))
         });
-        let first = self.turned().into_iter().chain(self.outliers());
-        first.chain(steadiness).chain(implausible).chain(self.unequal_memory()).collect()
+        let causes = self.waits_note().into_iter().chain(self.cpu_notes());
+        let trials = self.turned().into_iter().chain(self.outliers());
+        causes.chain(trials).chain(steadiness).chain(implausible).chain(self.unequal_memory()).collect()
     }
 
-    /// Returns a sentence such as ` Inconclusive: lazy-leveled and l0-tiered.` Returns an empty text if all
-    /// configurations are decided, or if the verdict already names the only inconclusive configuration.
-    pub(super) fn undecided_names(&self) -> String {
-        let names: Vec<&str> = self.doubtful().map(|ranked| &*ranked.name).collect();
-        if names.is_empty() { String::new() } else { format!(" Inconclusive: {}.", listed(&names)) }
+    /// Names the candidates that the verdict does not describe, such as ` Worse: l0-tiered. Inconclusive: xor.`
+    pub(super) fn others(&self) -> String {
+        let best = self.ranked.iter().find(|ranked| self.has_verdict(&ranked.name));
+        let is_improved = best.is_some_and(|best| best.comparison.verdict == Verdict::Improved);
+        let is_worse = |ranked: &Ranked| {
+            is_improved && self.has_verdict(&ranked.name) && ranked.comparison.verdict == Verdict::Regressed
+        };
+        let has_reason = |ranked: &&Ranked| ranked.comparison.doubt.and_then(reason).is_some();
+        let undecided = self.doubtful().filter(has_reason).map(|ranked| &*ranked.name).collect();
+        let apart = self.names(|ranked| !self.is_comparable(&ranked.name));
+        let parts: [(&str, Vec<&str>); 3] =
+            [("Worse", self.names(is_worse)), ("Inconclusive", undecided), ("Not comparable", apart)];
+        let parts = parts.iter().filter(|(_, names)| !names.is_empty());
+        parts.map(|(word, names)| format!(" {word}: {}.", listed(names))).collect()
     }
 
     fn difference_note(&self) -> Option<String> {
@@ -105,15 +113,9 @@ impl Judged<'_> {
     /// Returns the inconclusive comparisons. Omits the best comparison, which the verdict describes.
     fn doubtful(&self) -> impl Iterator<Item = &Ranked> {
         let is_undecided = |ranked: &&Ranked| ranked.comparison.verdict == Verdict::Inconclusive;
-        let best = self.ranked.iter().find(|ranked| self.is_comparable(&ranked.name));
-        let best = best.filter(is_undecided).map(|best| best.name.clone());
-        self.ranked.iter().filter(is_undecided).filter(move |ranked| {
-            let name = &ranked.name;
-            self.is_comparable(name)
-                && self.implausible(name).is_none()
-                && !self.is_bound(name)
-                && best.as_ref() != Some(name)
-        })
+        let with_verdict = || self.ranked.iter().filter(|ranked| self.has_verdict(&ranked.name));
+        let skipped = usize::from(with_verdict().next().as_ref().is_some_and(is_undecided));
+        with_verdict().skip(skipped).filter(is_undecided)
     }
 
     /// Names the configurations whose median ratio over paired trials and whose ratio of medians show opposite

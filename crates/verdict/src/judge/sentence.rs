@@ -118,11 +118,7 @@ impl Judged<'_> {
     /// Returns the statement that compares the configurations with the baseline.
     fn outcome(&self, baseline: &Entry<'_>) -> Statement {
         let name = quoted(&baseline.sample.name);
-        let is_comparable = |other: &&Ranked| {
-            let name = &other.name;
-            !self.is_bound(name) && self.is_comparable(name) && self.implausible(name).is_none()
-        };
-        let others: Vec<&Ranked> = self.ranked.iter().filter(is_comparable).collect();
+        let others: Vec<&Ranked> = self.ranked.iter().filter(|other| self.has_verdict(&other.name)).collect();
         let Some(best) = others.first() else {
             return self.nothing_to_compare(&name, baseline);
         };

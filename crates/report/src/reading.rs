@@ -163,15 +163,15 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
 }
 
 /// Returns the reason why a column has no value. For a column of hardware counters, the reason is that the counters
-/// are missing. For any other column, the reason is `told`.
-fn uncounted(column: &str, told: String) -> String {
+/// are missing. For any other column, the reason is `usual`.
+fn uncounted(column: &str, usual: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(
             "the kernel of this machine gave the run no hardware counters, and so there are no {} (lsmbench doctor says \
              whether it gives any)",
             column.replace('_', " ")
         ),
-        false => told,
+        false => usual,
     }
 }
 

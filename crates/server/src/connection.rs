@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
@@ -231,18 +232,21 @@ pub(crate) async fn until_end<T>(
     .await
 }
 
-/// Counts a client as connected until it is dropped.
-pub(crate) struct Presence<'s>(&'s Shared);
+/// Counts a client as connected until it is dropped. A client counts from the moment that it is accepted, before its
+/// task runs.
+pub(crate) struct Presence {
+    pub(crate) shared: Arc<Shared>,
+}
 
-impl<'s> Presence<'s> {
-    pub(crate) fn new(shared: &'s Shared) -> Self {
+impl Presence {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         shared.connected.fetch_add(1, Ordering::Relaxed);
-        Self(shared)
+        Self { shared: Arc::clone(shared) }
     }
 }
 
-impl Drop for Presence<'_> {
+impl Drop for Presence {
     fn drop(&mut self) {
-        self.0.connected.fetch_sub(1, Ordering::Relaxed);
+        self.shared.connected.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -138,7 +138,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphor
         match (accepted, Arc::clone(&places).try_acquire_owned()) {
             (Ok((stream, _)), Ok(place)) => {
                 shared.counters.accepted.add(1);
-                tokio::spawn(serve_client(stream, Arc::clone(&shared), place));
+                tokio::spawn(serve_client(stream, Presence::new(&shared), place));
             }
             (Ok((stream, _)), Err(_)) => {
                 shared.counters.rejected.add(1);
@@ -150,16 +150,15 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphor
 }
 
 /// Serves one client. The task ends if the connection breaks.
-async fn serve_client(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaphorePermit) {
-    let presence = Presence::new(&shared);
+async fn serve_client(stream: TcpStream, presence: Presence, place: OwnedSemaphorePermit) {
+    let shared = &*presence.shared;
     let mut session: Box<dyn Session + '_> = match shared.options.protocol {
-        Protocol::Resp => Box::new(RespSession::new(&shared)),
-        Protocol::Dsl => Box::new(TextSession::new(&shared)),
+        Protocol::Resp => Box::new(RespSession::new(shared)),
+        Protocol::Dsl => Box::new(TextSession::new(shared)),
     };
-    let _ = converse(stream, &shared, &mut *session).await;
+    let _ = converse(stream, shared, &mut *session).await;
     drop(session);
     drop(presence);
-    drop(shared);
     drop(place);
 }
 

@@ -39,8 +39,8 @@ impl Budget {
         self.0
     }
 
-    /// Returns the bits per key for the filter of one SSTable. If an allocation sets this number, the result is the
-    /// allocated number, limited to the valid range. Otherwise the result is the parameter.
+    /// Returns the bits per key for the filter of one SSTable: the allocated number, limited to the valid range, or the
+    /// parameter if there is no allocation.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
         match input.bits_per_key {
             Some(bits) => bits.max(*BITS_PER_KEY.start()).min(*BITS_PER_KEY.end()),

@@ -74,8 +74,8 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// The largest number of consecutive jobs without a flush. If a process requests more jobs, the policy fails, because
-/// the process seems to request jobs without end.
+/// The largest number of consecutive jobs without a flush. A process that requests more jobs seems never to stop, so
+/// the policy fails.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]

@@ -222,9 +222,8 @@ impl Tree {
         unreachable!("level 0 returns")
     }
 
-    /// Appends as many versions of `new` as possible to the last leaf without a search. An append has three
-    /// conditions. The previous insert was an append, the new keys are sorted and above all existing keys, and the
-    /// leaf has free slots.
+    /// Appends as many versions of `new` as possible to the last leaf without a search. This needs a previous insert
+    /// that was an append, sorted new keys above all existing keys, and free slots in the leaf.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };

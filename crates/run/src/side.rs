@@ -1,5 +1,4 @@
-//! The trial process of one configuration in a round whose trials run side by side (a side). All trial processes of
-//! such a round are alive at the same time and run in turns.
+//! A side: the trial process of one configuration, which runs in turns with the processes of the other configurations.
 
 use std::time::{Duration, Instant};
 
@@ -33,8 +32,7 @@ pub(super) enum State {
     Over,
 }
 
-/// The trial process of one configuration, which runs in turns with the processes of the other configurations. A turn
-/// is a time in which the process runs. Between its turns, the process is stopped.
+/// A trial process that runs in turns. Between its turns, the process is stopped.
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,

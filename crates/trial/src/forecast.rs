@@ -1,6 +1,5 @@
-//! The theoretical values of a phase. The values for writes are computed from the compaction policy and the flushes.
-//! The values for gets are computed from the number of sorted runs. The values for the cache are computed from the
-//! key distribution. A phase to which a formula does not apply has no such value.
+//! The theoretical values of a phase: of writes from the compaction policy and the flushes, of gets from the number of
+//! sorted runs, and of the cache from the key distribution. A phase to which a formula does not apply has no value.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! The pace of a thread. The pace of a thread determines when the thread starts each operation and when the thread
-//! ends.
+//! The pace of a thread: when the thread starts each operation, and when it ends.
 
 use std::time::Duration;
 
@@ -19,8 +18,7 @@ pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
     phase.threads - background.sum::<u32>()
 }
 
-/// The pace of one thread: the rate at which the thread starts operations, and the condition under which the thread
-/// ends.
+/// The rate at which a thread starts operations, and the condition that ends the thread.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,

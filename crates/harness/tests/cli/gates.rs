@@ -177,7 +177,7 @@ fn times_of_one_session_each_have_no_verdict() {
     assert!(answer.starts_with("PASS  0 of 2 numbers regressed, 2 inconclusive"), "{answer}");
     assert!(
         answer.contains(
-            "note: 2 times have no verdict, because times also differ between sessions of one build."
+            "note: no verdict on 2 measured times: times also differ between sessions of one build,"
         ),
         "{answer}"
     );

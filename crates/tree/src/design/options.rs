@@ -143,8 +143,8 @@ pub struct TableOptions {
     pub last_key: LastKey,
 }
 
-/// The source of the largest key of a table. Both sources give tables with equal bytes. Fjall 2.1 introduced this
-/// choice ("Less cloning in segment writer").
+/// The source of the largest key of a table. Both sources give tables with equal bytes. Source: "Fjall 2.1", section
+/// "Less cloning in segment writer".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
@@ -156,8 +156,8 @@ pub enum LastKey {
     Entry,
 }
 
-/// Options for the opening of a range scan. These options do not change the results of a scan. Fjall 2.1 introduced
-/// these choices ("Reducing large range scan initialization costs").
+/// Options for the opening of a range scan. These options do not change the results of a scan. Source:
+/// "Fjall 2.1", section "Reducing large range scan initialization costs".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {

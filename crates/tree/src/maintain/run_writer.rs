@@ -30,7 +30,7 @@ pub(super) struct RunWriter<'a> {
     /// Writes the values that belong into blob files. `None` if neither the run nor its inputs have values in blob
     /// files.
     separation: Option<Separation<'a>>,
-    /// Whether stored values in the tables begin with a mark, which distinguishes values from pointers.
+    /// Whether stored values in the tables begin with a mark (see `blob`).
     marks_values: bool,
 }
 

@@ -21,14 +21,14 @@ pub(super) struct SeparationPlan {
     threshold: Option<u64>,
     /// The numbers of the blob files whose values move to other files.
     relocated: HashSet<u64>,
-    /// Whether stored values in the inputs begin with a mark, which distinguishes values from pointers.
+    /// Whether stored values in the inputs begin with a mark (see `blob`).
     reads_marks: bool,
-    /// Whether stored values in the output begin with a mark, which distinguishes values from pointers.
+    /// Whether stored values in the output begin with a mark.
     writes_marks: bool,
 }
 
 impl SeparationPlan {
-    /// Returns whether stored values in the inputs begin with a mark, which distinguishes values from pointers.
+    /// Returns whether stored values in the inputs begin with a mark.
     #[inline]
     pub(super) fn reads_marks(&self) -> bool {
         self.reads_marks
@@ -89,7 +89,7 @@ impl<'a> Separation<'a> {
         is_needed.then(|| Self { inner, plan, writers: writers(), stored: Vec::new() })
     }
 
-    /// Returns whether stored values in the run begin with a mark, which distinguishes values from pointers.
+    /// Returns whether stored values in the run begin with a mark.
     pub(super) fn writes_marks(&self) -> bool {
         self.plan.writes_marks
     }

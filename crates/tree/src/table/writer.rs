@@ -42,8 +42,7 @@ pub(crate) struct TableWriter {
     deletes: Vec<KeyRange>,
     /// The total size of the range tombstones' keys, in bytes.
     delete_bytes: u64,
-    /// The blob files to which the values refer. `None` if stored values do not begin with a mark, which
-    /// distinguishes values from pointers.
+    /// The blob files to which the values refer. `None` if stored values do not begin with a mark (see `blob`).
     references: Option<References>,
     properties: Properties,
 }

@@ -12,7 +12,7 @@ use types::{Outcome, Problem};
 use super::samples::{Key, Samples};
 use super::settings::{DifferentSetting, DifferentSettings};
 use crate::gate::{GateOutcome, GateRule, Tally};
-use crate::words::and_more;
+use crate::words::{and_more, counted};
 
 /// Maximum number of settings or values that a sentence names.
 const MOST_NAMED: usize = 5;
@@ -214,10 +214,10 @@ fn adjust_by_metric(differences: &mut [Difference]) {
 fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let is_undecided = |difference: &&Difference| difference.comparison.doubt == Some(Doubt::FewSessions);
     let undecided: Vec<&Difference> = differences.iter().filter(is_undecided).collect();
-    let count = undecided.len();
-    if count == 0 {
+    if undecided.is_empty() {
         return None;
     }
+    let times = counted(undecided.len(), "measured time");
     let apart: Vec<&&Difference> = undecided.iter().filter(|difference| difference.differs_within).collect();
     let named: Vec<String> = apart.iter().take(MOST_NAMED).map(|difference| difference.in_short()).collect();
     let more = and_more(apart.len() - named.len());
@@ -226,9 +226,9 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
         named => format!("; their trials differ in {}{more}", named.join(", ")),
     };
     Some(format!(
-        "{count} times have no verdict, because times also differ between sessions of one build. Fewer than \
-         {FEWEST_SESSIONS} sessions of both sides together cannot show by how much{apart}. Put several results folders of \
-        each side into one folder, or run both sides in one session (lsmbench check --against, or one sweep)"
+        "no verdict on {times}: times also differ between sessions of one build, and fewer than \
+         {FEWEST_SESSIONS} sessions cannot show by how much{apart}. Put several results folders of each side into one \
+         folder, or run both sides in one session (lsmbench check --against, or one sweep)"
     ))
 }
 

@@ -91,6 +91,9 @@ fn brief(judged: &Judged<'_>, first: &Judged<'_>, is_quick: bool) -> String {
     if statements.is_empty() && cautions.is_empty() {
         return String::new();
     }
+    if statements.is_empty() {
+        return wrapped("Also: ", "      ", &(judged.summary(&statements) + &cautions.join(" ")));
+    }
     let others = if is_quick { String::new() } else { judged.others() };
     let mut text = wrapped("Also: ", "      ", &(judged.summary(&statements) + &others));
     text.extend(cautions.iter().map(|note| wrapped("      ", "        ", note)));

@@ -2,11 +2,32 @@
 
 use std::ops::RangeInclusive;
 
+use serde::{Deserialize, Serialize};
+
 use crate::filter::FilterInput;
 
 /// The valid range of bits per key. An exact set of 64-bit hashes is smaller than a filter with more than 64 bits per
 /// key.
 const BITS_PER_KEY: RangeInclusive<f64> = 0.001..=64.0;
+
+/// The parameters of a filter whose only parameter is its memory, as the user writes them in TOML. The default is
+/// `DEFAULT` bits per key.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BudgetParams<const DEFAULT: u32> {
+    #[serde(default = "bits::<DEFAULT>")]
+    pub(crate) bits_per_key: f64,
+}
+
+fn bits<const DEFAULT: u32>() -> f64 {
+    DEFAULT.into()
+}
+
+impl<const DEFAULT: u32> Default for BudgetParams<DEFAULT> {
+    fn default() -> Self {
+        Self { bits_per_key: bits::<DEFAULT>() }
+    }
+}
 
 /// A number of bits per key within the valid range.
 #[derive(Clone, Copy, Debug)]

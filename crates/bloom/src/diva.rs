@@ -29,12 +29,11 @@
 use std::ops::Bound;
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash, KeyList, common_prefix};
 
 use crate::alphabet::Alphabet;
 use crate::batch::one_by_one;
-use crate::budget::Budget;
+use crate::budget::{Budget, BudgetParams};
 use crate::codes::{Codes, different, layout};
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
@@ -65,22 +64,10 @@ struct Diva {
     budget: Budget,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 12.0 }
-    }
-}
-
 impl Build<dyn FilterPolicy> for Diva {
-    type Params = Params;
+    type Params = BudgetParams<12>;
 
-    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(params: Self::Params) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
     }
 }
@@ -406,7 +393,7 @@ mod tests {
     fn filter<K: AsRef<[u8]>>(bits_per_key: f64, numbers: &[u64], key: fn(u64) -> K) -> Box<dyn Filter> {
         let keys: KeyList = numbers.iter().map(|number| key(*number)).collect();
         let hashes = vec![KeyHash(0); numbers.len()];
-        let policy = <Diva as Build<_>>::build(Params { bits_per_key }).ok().unwrap();
+        let policy = <Diva as Build<_>>::build(BudgetParams { bits_per_key }).ok().unwrap();
         let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
@@ -440,7 +427,7 @@ mod tests {
         let keys: Vec<Vec<u8>> = numbers.iter().map(|number| hexadecimal(*number)).collect();
         let list: KeyList = std::collections::BTreeSet::from_iter(keys).into_iter().collect();
         let hashes = vec![KeyHash(0); list.len()];
-        let policy = <Diva as Build<_>>::build(Params { bits_per_key: 10.0 }).ok().unwrap();
+        let policy = <Diva as Build<_>>::build(BudgetParams { bits_per_key: 10.0 }).ok().unwrap();
         let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&list) });
         let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
         let absent = (0..20_000).map(|i| hexadecimal(mix(i, 3) >> 2));

@@ -6,10 +6,9 @@
 
 use ::fastbloom::BloomFilter;
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, BudgetParams};
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
@@ -32,22 +31,10 @@ struct FastBloom {
     budget: Budget,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 10.0 }
-    }
-}
-
 impl Build<dyn FilterPolicy> for FastBloom {
-    type Params = Params;
+    type Params = BudgetParams<10>;
 
-    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(params: Self::Params) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
     }
 }
@@ -107,7 +94,7 @@ mod tests {
     fn a_stored_filter_is_the_one_built_by_the_crate() {
         let hashes: Vec<KeyHash> =
             (1..=500u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-        let policy = <FastBloom as Build<_>>::build(Params::default()).ok().unwrap();
+        let policy = <FastBloom as Build<_>>::build(BudgetParams::default()).ok().unwrap();
         let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
         let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
         let mut own = BloomFilter::with_num_bits(5000).expected_items(500);

@@ -22,18 +22,15 @@
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A lookup or range makes about three memory accesses.
 
-use std::ops::Bound;
-
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
-use types::{Bytes, HashedKey, KeyHash};
+use types::Bytes;
 
-use crate::batch::one_by_one;
-use crate::budget::Budget;
+use crate::budget::{Budget, BudgetParams};
 use crate::codes::{Codes, different, layout};
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::no_keys::NoKeys;
+use crate::number_set::{ByNumber, NumberSet};
 use crate::position::{mix, reduce};
 use crate::stored::Head;
 use crate::theory;
@@ -57,22 +54,10 @@ struct Grafite {
     budget: Budget,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 12.0 }
-    }
-}
-
 impl Build<dyn FilterPolicy> for Grafite {
-    type Params = Params;
+    type Params = BudgetParams<12>;
 
-    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(params: Self::Params) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
     }
 }
@@ -111,7 +96,7 @@ impl FilterPolicy for Grafite {
             return Err(corrupt());
         }
         let codes = Codes::decode(&mut words, len, range, head.probes).ok_or_else(corrupt)?;
-        Ok(Box::new(GrafiteFilter { universe, range, different, codes }))
+        Ok(Box::new(ByNumber(GrafiteFilter { universe, range, different, codes })))
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -143,7 +128,27 @@ struct GrafiteFilter {
 }
 
 impl GrafiteFilter {
-    /// Whether a key may have a number from `first` to `last`, inclusive.
+    /// Whether a key may have a number from `first` to `last`, inclusive. These numbers are in one aligned group of
+    /// `range` numbers, so their codes are consecutive modulo `range`.
+    fn has_codes(&self, first: u64, last: u64) -> bool {
+        let (first, last) = (code(first, self.range), code(last, self.range));
+        if first <= last {
+            return self.codes.has_between(first, last);
+        }
+        self.codes.has_between(first, self.range - 1) || self.codes.has_between(0, last)
+    }
+}
+
+impl NumberSet for GrafiteFilter {
+    fn universe(&self) -> &Universe {
+        &self.universe
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let code = code(number, self.range);
+        self.codes.has_between(code, code)
+    }
+
     fn has_between(&self, first: u64, last: u64) -> bool {
         if last - first >= self.range - 1 {
             return true;
@@ -156,42 +161,6 @@ impl GrafiteFilter {
         self.has_codes(first, border - 1) || self.has_codes(border, last)
     }
 
-    /// Whether a key may have a number from `first` to `last`, inclusive. These numbers are in one aligned group of
-    /// `range` numbers, so their codes are consecutive modulo `range`.
-    fn has_codes(&self, first: u64, last: u64) -> bool {
-        let (first, last) = (code(first, self.range), code(last, self.range));
-        if first <= last {
-            return self.codes.has_between(first, last);
-        }
-        self.codes.has_between(first, self.range - 1) || self.codes.has_between(0, last)
-    }
-}
-
-impl Filter for GrafiteFilter {
-    /// Always true, because a hash does not identify the position of its key.
-    fn may_contain(&self, _: KeyHash) -> bool {
-        true
-    }
-
-    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
-        self.universe.find(key.bytes).is_some_and(|number| {
-            let code = code(number, self.range);
-            self.codes.has_between(code, code)
-        })
-    }
-
-    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        one_by_one(keys, answers, |key| self.may_contain_key(key));
-    }
-
-    fn answers_ranges(&self) -> bool {
-        true
-    }
-
-    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
-        self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
-    }
-
     /// Returns the false-positive rate of point lookups. The rate is the probability that a random number between the
     /// smallest and the largest key number has the code of a key.
     fn expected_fpr(&self) -> f64 {
@@ -199,13 +168,13 @@ impl Filter for GrafiteFilter {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.codes.memory_bytes() + self.universe.memory_bytes()
+        self.codes.memory_bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use types::KeyList;
+    use types::{KeyHash, KeyList};
 
     use super::*;
     use crate::testing::{share_of_empty_ranges, sorted};
@@ -219,7 +188,7 @@ mod tests {
     fn filter(bits_per_key: f64, numbers: &[u64]) -> Box<dyn Filter> {
         let keys: KeyList = numbers.iter().map(|number| key(*number)).collect();
         let hashes = vec![KeyHash(0); numbers.len()];
-        let policy = <Grafite as Build<_>>::build(Params { bits_per_key }).ok().unwrap();
+        let policy = <Grafite as Build<_>>::build(BudgetParams { bits_per_key }).ok().unwrap();
         let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }

@@ -26,6 +26,7 @@ mod library;
 mod memento;
 mod no_keys;
 mod none;
+mod number_set;
 mod packed;
 mod peel;
 mod perfect;

@@ -20,17 +20,15 @@
 //! many memory accesses as a lookup of [`quotient`](crate::quotient). A short range makes as many as two point
 //! lookups.
 
-use std::ops::Bound;
-
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::{Bytes, HashedKey, KeyHash};
+use types::Bytes;
 
-use crate::batch::one_by_one;
 use crate::budget::Budget;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::no_keys::NoKeys;
+use crate::number_set::{ByNumber, NumberSet};
 use crate::packed::MOST_WIDTH;
 use crate::position::{mix, reduce, remix};
 use crate::slots::{self, EXTRA_BITS, LOAD, Slots, select};
@@ -131,7 +129,7 @@ impl FilterPolicy for Memento {
         }
         let slots = Slots::decode(&mut words, head.keys, head.probes)?;
         let split = Split { quotients: slots.quotients, bits: head.probes, memento_bits };
-        Ok(Box::new(MementoFilter { universe, split, slots }))
+        Ok(Box::new(ByNumber(MementoFilter { universe, split, slots })))
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -177,7 +175,11 @@ struct MementoFilter {
     slots: Slots,
 }
 
-impl MementoFilter {
+impl NumberSet for MementoFilter {
+    fn universe(&self) -> &Universe {
+        &self.universe
+    }
+
     fn has_between(&self, first: u64, last: u64) -> bool {
         let (bits, most) = (self.split.memento_bits, self.split.largest_memento());
         let (from, to) = (first >> bits, last >> bits);
@@ -192,29 +194,6 @@ impl MementoFilter {
             self.slots.has(quotient, |slot| slots.contains(&slot), select)
         })
     }
-}
-
-impl Filter for MementoFilter {
-    /// Always true, because a hash does not identify the position of its key.
-    fn may_contain(&self, _: KeyHash) -> bool {
-        true
-    }
-
-    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
-        self.universe.find(key.bytes).is_some_and(|number| self.has_between(number, number))
-    }
-
-    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        one_by_one(keys, answers, |key| self.may_contain_key(key));
-    }
-
-    fn answers_ranges(&self) -> bool {
-        true
-    }
-
-    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
-        self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
-    }
 
     /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
     /// largest key number, and belong to no key. A number with the prefix of a key is never confused with this key.
@@ -226,13 +205,15 @@ impl Filter for MementoFilter {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.slots.memory_bytes() + self.universe.memory_bytes()
+        self.slots.memory_bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use types::KeyList;
+    use std::ops::Bound;
+
+    use types::{KeyHash, KeyList};
 
     use super::*;
 

@@ -20,20 +20,18 @@
 
 mod design;
 
-use std::ops::Bound;
-
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::{Bytes, HashedKey, KeyHash};
+use types::{Bytes, KeyHash};
 
 use self::design::{Design, MOST_PROBES, Ranges, different_prefixes, prefixes_of};
-use crate::batch::one_by_one;
 use crate::bits::BitArray;
 use crate::budget::Budget;
 use crate::codes::Codes;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::no_keys::NoKeys;
+use crate::number_set::{ByNumber, NumberSet};
 use crate::position::mix;
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
@@ -134,7 +132,7 @@ impl FilterPolicy for Proteus {
         }
         let corrupt = || CorruptFilter("the prefixes do not match the header".to_owned());
         let filter = ProteusFilter::decode(&mut words, head.probes).ok_or_else(corrupt)?;
-        Ok(Box::new(filter))
+        Ok(Box::new(ByNumber(filter)))
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -205,6 +203,21 @@ impl ProteusFilter {
         self.bits.may_contain(hash(prefix), self.probes)
     }
 
+    fn filter_has_between(&self, first: u64, last: u64) -> bool {
+        last - first >= MOST_PROBES || (first..=last).any(|prefix| self.filter_has(prefix))
+    }
+}
+
+impl NumberSet for ProteusFilter {
+    fn universe(&self) -> &Universe {
+        &self.universe
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let prefix = self.prefix(number);
+        self.set_has(prefix, prefix) && self.filter_has(number >> self.filter_bits)
+    }
+
     fn has_between(&self, first: u64, last: u64) -> bool {
         let (from, to) = (self.prefix(first), self.prefix(last));
         if !self.set_has(from, to) {
@@ -224,36 +237,6 @@ impl ProteusFilter {
             || (self.set_has(to, to) && self.filter_has_between(start, last))
     }
 
-    fn filter_has_between(&self, first: u64, last: u64) -> bool {
-        last - first >= MOST_PROBES || (first..=last).any(|prefix| self.filter_has(prefix))
-    }
-}
-
-impl Filter for ProteusFilter {
-    /// Always true, because a hash does not identify the position of its key.
-    fn may_contain(&self, _: KeyHash) -> bool {
-        true
-    }
-
-    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
-        self.universe.find(key.bytes).is_some_and(|number| {
-            let prefix = self.prefix(number);
-            self.set_has(prefix, prefix) && self.filter_has(number >> self.filter_bits)
-        })
-    }
-
-    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        one_by_one(keys, answers, |key| self.may_contain_key(key));
-    }
-
-    fn answers_ranges(&self) -> bool {
-        true
-    }
-
-    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
-        self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
-    }
-
     /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
     /// largest key number, and belong to no key. A number with the longer prefix of a key is a false positive. Any
     /// other number with the shorter prefix of a key passes the set and is tested in the Bloom filter.
@@ -270,12 +253,14 @@ impl Filter for ProteusFilter {
 
     fn memory_bytes(&self) -> usize {
         let set = self.set.as_ref().map_or(0, Codes::memory_bytes);
-        set + self.bits.memory_bytes() + self.universe.memory_bytes()
+        set + self.bits.memory_bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Bound;
+
     use types::KeyList;
 
     use super::*;

@@ -21,18 +21,16 @@
 //! The filter takes `bits_per_key` / 8 bytes per key. A point lookup makes as many memory accesses as a lookup of
 //! [`standard`](crate::standard).
 
-use std::ops::Bound;
-
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::{Bytes, HashedKey, KeyHash};
+use types::{Bytes, KeyHash};
 
-use crate::batch::one_by_one;
 use crate::bits::BitArray;
 use crate::budget::Budget;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::no_keys::NoKeys;
+use crate::number_set::{ByNumber, NumberSet};
 use crate::position::mix;
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
@@ -129,7 +127,7 @@ impl FilterPolicy for Rosetta {
         if words.len() > 0 {
             return Err(corrupt());
         }
-        Ok(Box::new(RosettaFilter { universe, levels }))
+        Ok(Box::new(ByNumber(RosettaFilter { universe, levels })))
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -204,7 +202,7 @@ struct RosettaFilter {
 }
 
 impl RosettaFilter {
-    fn has(&self, prefix: u64, level: usize) -> bool {
+    fn has_at(&self, prefix: u64, level: usize) -> bool {
         let Level { bits, probes, .. } = &self.levels[level];
         bits.may_contain(hash(prefix, level as u32), *probes)
     }
@@ -213,13 +211,23 @@ impl RosettaFilter {
     /// at level `level`.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
         // The Bloom filter has the prefix of the whole interval, also if only a part of the interval is in the range.
-        if !self.has(prefix, level) {
+        if !self.has_at(prefix, level) {
             return false;
         }
         let Some(below) = level.checked_sub(1) else { return true };
         let border = (2 * prefix + 1) << below;
         (first < border && self.doubt(2 * prefix, below, first, last.min(border - 1)))
             || (last >= border && self.doubt(2 * prefix + 1, below, first.max(border), last))
+    }
+}
+
+impl NumberSet for RosettaFilter {
+    fn universe(&self) -> &Universe {
+        &self.universe
+    }
+
+    fn has(&self, number: u64) -> bool {
+        self.has_at(number, 0)
     }
 
     fn has_between(&self, first: u64, last: u64) -> bool {
@@ -232,29 +240,6 @@ impl RosettaFilter {
             self.doubt(prefix, top, first.max(prefix << top), last.min(end))
         })
     }
-}
-
-impl Filter for RosettaFilter {
-    /// Always true, because a hash does not identify the position of its key.
-    fn may_contain(&self, _: KeyHash) -> bool {
-        true
-    }
-
-    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
-        self.universe.find(key.bytes).is_some_and(|number| self.has(number, 0))
-    }
-
-    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        one_by_one(keys, answers, |key| self.may_contain_key(key));
-    }
-
-    fn answers_ranges(&self) -> bool {
-        true
-    }
-
-    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
-        self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
-    }
 
     /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
     /// largest key number, and belong to no key.
@@ -266,12 +251,14 @@ impl Filter for RosettaFilter {
 
     fn memory_bytes(&self) -> usize {
         let levels = self.levels.iter().map(|level| level.bits.memory_bytes());
-        levels.sum::<usize>() + self.universe.memory_bytes()
+        levels.sum::<usize>()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Bound;
+
     use types::KeyList;
 
     use super::*;

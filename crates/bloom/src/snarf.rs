@@ -18,18 +18,15 @@
 //! The filter takes `bits_per_key` / 8 bytes per key, including half a bit per key for the spline. A lookup or range
 //! makes a binary search in the spline, and about three memory accesses in the set.
 
-use std::ops::Bound;
-
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
-use types::{Bytes, HashedKey, KeyHash};
+use types::Bytes;
 
-use crate::batch::one_by_one;
-use crate::budget::Budget;
+use crate::budget::{Budget, BudgetParams};
 use crate::codes::{Codes, different, layout};
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::no_keys::NoKeys;
+use crate::number_set::{ByNumber, NumberSet};
 use crate::stored::Head;
 use crate::universe::Universe;
 
@@ -54,22 +51,10 @@ struct Snarf {
     budget: Budget,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 12.0 }
-    }
-}
-
 impl Build<dyn FilterPolicy> for Snarf {
-    type Params = Params;
+    type Params = BudgetParams<12>;
 
-    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(params: Self::Params) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
     }
 }
@@ -113,7 +98,7 @@ impl FilterPolicy for Snarf {
             return Err(corrupt());
         }
         let codes = Codes::decode(&mut words, len, range, head.probes).ok_or_else(corrupt)?;
-        Ok(Box::new(SnarfFilter { universe, spline, different, codes }))
+        Ok(Box::new(ByNumber(SnarfFilter { universe, spline, different, codes })))
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -191,31 +176,18 @@ struct SnarfFilter {
     codes: Codes,
 }
 
-impl Filter for SnarfFilter {
-    /// Always true, because a hash does not identify the position of its key.
-    fn may_contain(&self, _: KeyHash) -> bool {
-        true
+impl NumberSet for SnarfFilter {
+    fn universe(&self) -> &Universe {
+        &self.universe
     }
 
-    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
-        self.universe.find(key.bytes).is_some_and(|number| {
-            let code = self.spline.code(number);
-            self.codes.has_between(code, code)
-        })
+    fn has(&self, number: u64) -> bool {
+        let code = self.spline.code(number);
+        self.codes.has_between(code, code)
     }
 
-    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        one_by_one(keys, answers, |key| self.may_contain_key(key));
-    }
-
-    fn answers_ranges(&self) -> bool {
-        true
-    }
-
-    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
-        self.universe.between(low, high).is_some_and(|(first, last)| {
-            self.codes.has_between(self.spline.code(first), self.spline.code(last))
-        })
+    fn has_between(&self, first: u64, last: u64) -> bool {
+        self.codes.has_between(self.spline.code(first), self.spline.code(last))
     }
 
     /// Returns the false-positive rate of point lookups whose keys are distributed like the keys of the SSTable. The
@@ -228,13 +200,13 @@ impl Filter for SnarfFilter {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.codes.memory_bytes() + self.universe.memory_bytes() + size_of_val(&*self.spline.knots)
+        self.codes.memory_bytes() + size_of_val(&*self.spline.knots)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use types::KeyList;
+    use types::{KeyHash, KeyList};
 
     use super::*;
     use crate::position::mix;
@@ -245,7 +217,7 @@ mod tests {
     fn filter(bits_per_key: f64, numbers: &[u64]) -> Box<dyn Filter> {
         let keys: KeyList = numbers.iter().map(|number| number.to_be_bytes()).collect();
         let hashes = vec![KeyHash(0); numbers.len()];
-        let policy = <Snarf as Build<_>>::build(Params { bits_per_key }).ok().unwrap();
+        let policy = <Snarf as Build<_>>::build(BudgetParams { bits_per_key }).ok().unwrap();
         let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }

@@ -7,11 +7,10 @@
 #![allow(clippy::inline_always)] // The lookup is compiled for any CPU and for AVX2.
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
-use crate::budget::Budget;
+use crate::budget::{Budget, BudgetParams};
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
@@ -45,22 +44,10 @@ struct SplitBlock {
     budget: Budget,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 10.0 }
-    }
-}
-
 impl Build<dyn FilterPolicy> for SplitBlock {
-    type Params = Params;
+    type Params = BudgetParams<10>;
 
-    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(params: Self::Params) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
     }
 }
@@ -213,7 +200,7 @@ mod tests {
     #[test]
     fn both_ways_to_look_up_agree() {
         let keys = hashes(5000, 0);
-        let policy = <SplitBlock as Build<_>>::build(Params { bits_per_key: 4.0 }).ok().unwrap();
+        let policy = <SplitBlock as Build<_>>::build(BudgetParams { bits_per_key: 4.0 }).ok().unwrap();
         let stored = policy.build(&FilterInput { hashes: &keys, bits_per_key: None, keys: None });
         let (_, words) = Head::decode(&stored, TAG).unwrap();
         let words: Vec<u64> = words.collect();

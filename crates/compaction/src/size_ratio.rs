@@ -17,8 +17,7 @@ impl Default for RunRatioParams {
 }
 
 /// The reference of [`LeveledParams`] in TOML.
-pub(crate) const LEVELED_REFERENCE: &str =
-    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+pub(crate) const LEVELED_REFERENCE: &str = "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\
      # Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\

@@ -50,6 +50,7 @@ pub use draft::{Draft, EntryWriter};
 pub use format::BlockFormat;
 pub use formats::{CATALOG as FORMATS, layout_of};
 pub use layout::{Entries, Found, Layout, Restarts};
+pub use pairs::SENTINEL;
 pub(crate) use properties::Properties;
 pub(crate) use reader::Table;
 pub(crate) use reseal::reseal;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bloom::FilterInput;
-use fence::{FenceInput, Separators};
+use fence::{BlockBounds, FenceInput, Separators};
 use types::{Entry, KeyHash, common_prefix};
 
 use super::Properties;
@@ -35,6 +35,8 @@ pub(crate) struct TableWriter {
     /// Copies of keys, if the filter or the bounds of the table need copies.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
+    /// The bounds of the blocks. `None` if the fence does not need bounds.
+    bounds: Option<BlockBounds>,
     /// The last key of the previous block.
     previous_last_key: Vec<u8>,
     first_key: Vec<u8>,
@@ -83,6 +85,7 @@ impl TableWriter {
             hashes: Vec::new(),
             kept: KeptKeys::new(context.bloom.component.needs_keys(), context.options.table.last_key),
             block_starts: Vec::new(),
+            bounds: context.fence.component.needs_bounds().then(BlockBounds::default),
             previous_last_key: Vec::new(),
             first_key: Vec::new(),
             deletes: Vec::new(),
@@ -196,11 +199,17 @@ impl TableWriter {
             self.separators.push(&key[..len]);
         }
         self.block_starts.push(self.properties.entries as u32);
+        if let Some(bounds) = &mut self.bounds {
+            bounds.first_keys.push(key);
+        }
     }
 
     fn close_block(&mut self) -> Result<()> {
         self.previous_last_key.clear();
         self.previous_last_key.extend_from_slice(self.block.last_key());
+        if let Some(bounds) = &mut self.bounds {
+            bounds.last_keys.push(self.block.last_key());
+        }
         self.block.finish(|block| self.store.add_block(block))
     }
 
@@ -213,11 +222,16 @@ impl TableWriter {
         };
         let filter = self.context.bloom.component.build(&input);
         let filter = self.store.append_section(&filter, 1)?;
+        if let Some(bounds) = &mut self.bounds {
+            let places = (0..self.store.directory.len()).filter_map(|block| self.store.directory.place(block));
+            bounds.offsets = places.map(|place| place.offset).collect();
+        }
         let input = FenceInput {
             separators: &self.separators,
             hashes: &self.hashes,
             block_starts: &self.block_starts,
             level: self.store.level,
+            bounds: self.bounds.as_ref(),
         };
         let fence_bytes = self.context.fence.component.build(&input);
         let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;

@@ -215,8 +215,10 @@ impl Compression for ByLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::register;
 
     fn fixed(loads: [f64; 3]) -> Result<Box<dyn Compression>, String> {
+        register();
         <ByLoad as Build<_>>::build(Params { loads: Loads::Fixed(loads), ..Params::default() })
     }
 

@@ -222,13 +222,14 @@ mod tests {
     use types::{HashedKey, KeyHash};
 
     use super::*;
+    use crate::testing::register;
 
     const PAGE_BYTES: usize = 4096 - TRAILER_BYTES;
 
-    /// Returns the format after adding it to the catalog, so that its blocks can be read.
+    /// Returns the format from its catalog.
     fn format() -> &'static dyn BlockFormat {
         static FORMAT: LazyLock<Box<dyn BlockFormat>> = LazyLock::new(|| {
-            CATALOG.add(&VARIANT).unwrap();
+            register();
             CATALOG.build(&VARIANT.default_choice()).unwrap()
         });
         &**FORMAT

@@ -1,9 +1,17 @@
-//! An SSTable for the tests of fences.
+//! The registration of all variants for tests, and an SSTable for the tests of fences.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use fence::{TableReadError, TableView};
 use types::Bytes;
+
+/// Adds all variants of the crate to their catalogs. The first lookup closes a catalog, so a test that needs a catalog
+/// calls this function first.
+pub(crate) fn register() {
+    static REGISTERED: LazyLock<()> = LazyLock::new(|| crate::register().expect("nothing was looked up before"));
+    LazyLock::force(&REGISTERED);
+}
 
 /// An SSTable that consists only of the stored bytes of its fence.
 pub(crate) struct Stored {

@@ -18,7 +18,7 @@ use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState
 use crate::memory::Slot;
 use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
-use crate::table::{Table, TableContext, table_path};
+use crate::table::{Names, Table, TableContext, metadata_number, table_number};
 use crate::version::{TableRef, references};
 use crate::wal;
 
@@ -52,6 +52,8 @@ fn refused(directory: &Path, error: StorageError) -> Error {
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
+    /// The metadata files of tables.
+    metadata: BTreeMap<u64, String>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
     has_manifest: bool,
@@ -70,20 +72,25 @@ impl Files {
                 (QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
                 (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
-                (_, Some((number, kind @ ("table" | "wal" | "blob"))))
-                    if let Some(number) = file_number(number) =>
-                {
-                    let files = match kind {
-                        "table" => &mut files.tables,
-                        "wal" => &mut files.logs,
-                        _ => &mut files.blobs,
-                    };
+                (_, Some((number, kind @ ("wal" | "blob")))) if let Some(number) = file_number(number) => {
+                    let files = if kind == "wal" { &mut files.logs } else { &mut files.blobs };
                     files.insert(number, name);
+                }
+                (table, _) if let Some(number) = table_number(table, file_number) => {
+                    files.tables.insert(number, name);
+                }
+                (metadata, _) if let Some(number) = metadata_number(metadata, file_number) => {
+                    files.metadata.insert(number, name);
                 }
                 _ => files.foreign.push(name),
             }
         }
         Ok(files)
+    }
+
+    /// Records the names of all tables in `names`.
+    pub(crate) fn record_names(&self, names: &Names) {
+        self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
     /// Returns an error if the directory has files, but no file of a tree.
@@ -167,7 +174,7 @@ impl Files {
     /// Returns the names of the files that `state` does not need.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
-        let tables = self.tables.iter().filter(|(number, _)| !needed.contains(number));
+        let tables = self.tables.iter().chain(&self.metadata).filter(|(number, _)| !needed.contains(number));
         let logs = self.logs.iter().filter(|(number, _)| state.log.is_none_or(|first| **number < first));
         let named: HashSet<u64> = state.blobs.iter().map(|blob| blob.id).collect();
         let blobs = self.blobs.iter().filter(|(number, _)| !named.contains(number));
@@ -229,8 +236,9 @@ fn open_run(
         match opened {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine.is_some() && is_lost(&error) => {
-                set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
-                recovery.quarantined_files.push(format!("{id:08}.table: {error}"));
+                let name = context.names.of(*id);
+                set_aside(&*context.storage, &context.directory, &name)?;
+                recovery.quarantined_files.push(format!("{name}: {error}"));
             }
             Err(error) if is_lost(&error) => return Err(with_hint(error)),
             Err(error) => return Err(error),
@@ -239,7 +247,7 @@ fn open_run(
     let out_of_order = tables.windows(2).find(|pair| pair[0].0.largest() >= pair[1].0.smallest());
     match out_of_order {
         Some(pair) => {
-            let path = table_path(&context.directory, pair[1].0.id());
+            let path = context.table_path(pair[1].0.id());
             Err(Error::damaged(
                 &path,
                 0,

@@ -117,3 +117,29 @@ fn shards_that_are_added_take_over_keys() {
     assert_eq!(moved[0], 0);
     assert!((expected * 0.8..expected * 1.2).contains(&(moved[1] as f64)), "{moved:?}, expected {expected}");
 }
+
+/// A store has the file names of cs265, and a description of each SSTable as JSON.
+#[test]
+fn tables_have_the_names_that_the_documents_print() {
+    let bench = Bench::new();
+    for (names, start, end) in [("level-run", "L0_R", ".bin"), ("level-time", "sst_0000_", ".sst")] {
+        bench.write("d.toml", format!("[design]\nmemtable = \"avl\"\ntable = {{ names = \"{names}\" }}\n"));
+        let shell = ["shell", names, "--design", "d.toml"];
+        bench.run_with(&shell, "p 1 10\np 2 20\n").expect(0);
+        bench.run_with(&shell, "p 3 30\n").expect(0);
+        assert_eq!(bench.run_with(&shell, "g 1\ng 3\n").expect(0).out, "10\n30\n");
+        let files: Vec<String> = std::fs::read_dir(bench.path(names))
+            .unwrap()
+            .map(|file| file.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        let tables = files.iter().filter(|name| name.starts_with(start) && name.ends_with(end));
+        let tables: Vec<&String> = tables.collect();
+        assert!(!tables.is_empty(), "{files:?}");
+        if end == ".bin" {
+            let text = bench.read(&format!("{names}/{}", tables[0].replace(".bin", ".meta")));
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((json["level"].as_u64(), json["min_key"].is_string()), (Some(0), true), "{json}");
+        }
+        bench.ok(&["verify", names]);
+    }
+}

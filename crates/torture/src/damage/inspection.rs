@@ -306,7 +306,7 @@ impl<'a> Inspection<'a> {
 
 /// Checks that an error names a file of the store.
 fn names_a_file(text: &str) -> Result<(), Violation> {
-    let is_named = [".table", ".wal", ".blob", "manifest"].iter().any(|part| text.contains(part));
+    let is_named = [".table", ".bin", ".sst", ".wal", ".blob", "manifest"].iter().any(|part| text.contains(part));
     if is_named { Ok(()) } else { Err(Violation::new(Check::Named, text)) }
 }
 

@@ -38,7 +38,7 @@ impl FileKind {
     pub(crate) fn of(name: &str) -> Self {
         match name.rsplit_once('.') {
             _ if name.contains('/') => Self::Other,
-            Some((_, "table")) => Self::Table,
+            Some((_, "table" | "bin" | "sst")) => Self::Table,
             Some((_, "wal")) => Self::Log,
             Some((_, "blob")) => Self::Blob,
             None if name == "manifest" => Self::Manifest,

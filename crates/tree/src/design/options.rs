@@ -141,6 +141,23 @@ pub struct TableOptions {
     pub capacity: ByteSize,
     /// Source of the largest key of a table. The properties of the table contain this key.
     pub last_key: LastKey,
+    /// The form of the file names of new tables. A store reads tables with names of any form.
+    pub names: TableNames,
+}
+
+/// The form of the file name of a table. A table keeps its name if it moves to another level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableNames {
+    /// The file number: `00000012.table`.
+    #[default]
+    Number,
+    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the table as JSON. The
+    /// store never reads this file, because the table and the manifest contain the same data with checksums.
+    LevelRun,
+    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the file
+    /// number. Both increase from file to file.
+    LevelTime,
 }
 
 /// The source of the largest key of a table. Both sources give tables with equal bytes. Source: "Fjall 2.1", section
@@ -297,7 +314,7 @@ impl Default for BlockOptions {
 
 impl Default for TableOptions {
     fn default() -> Self {
-        Self { capacity: ByteSize(64 << 20), last_key: LastKey::Block }
+        Self { capacity: ByteSize(64 << 20), last_key: LastKey::Block, names: TableNames::Number }
     }
 }
 

@@ -17,7 +17,7 @@ use super::block::{find_in_part, find_noting};
 use super::block_bytes::BlockBytes;
 use super::block_footer::BLOCK_FOOTER_BYTES;
 use super::checked::CheckedBlocks;
-use super::context::{TableContext, table_path};
+use super::context::TableContext;
 use super::directory::Directory;
 use super::fence_view::View;
 use super::footer::{FENCE_CHUNK_BYTES, FOOTER_BYTES, Footer, Section};
@@ -58,7 +58,7 @@ pub(crate) struct Table {
 impl Table {
     /// Opens the SSTable with number `id`. Reads and verifies all parts except the data blocks.
     pub(crate) fn open(context: &Arc<TableContext>, id: u64) -> Result<Self> {
-        let (path, seal) = (table_path(&context.directory, id), context.seals.of(id));
+        let (path, seal) = (context.table_path(id), context.seals.of(id));
         let file = context.storage.open(&path, Purpose::Table)?;
         let damaged = |offset: u64, what: String| Error::damaged(&path, offset, what);
         let footer_offset = file.len().checked_sub(FOOTER_BYTES as u64);
@@ -574,8 +574,7 @@ impl Drop for Table {
         if self.obsolete.load(Ordering::Acquire) {
             let context = &self.file.context;
             context.cache.remove_table(context.tree, self.file.id);
-            // If this removal fails, the file is an orphan, and the next open removes it.
-            let _ = context.storage.remove(&self.file.path);
+            context.remove_table(self.file.id, &self.file.path);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use compression::{Compression, Dictionaries, RAW};
 use storage::{Purpose, WriteFile};
 
-use super::context::{TableContext, table_path};
+use super::context::TableContext;
 use super::directory::Directory;
 use super::footer::Section;
 use super::samples::Samples;
@@ -43,8 +43,9 @@ impl Store {
     /// Creates the file of table `id` for `level`.
     pub(super) fn new(context: &Arc<TableContext>, id: u64, level: usize) -> Result<Self> {
         let options = context.options.block;
+        let path = context.directory.join(context.names.create(id, level));
         Ok(Self {
-            file: context.storage.create(&table_path(&context.directory, id), Purpose::Table)?,
+            file: context.storage.create(&path, Purpose::Table)?,
             seal: context.seals.of(id),
             level,
             buffer: Vec::with_capacity(WRITE_BUFFER_BYTES + WRITE_BUFFER_BYTES / 8),

@@ -12,6 +12,7 @@ use super::context::TableContext;
 use super::footer::FENCE_CHUNK_BYTES;
 use super::footer::Footer;
 use super::kept_keys::KeptKeys;
+use super::metadata::{self, Description};
 use super::reader::Table;
 use super::store::Store;
 use super::trailer::TRAILER_BYTES;
@@ -185,8 +186,12 @@ impl TableWriter {
         self.close_block()?;
         self.store.learn()?;
         let footer = self.write_sections()?;
+        let (level, blocks) = (self.store.level, self.store.directory.len());
         self.store.finish(&footer)?;
-        Table::open(&self.context, self.id)
+        let table = Table::open(&self.context, self.id)?;
+        let bits_per_key = self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len()));
+        metadata::write(&self.context, &table, &Description { level, blocks, bits_per_key })?;
+        Ok(table)
     }
 
     fn open_block(&mut self, key: &[u8]) {

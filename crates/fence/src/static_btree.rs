@@ -352,7 +352,8 @@ mod tests {
             (0..1000).for_each(|block| keys.push(&key(block * 5 + in_block)));
             keys
         });
-        let bounds = BlockBounds { first_keys: firsts.clone(), last_keys: lasts.clone(), offsets: Vec::new() };
+        let bounds =
+            BlockBounds { first_keys: firsts.clone(), last_keys: lasts.clone(), offsets: Vec::new() };
         let input = FenceInput {
             separators: &firsts,
             hashes: &[],
@@ -367,13 +368,19 @@ mod tests {
         for number in 0..5000 {
             assert_eq!(fence.seek(&key(number), &table).unwrap(), number / 5);
         }
-        assert_eq!(fence.seek(&[key(4).as_slice(), b"0"].concat(), &table).unwrap(), 1, "above all of block 0");
+        assert_eq!(
+            fence.seek(&[key(4).as_slice(), b"0"].concat(), &table).unwrap(),
+            1,
+            "above all of block 0"
+        );
         assert_eq!(fence.seek(&[0xff; 4], &table).unwrap(), 999);
     }
 
     #[test]
     fn page_lengths_are_powers_of_two_within_bounds() {
-        let build = |bytes| <StaticBTree as Build<_>>::build(Params { page_bytes: ByteSize(bytes), ..Params::default() });
+        let build = |bytes| {
+            <StaticBTree as Build<_>>::build(Params { page_bytes: ByteSize(bytes), ..Params::default() })
+        };
         assert!([512, 4096, 65_536].into_iter().all(|bytes| build(bytes).is_ok()));
         for bytes in [0, 256, 1000, 5000, 131_072, u64::MAX] {
             let error = build(bytes).err().unwrap();

@@ -57,7 +57,14 @@ struct Params {
 impl Default for Params {
     fn default() -> Self {
         let [speed, balanced, ratio] = ["lz4", "zstd", "zstd(level=10)"].map(Picked::of);
-        Self { speed, balanced, ratio, busy_above: 0.8, loads: Loads::Source(Source::Measured), period: Count(256) }
+        Self {
+            speed,
+            balanced,
+            ratio,
+            busy_above: 0.8,
+            loads: Loads::Source(Source::Measured),
+            period: Count(256),
+        }
     }
 }
 
@@ -129,7 +136,9 @@ impl Build<dyn Compression> for ByLoad {
             return Err(format!("busy_above is {busy_above}; it must be 0 to 1"));
         }
         if period.0 == 0 {
-            return Err("period is 0; it must be at least 1, which measures the loads for every block".to_owned());
+            return Err(
+                "period is 0; it must be at least 1, which measures the loads for every block".to_owned()
+            );
         }
         let gauge = match loads {
             Loads::Fixed(loads) if !loads.iter().all(is_share) => {

@@ -55,7 +55,9 @@ impl Form {
         match (self.tombstone, entry.value) {
             (None, value) => value,
             (Some(tombstone), None) => Some(tombstone),
-            (Some(tombstone), Some(value)) => (value.len() == tombstone.len() && value != tombstone).then_some(value),
+            (Some(tombstone), Some(value)) => {
+                (value.len() == tombstone.len() && value != tombstone).then_some(value)
+            }
         }
     }
 
@@ -162,7 +164,8 @@ struct Writer {
 impl Writer {
     /// Returns whether the block consists only of fixed-size pairs if this entry is added.
     fn has_pairs_with(&self, entry: &Entry<'_>) -> bool {
-        !self.has_others && self.form.sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
+        !self.has_others
+            && self.form.sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
     /// Rewrites all earlier pairs in the layout for entries of different sizes, because the next entry has another

@@ -145,7 +145,8 @@ impl Shard {
     fn memory_bytes(&self) -> usize {
         let nodes = self.0.len() * (size_of::<Vec<u8>>() + size_of::<Vec<Version>>());
         let heap = self.0.iter().map(|(key, versions)| {
-            let values: usize = versions.iter().filter_map(|(_, value)| value.as_ref()).map(|value| value.len()).sum();
+            let values: usize =
+                versions.iter().filter_map(|(_, value)| value.as_ref()).map(|value| value.len()).sum();
             key.capacity() + versions.capacity() * size_of::<Version>() + values
         });
         (nodes as f64 * NODE_FILL) as usize + heap.sum::<usize>()
@@ -303,7 +304,8 @@ impl Memtable for GrowingShards {
 
     fn memory_bytes(&self) -> usize {
         let shards = self.shards.read();
-        let maps: usize = shards.read_all().iter().map(|shard| size_of::<RwLock<Shard>>() + shard.memory_bytes()).sum();
+        let maps: usize =
+            shards.read_all().iter().map(|shard| size_of::<RwLock<Shard>>() + shard.memory_bytes()).sum();
         let points = shards.ring.0.len() * (size_of::<u128>() + size_of::<usize>());
         size_of::<Self>() + maps + (points as f64 * NODE_FILL) as usize
     }
@@ -356,7 +358,8 @@ mod tests {
 
     #[test]
     fn versions_move_with_their_key() {
-        let table = GrowingShards::new(Params { shards: 1, entries_per_shard: Count(3), ..Params::default() });
+        let table =
+            GrowingShards::new(Params { shards: 1, entries_per_shard: Count(3), ..Params::default() });
         let key = HashedKey { bytes: b"key", hash: KeyHash(0) };
         table.insert(key, 1, Some(b"old"));
         table.insert(key, 3, None);

@@ -40,7 +40,8 @@ impl FencePolicy for MinMax {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         let bounds = input.bounds.expect("the fence needs bounds, so the caller passes them");
         let mut stored = Vec::from(TAG);
-        for ((first, last), offset) in bounds.first_keys.iter().zip(bounds.last_keys.iter()).zip(&bounds.offsets)
+        for ((first, last), offset) in
+            bounds.first_keys.iter().zip(bounds.last_keys.iter()).zip(&bounds.offsets)
         {
             stored.extend((first.len() as u32).to_le_bytes());
             stored.extend((last.len() as u32).to_le_bytes());
@@ -70,7 +71,8 @@ fn read(stored: &[u8], blocks: u32) -> Option<BlockBounds> {
     let mut rest = stored.strip_prefix(&TAG)?;
     let mut bounds = BlockBounds::default();
     for _ in 0..blocks {
-        let (first_len, last_len) = (u32::from_le_bytes(take(&mut rest)?), u32::from_le_bytes(take(&mut rest)?));
+        let (first_len, last_len) =
+            (u32::from_le_bytes(take(&mut rest)?), u32::from_le_bytes(take(&mut rest)?));
         let offset = u64::from_le_bytes(take(&mut rest)?);
         let (first, behind) = rest.split_at_checked(first_len as usize)?;
         let (last, behind) = behind.split_at_checked(last_len as usize)?;
@@ -226,9 +228,8 @@ mod tests {
     fn both_ends_of_a_block_lead_to_the_block() {
         for key_bytes in [7, 8] {
             let (fence, table) = fence(100, key_bytes);
-            let seek = |number: u64| {
-                fence.seek(&number.to_be_bytes()[NUMBER_BYTES - key_bytes..], &table).unwrap()
-            };
+            let seek =
+                |number: u64| fence.seek(&number.to_be_bytes()[NUMBER_BYTES - key_bytes..], &table).unwrap();
             for block in 0..100u32 {
                 let first = u64::from(block) * 10;
                 assert_eq!([0, 3, 5, 7, 9].map(|more| seek(first + more)), [block; 5]);

@@ -66,7 +66,9 @@ mod tests {
 
     #[test]
     fn int_max_and_other_values_can_be_stored_all_the_same() {
-        for other in [None, Some(&[1, 2, 3, 4][..]), Some(&SENTINEL[..]), Some(b"longer than an int"), Some(b"")] {
+        for other in
+            [None, Some(&[1, 2, 3, 4][..]), Some(&SENTINEL[..]), Some(b"longer than an int"), Some(b"")]
+        {
             let (values, block) = block(other);
             for (number, value) in (0u32..).zip(&values) {
                 let key = number.to_be_bytes();
@@ -74,7 +76,10 @@ mod tests {
                 match value {
                     None => assert_eq!(found, Found::Tombstone, "{other:?}"),
                     Some(value) => {
-                        assert!(matches!(found, Found::Value(place) if block[place.clone()] == value[..]), "{other:?}");
+                        assert!(
+                            matches!(found, Found::Value(place) if block[place.clone()] == value[..]),
+                            "{other:?}"
+                        );
                     }
                 }
             }

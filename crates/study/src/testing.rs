@@ -9,7 +9,8 @@ use types::Bytes;
 /// Adds all variants of the crate to their catalogs. The first lookup closes a catalog, so a test that needs a catalog
 /// calls this function first.
 pub(crate) fn register() {
-    static REGISTERED: LazyLock<()> = LazyLock::new(|| crate::register().expect("nothing was looked up before"));
+    static REGISTERED: LazyLock<()> =
+        LazyLock::new(|| crate::register().expect("nothing was looked up before"));
     LazyLock::force(&REGISTERED);
 }
 

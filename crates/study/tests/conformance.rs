@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use cache::BlockId;
 use lsmbench_study::{
-    BY_ACCESS, BY_LOAD, FIXED_PAIRS, GROWING_SHARDS, INVERSE, MIN_MAX, PLAIN, SENTINEL_PAIRS, STRING_LRU, register,
+    BY_ACCESS, BY_LOAD, FIXED_PAIRS, GROWING_SHARDS, INVERSE, MIN_MAX, PLAIN, SENTINEL_PAIRS, STRING_LRU,
+    register,
 };
 use storage::{Memory, Storage};
 use toml::Value;
@@ -100,11 +101,12 @@ fn pairs_of_one_size_are_answered_like_the_model() {
 fn tables_of_one_format_are_read_under_another() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let mut model = Model::new();
-    for (round, format) in ["plain", "delta", "fixed-pairs", "sentinel-pairs", "plain(version=1)", "btree-page"]
-        .into_iter()
-        .cycle()
-        .take(10)
-        .enumerate()
+    for (round, format) in
+        ["plain", "delta", "fixed-pairs", "sentinel-pairs", "plain(version=1)", "btree-page"]
+            .into_iter()
+            .cycle()
+            .take(10)
+            .enumerate()
     {
         let design = design(&format!("format = \"{format}\""));
         let options = OpenOptions::new(design).mode(Mode::Counted).storage(Arc::clone(&storage));

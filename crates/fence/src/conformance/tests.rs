@@ -78,7 +78,8 @@ fn fences_with_other_parameters_keep_every_invariant() {
 }
 
 /// Variants with other parameters than their defaults.
-const FORMS: [&str; 2] = ["static-btree(separators=largest)", "static-btree(page_bytes=512, separators=largest)"];
+const FORMS: [&str; 2] =
+    ["static-btree(separators=largest)", "static-btree(page_bytes=512, separators=largest)"];
 
 fn form(label: &str) -> Box<dyn FencePolicy> {
     CATALOG.build(&CATALOG.choose(&Value::from(label)).unwrap()).unwrap()

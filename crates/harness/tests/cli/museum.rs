@@ -109,7 +109,8 @@ fn shards_that_are_added_take_over_keys() {
     bench.write("x.toml", experiment);
     bench.ok(&["run", "x.toml", "--allow-debug"]);
     let rows = bench.rows("component-x");
-    let counts = |column| of(&rows, "insert", "all").into_iter().map(|row| count(row, column)).collect::<Vec<_>>();
+    let counts =
+        |column| of(&rows, "insert", "all").into_iter().map(|row| count(row, column)).collect::<Vec<_>>();
     let (fullest, moved) = (counts(&c::SHARD_ENTRIES_MAX), counts(&c::SHARD_MOVED_KEYS));
     assert!(fullest[0] >= 4000 && (1000..2500).contains(&fullest[1]), "{fullest:?}");
     // A shard is added for every thousand entries from the fourth on. The shard n + 1 gets 1/(n + 1) of n thousand keys.
@@ -123,7 +124,7 @@ fn shards_that_are_added_take_over_keys() {
 fn tables_have_the_names_that_the_documents_print() {
     let bench = Bench::new();
     for (names, start, end) in [("level-run", "L0_R", ".bin"), ("level-time", "sst_0000_", ".sst")] {
-        bench.write("d.toml", format!("[design]\nmemtable = \"avl\"\ntable = {{ names = \"{names}\" }}\n"));
+        bench.write("d.toml", format!("[design]\nwal = \"none\"\ntable = {{ names = \"{names}\" }}\n"));
         let shell = ["shell", names, "--design", "d.toml"];
         bench.run_with(&shell, "p 1 10\np 2 20\n").expect(0);
         bench.run_with(&shell, "p 3 30\n").expect(0);

@@ -70,7 +70,9 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
             Entries::Delta => layout.find_matching::<delta::Delta>(block, interval, first, matches, key),
             Entries::Whole => layout.find_matching::<whole::Whole>(block, interval, first, matches, key),
             Entries::Pairs => layout.find_matching::<pairs::Pairs>(block, interval, first, matches, key),
-            Entries::SentinelPairs => layout.find_matching::<pairs::SentinelPairs>(block, interval, first, matches, key),
+            Entries::SentinelPairs => {
+                layout.find_matching::<pairs::SentinelPairs>(block, interval, first, matches, key)
+            }
         });
     }
     with_layout(&footer, block, |layout| find_by(layout, block, key, note))

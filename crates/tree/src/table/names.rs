@@ -111,7 +111,10 @@ mod tests {
             let names = Names::new(form);
             let created = [names.create(1, 0), names.create(123_456_789, 12)];
             assert_eq!(created, expected);
-            assert_eq!(created.each_ref().map(|name| table_number(name, number)), [Some(1), Some(123_456_789)]);
+            assert_eq!(
+                created.each_ref().map(|name| table_number(name, number)),
+                [Some(1), Some(123_456_789)]
+            );
             assert_eq!(names.of(1), created[0]);
             names.forget(1);
             assert_eq!(names.of(1), "00000001.table");
@@ -121,8 +124,20 @@ mod tests {
     #[test]
     fn other_spellings_are_other_files() {
         for name in [
-            "1.table", "L0_R01.bin", "L00_R1.bin", "L0_1.bin", "L0_RR1.bin", "L0_R1.sst", "sst_0_00000001.sst",
-            "sst_0000_1.sst", "sst_0000_R0000001.sst", "L_R1.bin", "L0_R+1.bin", "L0_R1.bin.bin", "L0_R1.meta", ".bin",
+            "1.table",
+            "L0_R01.bin",
+            "L00_R1.bin",
+            "L0_1.bin",
+            "L0_RR1.bin",
+            "L0_R1.sst",
+            "sst_0_00000001.sst",
+            "sst_0000_1.sst",
+            "sst_0000_R0000001.sst",
+            "L_R1.bin",
+            "L0_R+1.bin",
+            "L0_R1.bin.bin",
+            "L0_R1.meta",
+            ".bin",
         ] {
             assert_eq!(table_number(name, number), None, "{name}");
         }

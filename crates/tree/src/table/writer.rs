@@ -228,7 +228,8 @@ impl TableWriter {
         let filter = self.context.bloom.component.build(&input);
         let filter = self.store.append_section(&filter, 1)?;
         if let Some(bounds) = &mut self.bounds {
-            let places = (0..self.store.directory.len()).filter_map(|block| self.store.directory.place(block));
+            let places =
+                (0..self.store.directory.len()).filter_map(|block| self.store.directory.place(block));
             bounds.offsets = places.map(|place| place.offset).collect();
         }
         let input = FenceInput {

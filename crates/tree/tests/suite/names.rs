@@ -36,15 +36,22 @@ fn every_table_of_cs265_has_a_data_file_and_a_description() {
     (0..5).for_each(|round| write(&tree, round * 200));
     let tables = named(&storage, "tree", ".bin");
     let metadata = named(&storage, "tree", ".meta");
-    assert!(tables.len() > 3 && tables.iter().all(|name| name.starts_with('L') && name.contains("_R")), "{tables:?}");
+    assert!(
+        tables.len() > 3 && tables.iter().all(|name| name.starts_with('L') && name.contains("_R")),
+        "{tables:?}"
+    );
     let expected: Vec<String> = tables.iter().map(|name| name.replace(".bin", ".meta")).collect();
     assert_eq!(metadata, expected, "compacted tables are removed with their descriptions");
     let path = Path::new("tree").join(&metadata[0]);
     let file = storage.open(&path, Purpose::Manifest).unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&file.read(0, file.len() as usize).unwrap()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&file.read(0, file.len() as usize).unwrap()).unwrap();
     let level = metadata[0][1..].split('_').next().unwrap();
     assert_eq!(json["level"].to_string(), level);
-    assert!(json["entry_count"].as_u64().unwrap() > 10 && json["block_count"].as_u64().unwrap() > 1, "{json}");
+    assert!(
+        json["entry_count"].as_u64().unwrap() > 10 && json["block_count"].as_u64().unwrap() > 1,
+        "{json}"
+    );
     assert_eq!(json["min_key"].as_str().unwrap().len(), 8);
     tree.checkpoint(Path::new("copy")).unwrap();
     assert_eq!(named(&storage, "copy", ".bin"), named(&storage, "tree", ".bin"));
@@ -73,5 +80,9 @@ fn a_store_reads_tables_of_every_name_and_removes_orphans() {
     let tree = open(&storage, "number");
     let removed = &tree.recovery().removed_files;
     assert!(orphans.iter().all(|orphan| removed.iter().any(|name| name == orphan)), "{removed:?}");
-    assert_eq!(named(&storage, "tree", foreign), [foreign], "another spelling is the file of another program");
+    assert_eq!(
+        named(&storage, "tree", foreign),
+        [foreign],
+        "another spelling is the file of another program"
+    );
 }

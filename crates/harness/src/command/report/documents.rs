@@ -197,7 +197,8 @@ mod tests {
         for feature in features(&[root().join("experiments")]).unwrap() {
             let file = root().join("experiments").join(&feature.system).join(CONTRADICTIONS);
             for number in feature.note.split("contradiction ").skip(1) {
-                let number = number.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+                let number =
+                    number.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
                 let known = read::<Contradictions>(&file).unwrap().contradiction;
                 assert!(known.iter().any(|one| one.id == number), "{}: {number}", feature.feature);
                 named += 1;

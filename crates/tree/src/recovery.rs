@@ -18,7 +18,7 @@ use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState
 use crate::memory::Slot;
 use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
-use crate::table::{Names, Table, TableContext, metadata_number, table_number};
+use crate::table::{Names, Table, TableContext, companion_number, table_number};
 use crate::version::{TableRef, references};
 use crate::wal;
 
@@ -52,8 +52,8 @@ fn refused(directory: &Path, error: StorageError) -> Error {
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
-    /// The metadata files of tables.
-    metadata: BTreeMap<u64, String>,
+    /// The metadata files and filter files of tables, with the numbers of the tables.
+    companions: Vec<(u64, String)>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
     has_manifest: bool,
@@ -79,8 +79,8 @@ impl Files {
                 (table, _) if let Some(number) = table_number(table, file_number) => {
                     files.tables.insert(number, name);
                 }
-                (metadata, _) if let Some(number) = metadata_number(metadata, file_number) => {
-                    files.metadata.insert(number, name);
+                (companion, _) if let Some(number) = companion_number(companion, file_number) => {
+                    files.companions.push((number, name));
                 }
                 _ => files.foreign.push(name),
             }
@@ -174,7 +174,8 @@ impl Files {
     /// Returns the names of the files that `state` does not need.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
-        let tables = self.tables.iter().chain(&self.metadata).filter(|(number, _)| !needed.contains(number));
+        let companions = self.companions.iter().map(|(number, name)| (number, name));
+        let tables = self.tables.iter().chain(companions).filter(|(number, _)| !needed.contains(number));
         let logs = self.logs.iter().filter(|(number, _)| state.log.is_none_or(|first| **number < first));
         let named: HashSet<u64> = state.blobs.iter().map(|blob| blob.id).collect();
         let blobs = self.blobs.iter().filter(|(number, _)| !named.contains(number));

@@ -175,8 +175,9 @@ impl<'a> Inspection<'a> {
                 match file.kind {
                     FileKind::Table => ranges.extend(bounds(&file.bytes)),
                     FileKind::Log => is_all |= self.store_image.ending != Ending::Stopped,
-                    // Every SSTable that refers to a corrupted blob file can be set aside.
-                    FileKind::Manifest | FileKind::Blob => is_all = true,
+                    // Every SSTable that refers to a corrupted blob file can be set aside, and the SSTable of a
+                    // corrupted filter.
+                    FileKind::Manifest | FileKind::Blob | FileKind::Filter => is_all = true,
                     FileKind::Other => {}
                 }
             }
@@ -306,7 +307,9 @@ impl<'a> Inspection<'a> {
 
 /// Checks that an error names a file of the store.
 fn names_a_file(text: &str) -> Result<(), Violation> {
-    let is_named = [".table", ".bin", ".sst", ".wal", ".blob", "manifest"].iter().any(|part| text.contains(part));
+    let is_named = [".table", ".bin", ".sst", ".filter", ".wal", ".blob", "manifest"]
+        .iter()
+        .any(|part| text.contains(part));
     if is_named { Ok(()) } else { Err(Violation::new(Check::Named, text)) }
 }
 

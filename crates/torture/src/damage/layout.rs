@@ -23,6 +23,8 @@ const BLOB_FOOTER_BYTES: usize = 32;
 pub(crate) enum FileKind {
     /// An SSTable.
     Table,
+    /// The filter of an SSTable in a file of its own.
+    Filter,
     /// A write-ahead log.
     Log,
     /// A blob file.
@@ -39,6 +41,7 @@ impl FileKind {
         match name.rsplit_once('.') {
             _ if name.contains('/') => Self::Other,
             Some((_, "table" | "bin" | "sst")) => Self::Table,
+            Some((_, "filter")) => Self::Filter,
             Some((_, "wal")) => Self::Log,
             Some((_, "blob")) => Self::Blob,
             None if name == "manifest" => Self::Manifest,
@@ -66,7 +69,7 @@ pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
             (vec!["magic", "older records", "last record"], vec![MANIFEST_MAGIC_BYTES.min(last), last])
         }
         FileKind::Blob => (vec!["records", "footer"], vec![bytes.len().saturating_sub(BLOB_FOOTER_BYTES)]),
-        FileKind::Other => (vec!["whole"], Vec::new()),
+        FileKind::Filter | FileKind::Other => (vec!["whole"], Vec::new()),
     };
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain(std::iter::once(bytes.len()));
@@ -92,7 +95,7 @@ pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
         FileKind::Blob => bytes.len().checked_sub(1),
         FileKind::Log => Some(7),
         FileKind::Manifest => Some(11),
-        FileKind::Other => None,
+        FileKind::Filter | FileKind::Other => None,
     }
 }
 

@@ -143,6 +143,19 @@ pub struct TableOptions {
     pub last_key: LastKey,
     /// The form of the file names of new tables. A store reads tables with names of any form.
     pub names: TableNames,
+    /// The place of the filter of a new table.
+    pub filter: FilterPlace,
+}
+
+/// The place of the filter of a table. A store reads filters in both places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilterPlace {
+    /// The filter is a part of the table's file.
+    #[default]
+    Inside,
+    /// The filter has a file of its own next to the table's file, as in csc443. Opening a table then reads two files.
+    Apart,
 }
 
 /// The form of the file name of a table. A table keeps its name if it moves to another level.
@@ -314,7 +327,12 @@ impl Default for BlockOptions {
 
 impl Default for TableOptions {
     fn default() -> Self {
-        Self { capacity: ByteSize(64 << 20), last_key: LastKey::Block, names: TableNames::Number }
+        Self {
+            capacity: ByteSize(64 << 20),
+            last_key: LastKey::Block,
+            names: TableNames::Number,
+            filter: FilterPlace::Inside,
+        }
     }
 }
 

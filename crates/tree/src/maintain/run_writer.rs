@@ -8,6 +8,7 @@ use types::Entry;
 
 use super::separation::{Separation, SeparationPlan};
 use crate::blob::References;
+use crate::design::FilterPlace;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::range_tombstones::{KeyRange, end_below, successor};
@@ -177,7 +178,7 @@ impl<'a> RunWriter<'a> {
     /// Removes the file of an incomplete table.
     fn remove(&self, id: u64) {
         let context = &self.inner.context;
-        context.remove_table(id, &context.table_path(id));
+        context.remove_table(id, context.options.table.filter == FilterPlace::Apart);
     }
 }
 

@@ -12,7 +12,7 @@ use storage::Storage;
 use toml::Value;
 
 use super::format::BlockFormat;
-use super::names::{Names, metadata_path};
+use super::names::{Names, files_of};
 use crate::blob::BlobFiles;
 use crate::design::Options;
 use crate::hash::KeyHasher;
@@ -58,13 +58,11 @@ impl TableContext {
         self.directory.join(self.names.of(number))
     }
 
-    /// Removes the file of an SSTable at `path`, and the file with its metadata.
-    ///
-    /// If a removal fails, the file is an orphan, and the next open removes it.
-    pub(crate) fn remove_table(&self, number: u64, path: &Path) {
-        let _ = self.storage.remove(path);
-        if let Some(metadata) = metadata_path(path) {
-            let _ = self.storage.remove(&metadata);
+    /// Removes the files of an SSTable. `has_filter_file` says whether the filter has a file of its own.
+    pub(crate) fn remove_table(&self, number: u64, has_filter_file: bool) {
+        for path in files_of(&self.table_path(number), has_filter_file) {
+            // If a removal fails, the file is an orphan, and the next open removes it.
+            let _ = self.storage.remove(&path);
         }
         self.names.forget(number);
     }

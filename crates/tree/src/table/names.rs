@@ -83,14 +83,29 @@ fn metadata_name(name: &str) -> Option<String> {
 }
 
 /// Returns the path of the metadata file of the table with this path. Returns `None` if the table has no metadata file.
-pub(crate) fn metadata_path(table: &Path) -> Option<PathBuf> {
+pub(super) fn metadata_path(table: &Path) -> Option<PathBuf> {
     Some(table.with_file_name(metadata_name(table.file_name()?.to_str()?)?))
 }
 
-/// Returns the number of the table with this metadata file. `number` parses the digits of a file number. Returns `None`
-/// if the name belongs to no metadata file.
-pub(crate) fn metadata_number(name: &str, number: fn(&str) -> Option<u64>) -> Option<u64> {
-    table_number(&format!("{}.bin", name.strip_suffix(".meta")?), number)
+/// Returns the paths of all files of the table at `path`, with the table first.
+pub(super) fn files_of(path: &Path, has_filter_file: bool) -> impl Iterator<Item = PathBuf> {
+    let filter = has_filter_file.then(|| filter_path(path));
+    std::iter::once(path.to_owned()).chain(metadata_path(path)).chain(filter)
+}
+
+/// Returns the path of the filter file of the table with this path.
+pub(super) fn filter_path(table: &Path) -> PathBuf {
+    table.with_extension("filter")
+}
+
+/// Returns the number of the table with this metadata file or filter file. `number` parses the digits of a file number.
+/// Returns `None` if the name belongs to neither.
+pub(crate) fn companion_number(name: &str, number: fn(&str) -> Option<u64>) -> Option<u64> {
+    let (stem, endings) = match name.strip_suffix(".meta") {
+        Some(stem) => (stem, &["bin"][..]),
+        None => (name.strip_suffix(".filter")?, &["table", "bin", "sst"][..]),
+    };
+    endings.iter().find_map(|ending| table_number(&format!("{stem}.{ending}"), number))
 }
 
 #[cfg(test)]
@@ -141,8 +156,10 @@ mod tests {
         ] {
             assert_eq!(table_number(name, number), None, "{name}");
         }
-        assert_eq!(metadata_number("L3_R7.meta", number), Some(7));
-        assert_eq!(metadata_number("sst_0003_00000007.meta", number), None);
+        let names = ["L3_R7.meta", "L3_R7.filter", "sst_0003_00000007.filter", "00000007.filter"];
+        assert!(names.iter().all(|name| companion_number(name, number) == Some(7)));
+        let names = ["sst_0003_00000007.meta", "00000007.meta", "L3_R07.filter", "7.filter", ".meta"];
+        assert!(names.iter().all(|name| companion_number(name, number).is_none()));
         assert_eq!(metadata_name("L3_R7.bin").as_deref(), Some("L3_R7.meta"));
         assert_eq!(metadata_name("00000007.table"), None);
     }

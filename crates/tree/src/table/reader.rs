@@ -2,6 +2,7 @@
 //! the cache.
 
 use std::ops::{Bound, Range};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,9 +21,11 @@ use super::checked::CheckedBlocks;
 use super::context::TableContext;
 use super::directory::Directory;
 use super::fence_view::View;
+use super::filter_file;
 use super::footer::{FENCE_CHUNK_BYTES, FOOTER_BYTES, Footer, Section};
 use super::formats::layout_of;
 use super::layout::{Found, Part};
+use super::names::files_of;
 use super::prefetcher::Prefetcher;
 use super::restart_hints::RestartHints;
 use super::table_file::TableFile;
@@ -53,6 +56,8 @@ pub(crate) struct Table {
     /// Whether no version of the tree contains the table any more. If set, dropping the last reference removes the
     /// file.
     obsolete: AtomicBool,
+    /// The size of the filter's own file, in bytes. 0 if the filter is in the file of the table.
+    filter_file_bytes: u64,
 }
 
 impl Table {
@@ -89,7 +94,10 @@ impl Table {
         let directory = section(footer.directory, "block directory")?;
         let (directory, fence_checksums, references) = decode_directory(&directory, &footer, context)
             .ok_or_else(|| damaged(footer.directory.offset, "the block directory is corrupt".to_owned()))?;
-        let stored_filter = section(footer.filter, "filter")?;
+        let (stored_filter, filter_file_bytes) = match properties.is_filter_apart {
+            true => filter_file::read(context, id)?,
+            false => (section(footer.filter, "filter")?, 0),
+        };
         let filter = context.bloom.named(&properties.bloom, &bloom::CATALOG);
         let filter = filter.and_then(|policy| policy.open(stored_filter).map_err(|error| error.to_string()));
         let filter = filter.map_err(|what| damaged(footer.filter.offset, what))?;
@@ -131,12 +139,26 @@ impl Table {
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
-        Ok(Self { file, bounds, filter, fence, own_hash, references, obsolete: AtomicBool::new(false) })
+        Ok(Self {
+            file,
+            bounds,
+            filter,
+            fence,
+            own_hash,
+            references,
+            obsolete: AtomicBool::new(false),
+            filter_file_bytes,
+        })
     }
 
     /// Returns the number of the table.
     pub(crate) fn id(&self) -> u64 {
         self.file.id
+    }
+
+    /// Returns the paths of all files of the table.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        files_of(&self.file.path, self.file.properties.is_filter_apart)
     }
 
     /// Returns the properties of the table.
@@ -178,9 +200,9 @@ impl Table {
         self.properties().charged_bytes() + self.range_tombstones().map_or(0, RangeTombstones::bytes)
     }
 
-    /// Returns the size of the file, in bytes.
+    /// Returns the size of the file, in bytes. The size includes the filter's own file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.file.file.len()
+        self.file.file.len() + self.filter_file_bytes
     }
 
     /// Returns the number of data blocks.
@@ -574,7 +596,7 @@ impl Drop for Table {
         if self.obsolete.load(Ordering::Acquire) {
             let context = &self.file.context;
             context.cache.remove_table(context.tree, self.file.id);
-            context.remove_table(self.file.id, &self.file.path);
+            context.remove_table(self.file.id, self.file.properties.is_filter_apart);
         }
     }
 }

@@ -9,6 +9,7 @@ use types::{Entry, KeyHash, common_prefix};
 use super::Properties;
 use super::block_builder::BlockBuilder;
 use super::context::TableContext;
+use super::filter_file;
 use super::footer::FENCE_CHUNK_BYTES;
 use super::footer::Footer;
 use super::kept_keys::KeptKeys;
@@ -19,6 +20,7 @@ use super::trailer::TRAILER_BYTES;
 use crate::blob::{BlobFile, References};
 use crate::checksum::checksum;
 use crate::codec::put_varint;
+use crate::design::FilterPlace;
 use crate::error::{Error, Result};
 use crate::range_tombstones::{KeyRange, RangeTombstones};
 
@@ -104,6 +106,7 @@ impl TableWriter {
                 fence: context.fence.label.clone(),
                 hash: context.hash.label.clone(),
                 checksum: block_options.checksum,
+                is_filter_apart: context.options.table.filter == FilterPlace::Apart,
                 dictionaries: Vec::new(),
             },
             context: Arc::clone(context),
@@ -226,7 +229,13 @@ impl TableWriter {
             keys: self.kept.as_ref().and_then(KeptKeys::all),
         };
         let filter = self.context.bloom.component.build(&input);
-        let filter = self.store.append_section(&filter, 1)?;
+        let filter = match self.properties.is_filter_apart {
+            true => {
+                filter_file::write(&self.context, self.id, &filter)?;
+                self.store.append_section(&[], 1)?
+            }
+            false => self.store.append_section(&filter, 1)?,
+        };
         if let Some(bounds) = &mut self.bounds {
             let places =
                 (0..self.store.directory.len()).filter_map(|block| self.store.directory.place(block));

@@ -58,7 +58,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "allocation = \"per-table(bits=3000)\"",
         "table = { last_key = \"entry\" }",
         "table = { names = \"level-run\" }",
-        "table = { names = \"level-time\" }",
+        "table = { names = \"level-time\", filter = \"apart\" }",
         "range = { references = \"table\" }",
         "range = { readers = \"eager\" }",
         "range = { read_ahead = \"2KiB\" }",

@@ -9,7 +9,12 @@ use storage::{Memory, Purpose, Storage};
 use crate::common::small_design;
 
 fn open(storage: &Arc<dyn Storage>, names: &str) -> Tree {
-    let design = small_design(&format!("compaction = \"leveled\"\ntable = {{ names = \"{names}\" }}"));
+    open_with(storage, &format!("names = \"{names}\""))
+}
+
+/// Opens a tree with these options of its tables.
+fn open_with(storage: &Arc<dyn Storage>, table: &str) -> Tree {
+    let design = small_design(&format!("compaction = \"leveled\"\ntable = {{ {table} }}"));
     let options = OpenOptions::new(design).mode(Mode::Counted).storage(Arc::clone(storage));
     options.open(Path::new("tree")).unwrap()
 }
@@ -85,4 +90,35 @@ fn a_store_reads_tables_of_every_name_and_removes_orphans() {
         [foreign],
         "another spelling is the file of another program"
     );
+}
+
+#[test]
+fn a_filter_of_its_own_is_a_part_of_its_table() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    for (round, table) in
+        ["filter = \"apart\"", "names = \"level-time\", filter = \"apart\"", "filter = \"inside\""]
+            .into_iter()
+            .enumerate()
+    {
+        let tree = open_with(&storage, table);
+        (0..round as u32 * 300)
+            .for_each(|number| assert!(tree.get(&number.to_be_bytes()).unwrap().is_some()));
+        write(&tree, round as u32 * 300);
+        let filters = named(&storage, "tree", ".filter");
+        let tables = [".table", ".sst"].map(|ending| named(&storage, "tree", ending)).concat();
+        let has_table =
+            |filter: &String| tables.iter().any(|table| table.split('.').next() == filter.split('.').next());
+        assert!(filters.len() == tables.len() || round == 2, "{filters:?} {tables:?}");
+        assert!(filters.iter().all(has_table), "{filters:?} {tables:?}");
+        tree.close().unwrap();
+    }
+    let tree = open_with(&storage, "filter = \"apart\"");
+    write(&tree, 5000);
+    tree.checkpoint(Path::new("copy")).unwrap();
+    assert_eq!(named(&storage, "copy", ".filter"), named(&storage, "tree", ".filter"));
+    tree.close().unwrap();
+    let filter = named(&storage, "tree", ".filter").remove(0);
+    storage.remove(&Path::new("tree").join(&filter)).unwrap();
+    let damage = verify(&storage, Path::new("tree")).unwrap().damage;
+    assert!(damage.len() == 1 && damage[0].to_string().contains(&filter), "{damage:?}");
 }

@@ -70,8 +70,8 @@ pub use checksum::Checksum;
 pub use design::{
     AXES, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError, FilterPlace, InlineWork,
     LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions, SECOND_NAMES, StallOptions,
-    TableNames, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify, axis, deprecations,
-    own_key_entries, own_keys,
+    TableLayout, TableNames, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify, axis,
+    deprecations, own_key_entries, own_keys,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

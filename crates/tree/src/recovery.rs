@@ -54,6 +54,8 @@ pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
     /// The metadata files and filter files of tables, with the numbers of the tables.
     companions: Vec<(u64, String)>,
+    /// The temporary files of blocks, which only a crash leaves.
+    leaves: Vec<String>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
     has_manifest: bool,
@@ -78,6 +80,11 @@ impl Files {
                 }
                 (table, _) if let Some(number) = table_number(table, file_number) => {
                     files.tables.insert(number, name);
+                }
+                (leaves, _)
+                    if leaves.ends_with(".leaves") && companion_number(leaves, file_number).is_some() =>
+                {
+                    files.leaves.push(name);
                 }
                 (companion, _) if let Some(number) = companion_number(companion, file_number) => {
                     files.companions.push((number, name));
@@ -180,7 +187,8 @@ impl Files {
         let named: HashSet<u64> = state.blobs.iter().map(|blob| blob.id).collect();
         let blobs = self.blobs.iter().filter(|(number, _)| !named.contains(number));
         let temporary = self.has_temporary.then(|| MANIFEST_TEMPORARY.to_owned());
-        tables.chain(blobs).chain(logs).map(|(_, name)| name.clone()).chain(temporary).collect()
+        let leaves = self.leaves.iter().cloned();
+        tables.chain(blobs).chain(logs).map(|(_, name)| name.clone()).chain(leaves).chain(temporary).collect()
     }
 }
 

@@ -108,6 +108,13 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     if sections == LONG_SECTIONS {
         names.insert(3, "range tombstones");
     }
+    if cuts[1] < cuts[0] {
+        // The fence comes before the blocks, which end where the filter begins.
+        let fence = number(bytes, footer + SECTION_BYTES + 8)?;
+        cuts[1] += fence;
+        cuts.swap(0, 1);
+        names[..3].copy_from_slice(&["fence", "blocks", "filter"]);
+    }
     Some((names, cuts))
 }
 

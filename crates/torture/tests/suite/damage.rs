@@ -21,7 +21,7 @@ const DESIGNS: [(&str, &str); 5] = [
     (
         "buffered",
         "compaction = \"leveled\"\nfence = \"static-btree\"\nvalues = \"tiered-by-size\"\n\
-     table = { names = \"level-run\", filter = \"apart\" }",
+     table = { names = \"level-run\", filter = \"apart\", layout = \"index-first\" }",
     ),
     ("sync", "compression = \"zstd(dictionary=256)\"\nblock = { index = \"hash\" }\nvalues = \"blob-files\""),
     ("group", "block = { align = true, checksum = \"xxh3\" }\nbloom = \"grafite\"\nvalues = \"value-log\""),

@@ -14,7 +14,7 @@ pub use deprecated::{DEPRECATIONS, Deprecation, deprecations};
 pub use error::DesignError;
 pub use options::{
     BlockIndex, BlockOptions, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options,
-    Pacing, RangeOptions, StallOptions, TableNames, TableOptions, TableReaders, TableReferences,
+    Pacing, RangeOptions, StallOptions, TableLayout, TableNames, TableOptions, TableReaders, TableReferences,
     ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;

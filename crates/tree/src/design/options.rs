@@ -145,6 +145,20 @@ pub struct TableOptions {
     pub names: TableNames,
     /// The place of the filter of a new table.
     pub filter: FilterPlace,
+    /// The order of the parts in the file of a new table.
+    pub layout: TableLayout,
+}
+
+/// The order of the parts in the file of a table. A store reads files of both orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableLayout {
+    /// The data blocks come first. A table is written in one pass.
+    #[default]
+    BlocksFirst,
+    /// The fence comes first, as in csc443, where the inner pages of a B-tree precede its leaves. The blocks are written
+    /// to a temporary file, and then copied after the fence.
+    IndexFirst,
 }
 
 /// The place of the filter of a table. A store reads filters in both places.
@@ -332,6 +346,7 @@ impl Default for TableOptions {
             last_key: LastKey::Block,
             names: TableNames::Number,
             filter: FilterPlace::Inside,
+            layout: TableLayout::BlocksFirst,
         }
     }
 }

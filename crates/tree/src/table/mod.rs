@@ -26,6 +26,7 @@ mod formats;
 mod hash_index;
 mod kept_keys;
 mod layout;
+mod leaves;
 mod metadata;
 mod names;
 mod pairs;

@@ -98,12 +98,15 @@ pub(super) fn filter_path(table: &Path) -> PathBuf {
     table.with_extension("filter")
 }
 
-/// Returns the number of the table with this metadata file or filter file. `number` parses the digits of a file number.
-/// Returns `None` if the name belongs to neither.
+/// Returns the number of the table with this metadata file, filter file or temporary file of blocks. `number` parses the digits of a file number.
+/// Returns `None` if the name belongs to none of them.
 pub(crate) fn companion_number(name: &str, number: fn(&str) -> Option<u64>) -> Option<u64> {
     let (stem, endings) = match name.strip_suffix(".meta") {
         Some(stem) => (stem, &["bin"][..]),
-        None => (name.strip_suffix(".filter")?, &["table", "bin", "sst"][..]),
+        None => {
+            let stem = name.strip_suffix(".filter").or_else(|| name.strip_suffix(".leaves"))?;
+            (stem, &["table", "bin", "sst"][..])
+        }
     };
     endings.iter().find_map(|ending| table_number(&format!("{stem}.{ending}"), number))
 }

@@ -543,13 +543,18 @@ impl Table {
 
     /// Checks that the padding between the parts of the file consists of zeros.
     pub(super) fn check_padding(&self) -> Result<()> {
-        let mut end = self.file.directory.data_bytes();
-        for section in self.file.footer.sections() {
-            let padding = self.file.file.read(end, (section.offset - end) as usize)?;
+        let sections = self.file.footer.sections().into_iter();
+        let mut parts: Vec<Range<u64>> =
+            sections.map(|section| section.offset..section.offset + section.len).collect();
+        parts.push(self.file.directory.range());
+        parts.sort_by_key(|part| (part.start, part.end));
+        let mut end = 0;
+        for part in parts {
+            let padding = self.file.file.read(end, (part.start - end) as usize)?;
             if padding.iter().any(|byte| *byte != 0) {
                 return Err(self.file.damaged(end, "the padding before a part of the file is not zero"));
             }
-            end = section.offset + section.len;
+            end = part.end;
         }
         Ok(())
     }
@@ -616,7 +621,7 @@ fn decode_directory(
     context: &TableContext,
 ) -> Option<(Directory, Vec<u32>, Option<References>)> {
     let mut reader = Reader::new(bytes);
-    let directory = Directory::decode(&mut reader, footer.filter.offset)?;
+    let directory = Directory::decode(&mut reader, footer.blocks())?;
     let pieces = reader.varint()?;
     if pieces != footer.fence.len.div_ceil(FENCE_CHUNK_BYTES as u64) {
         return None;

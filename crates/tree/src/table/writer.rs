@@ -11,7 +11,7 @@ use super::block_builder::BlockBuilder;
 use super::context::TableContext;
 use super::filter_file;
 use super::footer::FENCE_CHUNK_BYTES;
-use super::footer::Footer;
+use super::footer::{Footer, Section};
 use super::kept_keys::KeptKeys;
 use super::metadata::{self, Description};
 use super::reader::Table;
@@ -223,33 +223,14 @@ impl TableWriter {
 
     /// Writes all parts after the blocks, except for the footer. Returns the encoded footer.
     fn write_sections(&mut self) -> Result<Vec<u8>> {
-        let input = FilterInput {
-            hashes: &self.hashes,
-            bits_per_key: self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len())),
-            keys: self.kept.as_ref().and_then(KeptKeys::all),
+        let is_fence_first = self.store.waits_for_fence();
+        let fence_bytes = self.build_fence();
+        let first = if is_fence_first { Some(self.store.join(&fence_bytes)?) } else { None };
+        let filter = self.write_filter()?;
+        let fence = match first {
+            Some(fence) => fence,
+            None => self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?,
         };
-        let filter = self.context.bloom.component.build(&input);
-        let filter = match self.properties.is_filter_apart {
-            true => {
-                filter_file::write(&self.context, self.id, &filter)?;
-                self.store.append_section(&[], 1)?
-            }
-            false => self.store.append_section(&filter, 1)?,
-        };
-        if let Some(bounds) = &mut self.bounds {
-            let places =
-                (0..self.store.directory.len()).filter_map(|block| self.store.directory.place(block));
-            bounds.offsets = places.map(|place| place.offset).collect();
-        }
-        let input = FenceInput {
-            separators: &self.separators,
-            hashes: &self.hashes,
-            block_starts: &self.block_starts,
-            level: self.store.level,
-            bounds: self.bounds.as_ref(),
-        };
-        let fence_bytes = self.context.fence.component.build(&input);
-        let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;
         let range_tombstones = if self.deletes.is_empty() {
             None
         } else {
@@ -274,5 +255,31 @@ impl TableWriter {
         let properties = self.store.append_section(&properties, 1)?;
         let footer = Footer { filter, fence, range_tombstones, directory, properties };
         Ok(footer.encode(seal, self.store.offset()))
+    }
+
+    fn build_fence(&mut self) -> Vec<u8> {
+        if let Some(bounds) = &mut self.bounds {
+            bounds.offsets = self.store.block_offsets();
+        }
+        self.context.fence.component.build(&FenceInput {
+            separators: &self.separators,
+            hashes: &self.hashes,
+            block_starts: &self.block_starts,
+            level: self.store.level,
+            bounds: self.bounds.as_ref(),
+        })
+    }
+
+    fn write_filter(&mut self) -> Result<Section> {
+        let filter = self.context.bloom.component.build(&FilterInput {
+            hashes: &self.hashes,
+            bits_per_key: self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len())),
+            keys: self.kept.as_ref().and_then(KeptKeys::all),
+        });
+        if self.properties.is_filter_apart {
+            filter_file::write(&self.context, self.id, &filter)?;
+            return self.store.append_section(&[], 1);
+        }
+        self.store.append_section(&filter, 1)
     }
 }

@@ -76,7 +76,7 @@ fn a_store_reads_tables_of_every_name_and_removes_orphans() {
         assert!(verify(&storage, Path::new("tree")).unwrap().damage.is_empty());
     }
     assert!(named(&storage, "tree", ".sst").iter().all(|name| name.starts_with("sst_0")));
-    let orphans = ["L0_R99999.bin", "L0_R99999.meta", "sst_0001_00099998.sst"];
+    let orphans = ["L0_R99999.bin", "L0_R99999.meta", "sst_0001_00099998.sst", "00000001.leaves"];
     for orphan in orphans {
         storage.create(&Path::new("tree").join(orphan), Purpose::Table).unwrap().sync().unwrap();
     }
@@ -121,4 +121,27 @@ fn a_filter_of_its_own_is_a_part_of_its_table() {
     storage.remove(&Path::new("tree").join(&filter)).unwrap();
     let damage = verify(&storage, Path::new("tree")).unwrap().damage;
     assert!(damage.len() == 1 && damage[0].to_string().contains(&filter), "{damage:?}");
+}
+
+/// The root of a B-tree is at the start of its file, and the file of its leaves is removed.
+#[test]
+fn the_index_comes_first_if_it_must() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let tree = open_with(
+        &storage,
+        "layout = \"index-first\" }\nfence = \"static-btree(page_bytes=512)\"\nblock = { align = true",
+    );
+    write(&tree, 0);
+    assert_eq!(named(&storage, "tree", ".leaves"), [""; 0]);
+    for table in named(&storage, "tree", ".table") {
+        let file = storage.open(&Path::new("tree").join(&table), Purpose::Table).unwrap();
+        // The root of a tree with one layer is a page of kind 2, whose children are the data blocks from number 0 on.
+        let root = file.read(0, 12).unwrap();
+        assert_eq!((root[0], &root[8..12]), (2, &[0; 4][..]), "{table}");
+    }
+    for number in 0..300u32 {
+        assert!(tree.get(&number.to_be_bytes()).unwrap().is_some());
+    }
+    tree.close().unwrap();
+    assert!(verify(&storage, Path::new("tree")).unwrap().damage.is_empty());
 }

@@ -71,7 +71,7 @@ impl Build<dyn FencePolicy> for ByAccess {
             return Err(format!("range_share is {}; it must be a share from 0 to 1", params.range_share));
         }
         if !(1..=MAX_WINDOW).contains(&params.window.0) {
-            return Err(format!("window is {}; it must be 1 to {MAX_WINDOW} searches", params.window));
+            return Err(format!("window is {}; it must be 1 to {MAX_WINDOW} searches", params.window.0));
         }
         let layout = |kind| {
             let variant = CATALOG.variant(kind).map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
 //! The directory, components and options that all SSTables of one tree share.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bloom::{Allocation, FilterPolicy};

@@ -72,7 +72,7 @@ impl Properties {
     /// Decodes properties. Returns `None` if the properties are corrupt.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
-        let mut kinds = 0;
+        let kinds;
         let properties = Self {
             entries: reader.varint()?,
             tombstones: reader.varint()?,

@@ -114,6 +114,7 @@ mod tests {
             fence: String::new(),
             hash: String::new(),
             checksum: Checksum::Crc32c,
+            is_filter_apart: false,
             dictionaries: Vec::new(),
         };
         (block, entries, EntrySpacing::of(&properties, &directory))

@@ -94,8 +94,8 @@ fn a_level_table_compresses_what_is_neither_text_nor_binary() {
 /// A tombstone as a pair keeps its block a block of pairs, which has no lengths.
 #[test]
 fn tombstones_with_the_value_int_max_keep_pages_of_pairs() {
-    let pairs = ["key.bytes=4B", "phase.load.value.bytes=4"];
-    let bytes = swept("format", &["fixed-pairs", "sentinel-pairs"], &pairs, &c::TABLE_BYTES);
+    let pairs = ["key.bytes=4B", "phase.load.value.bytes=4", "design.memtable.capacity=4KiB"];
+    let bytes = swept("format", &["fixed-pairs", "sentinel-pairs"], &pairs, &c::FLUSH_BYTES);
     assert!(bytes[1] < bytes[0], "{bytes:?}");
 }
 

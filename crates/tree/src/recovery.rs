@@ -18,7 +18,7 @@ use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState
 use crate::memory::Slot;
 use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
-use crate::table::{Names, Table, TableContext, companion_number, table_number};
+use crate::table::{Names, Table, TableContext, table_number, table_of_companion};
 use crate::version::{TableRef, references};
 use crate::wal;
 
@@ -48,12 +48,22 @@ fn refused(directory: &Path, error: StorageError) -> Error {
     }
 }
 
+/// A file that belongs to a table.
+struct Companion {
+    /// The number of the table.
+    number: u64,
+    /// The file name of the table.
+    table: String,
+    /// The name of this file.
+    name: String,
+}
+
 /// The numbered files in a tree's directory.
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
-    /// The metadata files and filter files of tables, with the numbers of the tables.
-    companions: Vec<(u64, String)>,
+    /// The metadata files and filter files of tables.
+    companions: Vec<Companion>,
     /// The temporary files of blocks, which only a crash leaves.
     leaves: Vec<String>,
     logs: BTreeMap<u64, String>,
@@ -81,13 +91,11 @@ impl Files {
                 (table, _) if let Some(number) = table_number(table, file_number) => {
                     files.tables.insert(number, name);
                 }
-                (leaves, _)
-                    if leaves.ends_with(".leaves") && companion_number(leaves, file_number).is_some() =>
-                {
-                    files.leaves.push(name);
-                }
-                (companion, _) if let Some(number) = companion_number(companion, file_number) => {
-                    files.companions.push((number, name));
+                (companion, _) if let Some((number, table)) = table_of_companion(companion, file_number) => {
+                    match companion.ends_with(".leaves") {
+                        true => files.leaves.push(name),
+                        false => files.companions.push(Companion { number, table, name }),
+                    }
                 }
                 _ => files.foreign.push(name),
             }
@@ -95,8 +103,10 @@ impl Files {
         Ok(files)
     }
 
-    /// Records the names of all tables in `names`.
+    /// Records the names of all tables in `names`. If only another file of a table exists, its name leads to the name of the
+    /// missing table, so that an error can contain it.
     pub(crate) fn record_names(&self, names: &Names) {
+        self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
@@ -181,7 +191,7 @@ impl Files {
     /// Returns the names of the files that `state` does not need.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
-        let companions = self.companions.iter().map(|(number, name)| (number, name));
+        let companions = self.companions.iter().map(|companion| (&companion.number, &companion.name));
         let tables = self.tables.iter().chain(companions).filter(|(number, _)| !needed.contains(number));
         let logs = self.logs.iter().filter(|(number, _)| state.log.is_none_or(|first| **number < first));
         let named: HashSet<u64> = state.blobs.iter().map(|blob| blob.id).collect();
@@ -246,7 +256,9 @@ fn open_run(
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine.is_some() && is_lost(&error) => {
                 let name = context.names.of(*id);
-                set_aside(&*context.storage, &context.directory, &name)?;
+                for file in context.table_files(*id) {
+                    set_aside(&*context.storage, &context.directory, &file)?;
+                }
                 recovery.quarantined_files.push(format!("{name}: {error}"));
             }
             Err(error) if is_lost(&error) => return Err(with_hint(error)),

@@ -1,6 +1,6 @@
 //! The directory, components and options that all SSTables of one tree share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bloom::{Allocation, FilterPolicy};
@@ -56,6 +56,11 @@ impl TableContext {
     /// Returns the path of an SSTable.
     pub(crate) fn table_path(&self, number: u64) -> PathBuf {
         self.directory.join(self.names.of(number))
+    }
+
+    /// Returns the names of all files that an SSTable can have. Some of these files may not exist.
+    pub(crate) fn table_files(&self, number: u64) -> impl Iterator<Item = String> {
+        files_of(Path::new(&self.names.of(number)), true).map(|path| path.to_string_lossy().into_owned())
     }
 
     /// Removes the files of an SSTable. `has_filter_file` says whether the filter has a file of its own.

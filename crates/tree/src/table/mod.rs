@@ -54,7 +54,7 @@ pub use draft::{Draft, EntryWriter};
 pub use format::BlockFormat;
 pub use formats::{CATALOG as FORMATS, layout_of};
 pub use layout::{Entries, Found, Layout, Restarts};
-pub(crate) use names::{Names, companion_number, table_number};
+pub(crate) use names::{Names, table_number, table_of_companion};
 pub use pairs::SENTINEL;
 pub(crate) use properties::Properties;
 pub(crate) use reader::Table;

@@ -88,7 +88,7 @@ pub(super) fn metadata_path(table: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the paths of all files of the table at `path`, with the table first.
-pub(super) fn files_of(path: &Path, has_filter_file: bool) -> impl Iterator<Item = PathBuf> {
+pub(super) fn files_of(path: &Path, has_filter_file: bool) -> impl Iterator<Item = PathBuf> + use<> {
     let filter = has_filter_file.then(|| filter_path(path));
     std::iter::once(path.to_owned()).chain(metadata_path(path)).chain(filter)
 }
@@ -98,9 +98,9 @@ pub(super) fn filter_path(table: &Path) -> PathBuf {
     table.with_extension("filter")
 }
 
-/// Returns the number of the table with this metadata file, filter file or temporary file of blocks. `number` parses the digits of a file number.
-/// Returns `None` if the name belongs to none of them.
-pub(crate) fn companion_number(name: &str, number: fn(&str) -> Option<u64>) -> Option<u64> {
+/// Returns the number and the file name of the table with this metadata file, filter file or temporary file of blocks.
+/// `number` parses the digits of a file number. Returns `None` if the name belongs to none of them.
+pub(crate) fn table_of_companion(name: &str, number: fn(&str) -> Option<u64>) -> Option<(u64, String)> {
     let (stem, endings) = match name.strip_suffix(".meta") {
         Some(stem) => (stem, &["bin"][..]),
         None => {
@@ -108,7 +108,8 @@ pub(crate) fn companion_number(name: &str, number: fn(&str) -> Option<u64>) -> O
             (stem, &["table", "bin", "sst"][..])
         }
     };
-    endings.iter().find_map(|ending| table_number(&format!("{stem}.{ending}"), number))
+    let mut tables = endings.iter().map(|ending| format!("{stem}.{ending}"));
+    tables.find_map(|table| Some((table_number(&table, number)?, table)))
 }
 
 #[cfg(test)]
@@ -160,9 +161,12 @@ mod tests {
             assert_eq!(table_number(name, number), None, "{name}");
         }
         let names = ["L3_R7.meta", "L3_R7.filter", "sst_0003_00000007.filter", "00000007.filter"];
-        assert!(names.iter().all(|name| companion_number(name, number) == Some(7)));
+        let tables = ["L3_R7.bin", "L3_R7.bin", "sst_0003_00000007.sst", "00000007.table"];
+        for (name, table) in names.into_iter().zip(tables) {
+            assert_eq!(table_of_companion(name, number), Some((7, table.to_owned())));
+        }
         let names = ["sst_0003_00000007.meta", "00000007.meta", "L3_R07.filter", "7.filter", ".meta"];
-        assert!(names.iter().all(|name| companion_number(name, number).is_none()));
+        assert!(names.iter().all(|name| table_of_companion(name, number).is_none()));
         assert_eq!(metadata_name("L3_R7.bin").as_deref(), Some("L3_R7.meta"));
         assert_eq!(metadata_name("00000007.table"), None);
     }

@@ -163,30 +163,30 @@ fn visible(versions: &[Version], snapshot: SequenceNumber) -> Option<&Version> {
 #[derive(Default)]
 struct Shards {
     ring: Ring,
-    shards: Vec<RwLock<Shard>>,
+    maps: Vec<RwLock<Shard>>,
     /// The number of keys that have moved to added shards.
     moved_keys: usize,
 }
 
 impl Shards {
     fn of(&self, key: &[u8]) -> &RwLock<Shard> {
-        &self.shards[self.ring.shard(key)]
+        &self.maps[self.ring.shard(key)]
     }
 
     /// Adds a shard, and moves the keys of its part of the ring to the shard.
     fn grow(&mut self, virtual_nodes: u32) {
-        let new = self.shards.len();
+        let new = self.maps.len();
         self.ring.add(new, virtual_nodes);
         let mut moved = BTreeMap::new();
-        for shard in &mut self.shards {
+        for shard in &mut self.maps {
             moved.extend(shard.get_mut().0.extract_if(.., |key, _| self.ring.shard(key) == new));
         }
         self.moved_keys += moved.len();
-        self.shards.push(RwLock::new(Shard(moved)));
+        self.maps.push(RwLock::new(Shard(moved)));
     }
 
     fn read_all(&self) -> Vec<RwLockReadGuard<'_, Shard>> {
-        self.shards.iter().map(RwLock::read).collect()
+        self.maps.iter().map(RwLock::read).collect()
     }
 }
 
@@ -230,7 +230,7 @@ impl GrowingShards {
         let mut shards = self.shards.write();
         if self.len.load(Ordering::Relaxed) > self.grows_above.load(Ordering::Relaxed) {
             shards.grow(self.params.virtual_nodes);
-            self.set_limit(shards.shards.len());
+            self.set_limit(shards.maps.len());
         }
     }
 }

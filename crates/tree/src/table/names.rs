@@ -55,12 +55,11 @@ pub(crate) fn table_number(name: &str, number: fn(&str) -> Option<u64>) -> Optio
     if let Some(digits) = name.strip_suffix(".table") {
         return number(digits);
     }
-    let (form, (level, digits)) = match name.strip_suffix(".sst") {
-        Some(stem) => (TableNames::LevelTime, stem.strip_prefix("sst_")?.split_once('_')?),
-        None => {
-            let stem = name.strip_suffix(".bin")?.strip_prefix('L')?;
-            (TableNames::LevelRun, stem.split_once("_R")?)
-        }
+    let (form, (level, digits)) = if let Some(stem) = name.strip_suffix(".sst") {
+        (TableNames::LevelTime, stem.strip_prefix("sst_")?.split_once('_')?)
+    } else {
+        let stem = name.strip_suffix(".bin")?.strip_prefix('L')?;
+        (TableNames::LevelRun, stem.split_once("_R")?)
     };
     let number = number(&format!("{:08}", digits.parse::<u64>().ok()?))?;
     // Only the tree's own spelling is accepted.
@@ -101,12 +100,11 @@ pub(super) fn filter_path(table: &Path) -> PathBuf {
 /// Returns the number and the file name of the table with this metadata file, filter file or temporary file of blocks.
 /// `number` parses the digits of a file number. Returns `None` if the name belongs to none of them.
 pub(crate) fn table_of_companion(name: &str, number: fn(&str) -> Option<u64>) -> Option<(u64, String)> {
-    let (stem, endings) = match name.strip_suffix(".meta") {
-        Some(stem) => (stem, &["bin"][..]),
-        None => {
-            let stem = name.strip_suffix(".filter").or_else(|| name.strip_suffix(".leaves"))?;
-            (stem, &["table", "bin", "sst"][..])
-        }
+    let (stem, endings) = if let Some(stem) = name.strip_suffix(".meta") {
+        (stem, &["bin"][..])
+    } else {
+        let stem = name.strip_suffix(".filter").or_else(|| name.strip_suffix(".leaves"))?;
+        (stem, &["table", "bin", "sst"][..])
     };
     let mut tables = endings.iter().map(|ending| format!("{stem}.{ending}"));
     tables.find_map(|table| Some((table_number(&table, number)?, table)))

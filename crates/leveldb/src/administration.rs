@@ -16,7 +16,7 @@ use crate::settings::Settings;
 pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     tree::destroy(&storage_of(&design_of(settings)?)?, directory)?;
     // A directory that is missing or that has other files stays as it is.
-    for directory in [&directory.join(QUARANTINE), directory] {
+    for directory in [directory.join(QUARANTINE).as_path(), directory] {
         if let Err(error) = fs::remove_dir(directory)
             && !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty)
         {

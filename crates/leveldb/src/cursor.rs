@@ -161,9 +161,8 @@ impl Cursor {
         *at = 0;
         let Some((scan, direction)) = scan else { return };
         let direction = *direction;
-        let read = scan.with_dependent_mut(|_, range| {
-            range.visit(direction, most, |key, value| chunk.push(key, value))
-        });
+        let read = scan
+            .with_dependent_mut(|_, range| range.visit(direction, most, |key, value| chunk.push(key, value)));
         if let Err(error) = read {
             failure.get_or_insert(error.into());
         }

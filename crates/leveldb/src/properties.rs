@@ -52,7 +52,9 @@ fn level_table(tree: &Tree) -> String {
 /// Returns one line for each level.
 fn tables(tree: &Tree) -> String {
     let mut text = String::new();
-    for (level, LevelStats { runs, tables, entries, file_bytes, .. }) in tree.stats().levels.iter().enumerate() {
+    for (level, LevelStats { runs, tables, entries, file_bytes, .. }) in
+        tree.stats().levels.iter().enumerate()
+    {
         let _ = writeln!(
             text,
             "level {level}: {runs} sorted runs, {tables} SSTables, {entries} entries, {file_bytes} bytes"

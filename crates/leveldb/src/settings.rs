@@ -18,7 +18,7 @@ const FILE_LIMITS: Limits = (1 << 20, 1 << 30);
 const BLOCK_LIMITS: Limits = (1 << 10, 4 << 20);
 
 /// The values of the options that a program has set. `None` keeps the value of the design.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Settings {
     /// Whether a missing store is created.
     pub(crate) create_if_missing: bool,

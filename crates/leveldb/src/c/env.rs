@@ -13,12 +13,14 @@ use super::seam::contain;
 const TEST_DIRECTORY: &str = "TEST_TMPDIR";
 
 /// The default environment.
-pub struct leveldb_env_t(());
+pub struct leveldb_env_t {
+    _private: (),
+}
 
 /// Creates the default environment.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_create_default_env() -> *mut leveldb_env_t {
-    into_handle(leveldb_env_t(()))
+    into_handle(leveldb_env_t { _private: () })
 }
 
 /// Destroys an environment.

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::path::Path;
 use std::ptr::null_mut;
 
-use lsmbench_leveldb::*;
+use lsmbench_leveldb as c;
 
 /// The bytes of a slice, as a program passes them.
 fn raw(bytes: &[u8]) -> (*const c_char, usize) {
@@ -34,10 +34,10 @@ fn checked<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> T {
 
 /// A store with its options.
 pub(crate) struct Db {
-    handle: *mut leveldb_t,
-    options: *mut leveldb_options_t,
-    reads: *mut leveldb_readoptions_t,
-    writes: *mut leveldb_writeoptions_t,
+    handle: *mut c::leveldb_t,
+    options: *mut c::leveldb_options_t,
+    reads: *mut c::leveldb_readoptions_t,
+    writes: *mut c::leveldb_writeoptions_t,
 }
 
 impl Db {
@@ -46,11 +46,11 @@ impl Db {
         let name = CString::new(directory.to_str().unwrap()).unwrap();
         // SAFETY: All pointers are from the library or live through the calls.
         unsafe {
-            let options = leveldb_options_create();
-            leveldb_options_set_create_if_missing(options, 1);
-            leveldb_options_set_write_buffer_size(options, 64 << 10);
-            let handle = checked(|message| leveldb_open(options, name.as_ptr(), message));
-            let (reads, writes) = (leveldb_readoptions_create(), leveldb_writeoptions_create());
+            let options = c::leveldb_options_create();
+            c::leveldb_options_set_create_if_missing(options, 1);
+            c::leveldb_options_set_write_buffer_size(options, 64 << 10);
+            let handle = checked(|message| c::leveldb_open(options, name.as_ptr(), message));
+            let (reads, writes) = (c::leveldb_readoptions_create(), c::leveldb_writeoptions_create());
             Self { handle, options, reads, writes }
         }
     }
@@ -58,29 +58,31 @@ impl Db {
     pub(crate) fn put(&self, key: &[u8], value: &[u8]) {
         let ((key, klen), (value, vlen)) = (raw(key), raw(value));
         // SAFETY: The handles are alive, and the bytes live through the call.
-        checked(|message| unsafe { leveldb_put(self.handle, self.writes, key, klen, value, vlen, message) });
+        checked(|message| unsafe {
+            c::leveldb_put(self.handle, self.writes, key, klen, value, vlen, message)
+        });
     }
 
     pub(crate) fn delete(&self, key: &[u8]) {
         let (key, klen) = raw(key);
         // SAFETY: As above.
-        checked(|message| unsafe { leveldb_delete(self.handle, self.writes, key, klen, message) });
+        checked(|message| unsafe { c::leveldb_delete(self.handle, self.writes, key, klen, message) });
     }
 
     /// Writes a batch of puts and deletes.
     pub(crate) fn write(&self, entries: &[(Vec<u8>, Option<Vec<u8>>)]) {
         // SAFETY: As above. The batch is destroyed once.
         unsafe {
-            let batch = leveldb_writebatch_create();
+            let batch = c::leveldb_writebatch_create();
             for (key, value) in entries {
                 let (key, klen) = raw(key);
                 match value.as_deref().map(raw) {
-                    Some((value, vlen)) => leveldb_writebatch_put(batch, key, klen, value, vlen),
-                    None => leveldb_writebatch_delete(batch, key, klen),
+                    Some((value, vlen)) => c::leveldb_writebatch_put(batch, key, klen, value, vlen),
+                    None => c::leveldb_writebatch_delete(batch, key, klen),
                 }
             }
-            checked(|message| leveldb_write(self.handle, self.writes, batch, message));
-            leveldb_writebatch_destroy(batch);
+            checked(|message| c::leveldb_write(self.handle, self.writes, batch, message));
+            c::leveldb_writebatch_destroy(batch);
         }
     }
 
@@ -88,42 +90,41 @@ impl Db {
         let ((key, klen), mut vlen) = (raw(key), 0);
         // SAFETY: As above. The value is freed once.
         unsafe {
-            let value = checked(|message| {
-                leveldb_get(self.handle, self.reads, key, klen, &raw mut vlen, message)
-            });
+            let value =
+                checked(|message| c::leveldb_get(self.handle, self.reads, key, klen, &raw mut vlen, message));
             let copy = (!value.is_null()).then(|| bytes(value, vlen).to_vec());
-            leveldb_free(value.cast());
+            c::leveldb_free(value.cast());
             copy
         }
     }
 
     /// Takes a snapshot. All reads see the snapshot until it is released.
-    pub(crate) fn read_snapshot(&self) -> *const leveldb_snapshot_t {
+    pub(crate) fn read_snapshot(&self) -> *const c::leveldb_snapshot_t {
         // SAFETY: The handles are alive.
         unsafe {
-            let snapshot = leveldb_create_snapshot(self.handle);
-            leveldb_readoptions_set_snapshot(self.reads, snapshot);
+            let snapshot = c::leveldb_create_snapshot(self.handle);
+            c::leveldb_readoptions_set_snapshot(self.reads, snapshot);
             snapshot
         }
     }
 
-    pub(crate) fn release(&self, snapshot: *const leveldb_snapshot_t) {
+    pub(crate) fn release(&self, snapshot: *const c::leveldb_snapshot_t) {
         // SAFETY: The snapshot is released once, and no read uses it any more.
         unsafe {
-            leveldb_readoptions_set_snapshot(self.reads, std::ptr::null());
-            leveldb_release_snapshot(self.handle, snapshot);
+            c::leveldb_readoptions_set_snapshot(self.reads, std::ptr::null());
+            c::leveldb_release_snapshot(self.handle, snapshot);
         }
     }
 
     pub(crate) fn compact_range(&self, low: &[u8], high: &[u8]) {
         let ((low, low_len), (high, high_len)) = (raw(low), raw(high));
         // SAFETY: The handle is alive, and the bytes live through the call.
-        unsafe { leveldb_compact_range(self.handle, low, low_len, high, high_len) };
+        unsafe { c::leveldb_compact_range(self.handle, low, low_len, high, high_len) };
     }
 
     pub(crate) fn iterator(&self) -> Walk {
         // SAFETY: The handles are alive.
-        Walk(unsafe { leveldb_create_iterator(self.handle, self.reads) })
+        Walk(unsafe { c::leveldb_create_iterator(self.handle, self.reads) })
     }
 }
 
@@ -131,42 +132,42 @@ impl Drop for Db {
     fn drop(&mut self) {
         // SAFETY: Each object is destroyed once.
         unsafe {
-            leveldb_close(self.handle);
-            leveldb_options_destroy(self.options);
-            leveldb_readoptions_destroy(self.reads);
-            leveldb_writeoptions_destroy(self.writes);
+            c::leveldb_close(self.handle);
+            c::leveldb_options_destroy(self.options);
+            c::leveldb_readoptions_destroy(self.reads);
+            c::leveldb_writeoptions_destroy(self.writes);
         }
     }
 }
 
 /// An iterator.
-pub(crate) struct Walk(*mut leveldb_iterator_t);
+pub(crate) struct Walk(*mut c::leveldb_iterator_t);
 
 impl Walk {
     pub(crate) fn seek_to_first(&self) {
         // SAFETY: The iterator is alive.
-        unsafe { leveldb_iter_seek_to_first(self.0) };
+        unsafe { c::leveldb_iter_seek_to_first(self.0) };
     }
 
     pub(crate) fn seek_to_last(&self) {
         // SAFETY: As above.
-        unsafe { leveldb_iter_seek_to_last(self.0) };
+        unsafe { c::leveldb_iter_seek_to_last(self.0) };
     }
 
     pub(crate) fn seek(&self, key: &[u8]) {
         let (key, klen) = raw(key);
         // SAFETY: As above, and the key lives through the call.
-        unsafe { leveldb_iter_seek(self.0, key, klen) };
+        unsafe { c::leveldb_iter_seek(self.0, key, klen) };
     }
 
     pub(crate) fn next(&self) {
         // SAFETY: As above.
-        unsafe { leveldb_iter_next(self.0) };
+        unsafe { c::leveldb_iter_next(self.0) };
     }
 
     pub(crate) fn prev(&self) {
         // SAFETY: As above.
-        unsafe { leveldb_iter_prev(self.0) };
+        unsafe { c::leveldb_iter_prev(self.0) };
     }
 
     /// Returns the current entry. `None` if there is no current entry.
@@ -174,10 +175,10 @@ impl Walk {
         let (mut klen, mut vlen) = (0, 0);
         // SAFETY: As above. Key and value are copied before the iterator moves.
         unsafe {
-            checked(|message| leveldb_iter_get_error(self.0, message));
-            (leveldb_iter_valid(self.0) == 1).then(|| {
-                let key = leveldb_iter_key(self.0, &raw mut klen);
-                let value = leveldb_iter_value(self.0, &raw mut vlen);
+            checked(|message| c::leveldb_iter_get_error(self.0, message));
+            (c::leveldb_iter_valid(self.0) == 1).then(|| {
+                let key = c::leveldb_iter_key(self.0, &raw mut klen);
+                let value = c::leveldb_iter_value(self.0, &raw mut vlen);
                 (bytes(key, klen).to_vec(), bytes(value, vlen).to_vec())
             })
         }
@@ -187,6 +188,6 @@ impl Walk {
 impl Drop for Walk {
     fn drop(&mut self) {
         // SAFETY: The iterator is destroyed once.
-        unsafe { leveldb_iter_destroy(self.0) };
+        unsafe { c::leveldb_iter_destroy(self.0) };
     }
 }

@@ -21,7 +21,7 @@ fn a_program_in_c_gets_the_right_answers() {
         return eprintln!("NOT CHECKED: a program in C, because cc is not installed; apt-get install gcc");
     };
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let designs = ["", "[design]\nwal = \"sync\"\ncompaction = \"leveled\"\nbloom = \"ribbon\"\n"];
+    let designs = ["", "[design]\ncompaction = \"leveled\"\nbloom = \"ribbon\"\n"];
     for (number, design) in designs.into_iter().enumerate() {
         let mut command = Command::new(&program);
         command.arg(folder.path().join(format!("db{number}"))).env("TEST_TMPDIR", folder.path());

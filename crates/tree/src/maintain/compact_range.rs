@@ -62,8 +62,8 @@ fn connected_tables<'v>(
     let mut tables = overlapping(low, high);
     loop {
         let all = || tables.iter().flatten();
-        let smallest = all().map(|table| &***table.smallest()).min();
-        let largest = all().map(|table| &***table.largest()).max();
+        let smallest = all().map(|table| &**table.smallest()).min();
+        let largest = all().map(|table| &**table.largest()).max();
         let (Some(smallest), Some(largest)) = (smallest, largest) else { return tables };
         let wider = overlapping(Bound::Included(smallest), Bound::Included(largest));
         if count(&wider) == count(&tables) {

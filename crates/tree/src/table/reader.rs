@@ -417,7 +417,7 @@ impl Table {
     /// Returns the approximate offset of a key in the file. The offset is the size of the file if all keys of the
     /// table are smaller.
     pub(crate) fn approximate_offset(&self, key: &[u8], counters: &Counters) -> Result<u64> {
-        if *key > ***self.largest() {
+        if *key > **self.largest() {
             return Ok(self.file_bytes());
         }
         let index = self.seek(key, counters)?;

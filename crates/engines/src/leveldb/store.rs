@@ -72,7 +72,7 @@ functions! {
         minor_version: fn() -> c_int;
     }
     optional {
-        // Only the tree of lsmbench behind this interface has the function (crate `leveldb`).
+        // Only lsmbench's own library has the function (crate `leveldb`).
         settle: fn(Object, Message);
     }
     newest {}

@@ -177,3 +177,52 @@ impl Cursor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+
+    use tree::{Design, OpenOptions};
+
+    use super::*;
+
+    /// The order of bytes, except that "c" comes before "b".
+    struct Swapped;
+
+    impl KeyOrder for Swapped {
+        fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+            match (a, b) {
+                (b"b", b"c") | (b"c", b"b") => b.cmp(a),
+                _ => a.cmp(b),
+            }
+        }
+
+        fn name(&self) -> String {
+            "swapped".to_owned()
+        }
+    }
+
+    #[test]
+    fn a_move_that_contradicts_the_comparator_is_an_error_until_the_next_seek() {
+        let design = Design::default().with(&"storage = \"memory\"".parse().unwrap()).unwrap();
+        let tree = OpenOptions::new(design).open("db").unwrap();
+        for key in [b"a", b"b", b"c"] {
+            tree.put(key, b"value").unwrap();
+        }
+        let mut cursor = Cursor::new(tree.snapshot(), Some(Arc::new(Swapped)));
+        let key = |cursor: &Cursor| cursor.entry().map(|(key, _)| key.to_vec());
+        for seek in [Cursor::seek_to_first, Cursor::seek_to_last] {
+            seek(&mut cursor);
+            assert_eq!(cursor.status(), Ok(()));
+            let direction =
+                if key(&cursor).as_deref() == Some(b"a") { Direction::Forward } else { Direction::Backward };
+            while key(&cursor).is_some() {
+                cursor.step(direction);
+            }
+            let message = cursor.status().unwrap_err().to_string();
+            assert!(message.contains("comparator \"swapped\" does not order"), "{message}");
+        }
+        cursor.seek(b"b");
+        assert_eq!((key(&cursor).as_deref(), cursor.status()), (Some(&b"b"[..]), Ok(())));
+    }
+}

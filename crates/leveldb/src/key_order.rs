@@ -73,3 +73,33 @@ impl CheckedOrder {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An order in which upper and lower case are equal.
+    struct WithoutCase;
+
+    impl KeyOrder for WithoutCase {
+        fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+            a.to_ascii_lowercase().cmp(&b.to_ascii_lowercase())
+        }
+
+        fn name(&self) -> String {
+            "without case".to_owned()
+        }
+    }
+
+    #[test]
+    fn each_key_is_compared_with_the_key_that_was_written_last() {
+        let order = CheckedOrder::new(Arc::new(WithoutCase), None);
+        order.check_read(b"anything").unwrap();
+        order.check_written([&b"a"[..], b"b", b"a", b"k"].into_iter()).unwrap();
+        let expected = "Invalid argument: comparator \"without case\" does not order the keys \"k\" and \"K\" by their \
+                        bytes; lsmbench supports only the order of bytes, so use the default comparator";
+        assert_eq!(order.check_read(b"K").unwrap_err().to_string(), expected);
+        assert_eq!(order.check_written(std::iter::once(&b"K"[..])).unwrap_err().to_string(), expected);
+        order.check_read(b"k").unwrap();
+    }
+}

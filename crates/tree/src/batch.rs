@@ -404,7 +404,7 @@ mod tests {
         );
         assert_eq!(
             batch.counts(),
-            BatchCounts { puts: 1, deletes: 1, range_deletes: 1, merges: 0, user_bytes: 4 }
+            BatchCounts { puts: 1, deletes: 1, range_deletes: 1, merges: 0, user_bytes: 5 }
         );
     }
 

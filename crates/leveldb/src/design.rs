@@ -1,6 +1,7 @@
 //! The design of a store: a design file or LevelDB's default options, with the options of the program.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use toml::{Table, Value};
 use tree::Design;
@@ -11,8 +12,13 @@ use crate::settings::Settings;
 /// The environment variable that names a design file.
 const VARIABLE: &str = "LSMBENCH_DESIGN";
 
+/// The registration of the variants that only designs of published systems use. A design file may name them.
+static STUDY: LazyLock<Result<(), String>> =
+    LazyLock::new(|| study::register().map_err(|error| error.to_string()));
+
 /// Returns the design of a store that is opened with these options.
 pub(crate) fn design_of(settings: &Settings) -> Result<Design, Failure> {
+    STUDY.clone().map_err(Failure::invalid)?;
     let design = match std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         Some(path) => experiment::read_design(Path::new(&path))
             .map_err(|problem| Failure::invalid(format!("{VARIABLE}: {problem}")))?,

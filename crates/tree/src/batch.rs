@@ -152,6 +152,22 @@ impl WriteBatch {
         Ok(())
     }
 
+    /// Adds all operations of another batch.
+    ///
+    /// # Errors
+    /// If the batch would exceed its size limit. The batch is then unchanged.
+    pub fn append(&mut self, other: &Self) -> Result<()> {
+        self.check_len(other.operations.len())?;
+        self.operations.extend_from_slice(&other.operations);
+        self.add_counts(other.counts);
+        Ok(())
+    }
+
+    /// Returns the puts and deletes of the batch, in order. Other operations are left out.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        operations(&self.operations).flatten().filter_map(Operation::entry)
+    }
+
     /// Returns the number of operations in the batch.
     pub fn len(&self) -> usize {
         self.counts.operations() as usize
@@ -371,6 +387,25 @@ mod tests {
         assert_eq!(next.operations.as_ptr(), place, "the larger buffer is kept");
         assert!(next.is_empty() && next.encoded().is_empty());
         assert_eq!(next.counts(), BatchCounts::default());
+    }
+
+    #[test]
+    fn an_appended_batch_follows_in_order() {
+        let mut batch = WriteBatch::new();
+        batch.put(b"a", b"1").unwrap();
+        let mut more = WriteBatch::new();
+        more.delete_range(b"b", b"c").unwrap();
+        more.delete(b"a").unwrap();
+        batch.append(&more).unwrap();
+        let entries: Vec<_> = batch.entries().collect();
+        assert_eq!(
+            entries,
+            [Entry { key: &b"a"[..], value: Some(&b"1"[..]) }, Entry { key: b"a", value: None }]
+        );
+        assert_eq!(
+            batch.counts(),
+            BatchCounts { puts: 1, deletes: 1, range_deletes: 1, merges: 0, user_bytes: 5 }
+        );
     }
 
     #[test]

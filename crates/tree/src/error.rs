@@ -47,6 +47,9 @@ pub enum Error {
     /// The directory has no file of a tree.
     #[error("{} is not a store: it has no manifest, no SSTable and no WAL", .0.display())]
     NotAStore(PathBuf),
+    /// The directory has a tree, but the caller requires a new tree.
+    #[error("{} already has a store; use an empty or a new directory", .0.display())]
+    Exists(PathBuf),
     /// A WAL file that the manifest needs is missing.
     #[error("{} is missing, so acknowledged writes are lost; {QUARANTINE_HINT}", .0.display())]
     MissingLog(PathBuf),

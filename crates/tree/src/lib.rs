@@ -20,6 +20,7 @@
 //! - Flushes and compactions write new SSTables and replace the view. Each sorted run has one version per key. The
 //!   order of the runs determines which of two versions is newer.
 
+mod approximate;
 mod assemble;
 mod batch;
 mod blob;
@@ -31,6 +32,7 @@ mod conditional;
 pub mod conformance;
 mod delay;
 mod design;
+mod destroy;
 mod error;
 pub mod hash;
 mod inner;
@@ -73,12 +75,14 @@ pub use design::{
     TableLayout, TableNames, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify, axis,
     deprecations, own_key_entries, own_keys,
 };
+pub use destroy::destroy;
 pub use error::{Error, Result};
 pub use inner::Mode;
 pub use open_options::OpenOptions;
 pub use range::Range;
 pub use read::MultiGetValues;
 pub use recovered::Recovery;
+pub use recovery::QUARANTINE;
 pub use snapshot::Snapshot;
 pub use stats::{BlobStats, Counts, LevelCounts, LevelStats, Stats};
 pub use tree::Tree;

@@ -16,6 +16,8 @@ pub struct OpenOptions {
     pub(crate) cache: Option<Arc<dyn Cache>>,
     pub(crate) clock: fn() -> u64,
     pub(crate) quarantine: bool,
+    pub(crate) create_if_missing: bool,
+    pub(crate) error_if_exists: bool,
     pub(crate) identity: Option<u64>,
 }
 
@@ -29,6 +31,8 @@ impl OpenOptions {
             cache: None,
             clock: || 0,
             quarantine: false,
+            create_if_missing: true,
+            error_if_exists: false,
             identity: None,
         }
     }
@@ -68,6 +72,21 @@ impl OpenOptions {
     #[must_use]
     pub fn quarantine(mut self, quarantine: bool) -> Self {
         self.quarantine = quarantine;
+        self
+    }
+
+    /// Sets whether a missing tree is created. The default is `true`. With `false`, a missing tree is an error, and
+    /// opening creates no file.
+    #[must_use]
+    pub fn create_if_missing(mut self, create: bool) -> Self {
+        self.create_if_missing = create;
+        self
+    }
+
+    /// Sets whether an existing tree is an error. The default is `false`.
+    #[must_use]
+    pub fn error_if_exists(mut self, error: bool) -> Self {
+        self.error_if_exists = error;
         self
     }
 

@@ -50,12 +50,18 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Locks the directory and reads its files. Creates the directory if it is missing.
+    /// Locks the directory and reads its files. Creates the directory if it is missing and the options allow it.
     pub(crate) fn begin(mut options: OpenOptions, directory: &Path) -> Result<Self> {
         let storage = open_storage(&mut options)?;
+        if !options.create_if_missing && !Files::of_existing(&*storage, directory)?.has_state() {
+            return Err(Error::NotAStore(directory.to_owned()));
+        }
         storage.create_directory(directory)?;
         let lock = lock(&*storage, directory)?;
         let files = Files::list(&*storage, directory)?;
+        if options.error_if_exists && files.has_state() {
+            return Err(Error::Exists(directory.to_owned()));
+        }
         let found = files.read_manifest(&*storage, directory)?;
         let wal_mode = wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?.mode();
         wal_mode.check().map_err(Error::Misuse)?;

@@ -23,10 +23,10 @@ use crate::version::{TableRef, references};
 use crate::wal;
 
 /// The name of the lock file that keeps other processes out of the directory.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
-/// The name of the directory for corrupt files.
-pub(crate) const QUARANTINE: &str = "quarantine";
+/// The name of the directory for corrupt files, in the directory of a tree.
+pub const QUARANTINE: &str = "quarantine";
 
 /// Keeps other processes out of a tree's directory until the guard is dropped. If the directory has only files that
 /// do not belong to a tree, the function creates nothing and returns an error.
@@ -110,9 +110,17 @@ impl Files {
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
+    /// Lists the files of a directory. A missing directory has no files.
+    pub(crate) fn of_existing(storage: &dyn Storage, directory: &Path) -> Result<Self> {
+        match Self::list(storage, directory) {
+            Err(Error::Storage(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            listed => listed,
+        }
+    }
+
     /// Returns an error if the directory has files, but no file of a tree.
-    fn check_ours(&self, directory: &Path) -> Result<()> {
-        match self.has_manifest || self.has_data() || self.foreign.is_empty() {
+    pub(crate) fn check_ours(&self, directory: &Path) -> Result<()> {
+        match self.has_state() || self.foreign.is_empty() {
             true => Ok(()),
             false => Err(Error::NotATree(directory.to_owned())),
         }
@@ -162,9 +170,20 @@ impl Files {
     /// Returns whether a tree was created in the directory. A crash may leave the first files of a tree without a
     /// manifest.
     pub(crate) fn are_of_a_tree(&self) -> bool {
-        self.has_manifest
-            || self.has_data()
-            || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
+        self.has_state() || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
+    }
+
+    /// Returns whether the directory has a manifest, an SSTable, a blob file or a WAL.
+    pub(crate) fn has_state(&self) -> bool {
+        self.has_manifest || self.has_data()
+    }
+
+    /// Returns the names of all files of the tree except for the lock file. The manifest comes first.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let manifest = self.has_manifest.then_some(MANIFEST);
+        let temporary = self.has_temporary.then_some(MANIFEST_TEMPORARY);
+        let numbered = [&self.tables, &self.logs, &self.blobs].into_iter().flat_map(BTreeMap::values);
+        manifest.into_iter().chain(temporary).chain(numbered.map(String::as_str))
     }
 
     /// Returns whether the directory has any numbered file.

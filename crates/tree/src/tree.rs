@@ -158,7 +158,26 @@ impl Tree {
     /// # Errors
     /// If reading or writing fails, or if an earlier write has failed.
     pub fn compact(&self) -> Result<()> {
-        self.inner.compact_all()
+        self.compact_range(..)
+    }
+
+    /// Flushes all memtables, and compacts the SSTables that overlap a range of keys into one sorted run. Other
+    /// SSTables are unchanged, except if they overlap these SSTables.
+    ///
+    /// # Errors
+    /// If reading or writing fails, or if an earlier write has failed.
+    pub fn compact_range(&self, bounds: impl RangeBounds<[u8]>) -> Result<()> {
+        self.inner.compact_range(bounds.start_bound(), bounds.end_bound())
+    }
+
+    /// Returns the approximate size of the entries from `low`, inclusive, to `high`, exclusive, in bytes. The size
+    /// covers the data blocks of SSTables, and keys and values in memtables. Values in blob files are left out. The
+    /// call visits each entry of the range in memtables, and searches the fence pointers of SSTables.
+    ///
+    /// # Errors
+    /// If fence pointers are on storage and cannot be read.
+    pub fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64> {
+        self.inner.approximate_bytes(low, high)
     }
 
     /// Waits until no flush and no compaction is due.

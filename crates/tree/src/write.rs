@@ -129,8 +129,7 @@ impl Inner {
                     let numbered = (first..).zip(batch::operations(batch.encoded()).flatten());
                     return numbered.for_each(|(sequence, operation)| self.insert(slot, sequence, operation));
                 }
-                let entries = batch::operations(batch.encoded()).flatten().filter_map(Operation::entry);
-                let mut entries = entries.map(|entry| (self.hashed(entry.key), entry.value));
+                let mut entries = batch.entries().map(|entry| (self.hashed(entry.key), entry.value));
                 slot.memtable.insert_all(first, &mut entries);
             },
         )

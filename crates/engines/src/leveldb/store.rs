@@ -71,7 +71,10 @@ functions! {
         major_version: fn() -> c_int;
         minor_version: fn() -> c_int;
     }
-    optional {}
+    optional {
+        // Only lsmbench's own library has the function (crate `leveldb`).
+        settle: fn(Object, Message);
+    }
     newest {}
 }
 
@@ -305,6 +308,10 @@ impl Target for LevelDbStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
+        if let Some(wait) = self.api.settle {
+            // SAFETY: The store is open.
+            return self.api.fallible(|message| unsafe { wait(self.db, message) });
+        }
         settle::until_idle(settle::UNSEEN, || {
             let levels = self.levels();
             (levels.iter().any(is_due), self.text(c"leveldb.stats"))

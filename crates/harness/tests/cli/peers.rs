@@ -178,6 +178,30 @@ fn engines_that_are_there_run_in_one_run() {
     }
 }
 
+/// The engine `leveldb` runs our own tree through the LevelDB interface, if the library is built next to this test.
+#[test]
+fn our_own_tree_runs_through_the_leveldb_interface() {
+    let test = std::env::current_exe().unwrap();
+    let library = test.with_file_name("liblsmbench_leveldb.so");
+    if !library.exists() {
+        return eprintln!("NOT CHECKED: the LevelDB interface; cargo build -p lsmbench-leveldb");
+    }
+    let bench = Bench::new();
+    let engine =
+        format!("{{ kind = \"leveldb\", library = \"{}\", label = \"interface\" }}", library.display());
+    bench.write("x.toml", over(&format!("[\"lsmbench\", {engine}]")));
+    bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
+    let (rows, manifest) = (bench.rows("x"), bench.manifest("x"));
+    let version = manifest.cells[1].engine.as_ref().and_then(|engine| engine.version.as_deref());
+    assert_eq!(version, Some("1.23"));
+    let rows = of_engine(&rows, "interface");
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(text(row, &c::WRONG_ANSWERS), "0");
+        assert_ne!(text(row, &c::CHECKED_ANSWERS), "0");
+    }
+}
+
 /// Other engines count the block reads of all operations together. So the count belongs to gets only in phases that
 /// contain only gets. Without RocksDB, the test checks only our own tree.
 #[test]

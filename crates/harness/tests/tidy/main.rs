@@ -56,6 +56,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("page", &["results", "plot", "measure", "verdict", "types"]),
         ("tree", &below_tree),
         ("server", &["tree", "workload", "types"]),
+        ("leveldb", &["cache", "experiment", "storage", "study", "tree", "types"]),
         ("torture", &["tree", "storage", "types"]),
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("study", &["bloom", "cache", "compression", "fence", "memtable", "tree", "types", "catalog"]),

@@ -50,24 +50,6 @@ impl Inner {
         self.run_job(&version, &job, &cuts)
     }
 
-    /// Compacts all memtables and SSTables into one run of the last level.
-    pub(crate) fn compact_all(&self) -> Result<()> {
-        self.flush()?;
-        let _guard = self.compacting.lock();
-        let version = Arc::clone(&self.view.load().version);
-        let has_tombstones = version
-            .tables()
-            .any(|table| table.properties().tombstones > 0 || table.range_tombstones().is_some());
-        if version.runs.len() <= 1 && !has_tombstones {
-            return Ok(());
-        }
-        let inputs = version.tables().map(|table| table.id()).collect();
-        let level = version.levels.levels.len().saturating_sub(1).max(1);
-        let job = Job { inputs, level, run: None, action: Action::Merge };
-        self.run_job(&version, &job, &[]).map_err(|error| self.fail(error))?;
-        Ok(())
-    }
-
     /// Runs a job. The job begins a new output table at each key of `cuts`. Returns `false` if the job stopped early
     /// because the tree is being closed.
     pub(super) fn run_job(&self, version: &Version, job: &Job, cuts: &[Arc<[u8]>]) -> Result<bool> {

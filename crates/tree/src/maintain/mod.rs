@@ -3,6 +3,7 @@
 mod collect;
 mod combine;
 mod compact;
+mod compact_range;
 mod flush;
 mod input_deletes;
 mod install;

@@ -436,6 +436,16 @@ impl Table {
         Ok(index.min(self.block_count() - 1))
     }
 
+    /// Returns the approximate offset of a key in the file. The offset is the size of the file if all keys of the
+    /// table are smaller.
+    pub(crate) fn approximate_offset(&self, key: &[u8], counters: &Counters) -> Result<u64> {
+        if *key > **self.largest() {
+            return Ok(self.file_bytes());
+        }
+        let index = self.seek(key, counters)?;
+        Ok(self.file.directory.place(index).map_or(0, |place| place.offset))
+    }
+
     /// Returns a data block from the cache or from storage.
     pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         self.file.block(index, counters)

@@ -1,0 +1,106 @@
+//! Options of single reads and writes.
+#![allow(unsafe_code, non_camel_case_types)]
+
+use std::ptr::null;
+
+use tree::Snapshot;
+
+use super::memory::{from_handle, into_handle};
+use super::snapshot::leveldb_snapshot_t;
+
+/// Options of a read.
+pub struct leveldb_readoptions_t {
+    /// The snapshot that is read; null for the current state.
+    snapshot: *const leveldb_snapshot_t,
+}
+
+impl leveldb_readoptions_t {
+    /// Returns the snapshot that is read. `None` stands for the current state.
+    ///
+    /// # Safety
+    /// The snapshot is not released while the reference is alive.
+    pub(super) unsafe fn snapshot(&self) -> Option<&Snapshot> {
+        // SAFETY: The caller guarantees it.
+        unsafe { self.snapshot.as_ref() }.map(|snapshot| &snapshot.0)
+    }
+}
+
+/// Options of a write.
+#[derive(Default)]
+pub struct leveldb_writeoptions_t {
+    /// Whether the write is durable when it returns.
+    pub(super) sync: bool,
+}
+
+/// Creates options of a read, which reads the current state.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_readoptions_create() -> *mut leveldb_readoptions_t {
+    into_handle(leveldb_readoptions_t { snapshot: null() })
+}
+
+/// Destroys options of a read.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_readoptions_destroy(options: *mut leveldb_readoptions_t) {
+    // SAFETY: The caller keeps the rules of the interface.
+    drop(unsafe { from_handle(options) });
+}
+
+/// Has no effect, because the design decides at which reads checksums are verified.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_readoptions_set_verify_checksums(_: *mut leveldb_readoptions_t, _: u8) {}
+
+/// Has no effect, because the cache of the design decides which blocks it keeps.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_readoptions_set_fill_cache(_: *mut leveldb_readoptions_t, _: u8) {}
+
+/// Sets the snapshot that is read; null for the current state.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety). No read uses the options after the snapshot was released.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_readoptions_set_snapshot(
+    options: *mut leveldb_readoptions_t,
+    snapshot: *const leveldb_snapshot_t,
+) {
+    // SAFETY: The caller keeps the rules of the interface.
+    if let Some(options) = unsafe { options.as_mut() } {
+        options.snapshot = snapshot;
+    }
+}
+
+/// Creates options of a write, which leaves the sync to the WAL mode of the design.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_writeoptions_create() -> *mut leveldb_writeoptions_t {
+    into_handle(leveldb_writeoptions_t::default())
+}
+
+/// Destroys options of a write.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_writeoptions_destroy(options: *mut leveldb_writeoptions_t) {
+    // SAFETY: The caller keeps the rules of the interface.
+    drop(unsafe { from_handle(options) });
+}
+
+/// Sets whether a write is durable when it returns, in every WAL mode.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_writeoptions_set_sync(options: *mut leveldb_writeoptions_t, value: u8) {
+    // SAFETY: The caller keeps the rules of the interface.
+    if let Some(options) = unsafe { options.as_mut() } {
+        options.sync = value != 0;
+    }
+}

@@ -1,0 +1,65 @@
+//! Filter policies.
+#![allow(unsafe_code, non_camel_case_types)]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::null_mut;
+
+use super::comparator::{Destructor, Name};
+use super::memory::{from_handle, into_handle};
+use crate::settings::FilterChoice;
+
+/// The function that creates a filter for keys.
+type CreateFilter =
+    unsafe extern "C" fn(*mut c_void, *const *const c_char, *const usize, c_int, *mut usize) -> *mut c_char;
+/// The function that returns whether a filter may contain a key.
+type KeyMayMatch = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> u8;
+
+/// A filter policy.
+pub struct leveldb_filterpolicy_t {
+    pub(super) choice: FilterChoice,
+    state: *mut c_void,
+    destructor: Option<Destructor>,
+}
+
+impl Drop for leveldb_filterpolicy_t {
+    fn drop(&mut self) {
+        if let Some(destructor) = self.destructor {
+            // SAFETY: The function is from the program, and no other code uses the state any more.
+            unsafe { destructor(self.state) };
+        }
+    }
+}
+
+/// Creates a filter policy from functions of a program. A store with this policy keeps the filter of its design and
+/// calls no function, because filters of a tree get hashes and no keys.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_filterpolicy_create(
+    state: *mut c_void,
+    destructor: Option<Destructor>,
+    _create_filter: Option<CreateFilter>,
+    _key_may_match: Option<KeyMayMatch>,
+    _name: Option<Name>,
+) -> *mut leveldb_filterpolicy_t {
+    into_handle(leveldb_filterpolicy_t { choice: FilterChoice::Functions, state, destructor })
+}
+
+/// Creates a filter policy with a number of bits per key. If the filter of the design has the parameter
+/// `bits_per_key`, the filter stays and gets this number. Otherwise, the filter becomes a standard Bloom filter.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_filterpolicy_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
+    let choice = FilterChoice::Bloom(bits_per_key);
+    into_handle(leveldb_filterpolicy_t { choice, state: null_mut(), destructor: None })
+}
+
+/// Destroys a filter policy.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_filterpolicy_destroy(policy: *mut leveldb_filterpolicy_t) {
+    // SAFETY: The caller keeps the rules of the interface.
+    drop(unsafe { from_handle(policy) });
+}

@@ -1,0 +1,139 @@
+//! Options of a store.
+#![allow(unsafe_code, non_camel_case_types)]
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use super::cache::leveldb_cache_t;
+use super::comparator::leveldb_comparator_t;
+use super::env::leveldb_env_t;
+use super::filter_policy::leveldb_filterpolicy_t;
+use super::memory::{from_handle, into_handle};
+use crate::key_order::KeyOrder;
+use crate::settings::{FilterChoice, Settings};
+
+/// Options of a store.
+#[derive(Default)]
+pub struct leveldb_options_t(pub(super) Settings);
+
+/// Creates options that keep all values of the design.
+#[unsafe(no_mangle)]
+pub extern "C" fn leveldb_options_create() -> *mut leveldb_options_t {
+    into_handle(leveldb_options_t::default())
+}
+
+/// Destroys options.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_options_destroy(options: *mut leveldb_options_t) {
+    // SAFETY: The caller keeps the rules of the interface.
+    drop(unsafe { from_handle(options) });
+}
+
+/// Declares functions that set one value of options.
+macro_rules! setters {
+    ($($(#[doc = $doc:literal])+ fn $name:ident($value:ident: $type:ty) { $field:ident = $new:expr })+) => {$(
+        $(#[doc = $doc])+
+        ///
+        /// # Safety
+        /// See [the rules of the interface](crate#safety).
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(options: *mut leveldb_options_t, $value: $type) {
+            // SAFETY: The caller keeps the rules of the interface.
+            if let Some(options) = unsafe { options.as_mut() } {
+                options.0.$field = $new;
+            }
+        }
+    )+};
+}
+
+setters! {
+    /// Sets whether a missing store is created. The default is 0.
+    fn leveldb_options_set_create_if_missing(value: u8) { create_if_missing = value != 0 }
+    /// Sets whether an existing store is an error. The default is 0.
+    fn leveldb_options_set_error_if_exists(value: u8) { error_if_exists = value != 0 }
+    /// Sets `block.verify` to `"always"` or `"once"`.
+    fn leveldb_options_set_paranoid_checks(value: u8) { paranoid_checks = Some(value != 0) }
+    /// Sets `memtable.capacity`, in bytes.
+    fn leveldb_options_set_write_buffer_size(bytes: usize) { write_buffer_size = Some(bytes) }
+    /// Sets `block.size`, in bytes.
+    fn leveldb_options_set_block_size(bytes: usize) { block_size = Some(bytes) }
+    /// Sets `block.restart_interval`.
+    fn leveldb_options_set_block_restart_interval(entries: c_int) { block_restart_interval = Some(entries) }
+    /// Sets `table.capacity`, in bytes.
+    fn leveldb_options_set_max_file_size(bytes: usize) { max_file_size = Some(bytes) }
+    /// Sets `compression`: 0 for none, 1 for Snappy, 2 for Zstandard.
+    fn leveldb_options_set_compression(number: c_int) { compression = Some(number) }
+}
+
+/// Sets the comparator; null for the order of bytes. A tree orders keys by their bytes, so calls that see keys in
+/// another order fail.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_options_set_comparator(
+    options: *mut leveldb_options_t,
+    comparator: *mut leveldb_comparator_t,
+) {
+    // SAFETY: The caller keeps the rules of the interface.
+    let (options, comparator) = unsafe { (options.as_mut(), comparator.as_ref()) };
+    if let Some(options) = options {
+        options.0.comparator = comparator.map(|comparator| Arc::clone(&comparator.0) as Arc<dyn KeyOrder>);
+    }
+}
+
+/// Sets the filter; null for no filter. Without a call, the design keeps its filter.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_options_set_filter_policy(
+    options: *mut leveldb_options_t,
+    policy: *mut leveldb_filterpolicy_t,
+) {
+    // SAFETY: The caller keeps the rules of the interface.
+    let (options, policy) = unsafe { (options.as_mut(), policy.as_ref()) };
+    if let Some(options) = options {
+        options.0.filter = Some(policy.map_or(FilterChoice::None, |policy| policy.choice));
+    }
+}
+
+/// Sets the cache; null for the cache of the design.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_options_set_cache(
+    options: *mut leveldb_options_t,
+    cache: *mut leveldb_cache_t,
+) {
+    // SAFETY: The caller keeps the rules of the interface.
+    let (options, cache) = unsafe { (options.as_mut(), cache.as_ref()) };
+    if let Some(options) = options {
+        options.0.cache = cache.map(|cache| Arc::clone(&cache.0));
+    }
+}
+
+/// Has no effect, because the design decides on the storage.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_options_set_env(_: *mut leveldb_options_t, _: *mut leveldb_env_t) {}
+
+/// Has no effect, because a tree writes no log of messages.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_options_set_info_log(_: *mut leveldb_options_t, _: *mut c_void) {}
+
+/// Has no effect, because a tree keeps all its SSTables open.
+///
+/// # Safety
+/// See [the rules of the interface](crate#safety).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leveldb_options_set_max_open_files(_: *mut leveldb_options_t, _: c_int) {}

@@ -1,0 +1,105 @@
+//! Comparators of programs. A tree orders keys by their bytes, so a comparator must agree with the order of bytes.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::failure::Failure;
+
+/// A comparator of a program: a total order of keys with a name.
+pub(crate) trait KeyOrder: Send + Sync {
+    /// Compares two keys.
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
+
+    /// Returns the name of the order.
+    fn name(&self) -> String;
+}
+
+/// Returns an error if the comparator does not order two keys by their bytes.
+pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<(), Failure> {
+    if order.compare(a, b) == a.cmp(b) {
+        return Ok(());
+    }
+    Err(Failure::invalid(format!(
+        "comparator \"{}\" does not order the keys \"{}\" and \"{}\" by their bytes; lsmbench supports only the \
+         order of bytes, so use the default comparator",
+        order.name(),
+        a.escape_ascii(),
+        b.escape_ascii()
+    )))
+}
+
+/// The check of the keys of a store against the comparator of the program.
+///
+/// The check calls the comparator only with keys of the program, because a comparator may rely on their form. Each key
+/// is compared with the key that was written last.
+pub(crate) struct CheckedOrder {
+    order: Arc<dyn KeyOrder>,
+    /// The key that was written last. `None` if the store has no key yet.
+    last: Mutex<Option<Vec<u8>>>,
+}
+
+impl CheckedOrder {
+    /// Creates the check of a store. `last` is a key of the store, if it has any.
+    pub(crate) fn new(order: Arc<dyn KeyOrder>, last: Option<Vec<u8>>) -> Self {
+        Self { order, last: Mutex::new(last) }
+    }
+
+    /// Returns the comparator.
+    pub(crate) fn order(&self) -> &Arc<dyn KeyOrder> {
+        &self.order
+    }
+
+    /// Checks a key before it is read.
+    pub(crate) fn check_read(&self, key: &[u8]) -> Result<(), Failure> {
+        match &*self.last.lock() {
+            Some(last) => check_order(&*self.order, last, key),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks keys before they are written.
+    pub(crate) fn check_written<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), Failure> {
+        let mut last = self.last.lock();
+        for key in keys {
+            if let Some(last) = &*last {
+                check_order(&*self.order, last, key)?;
+            }
+            let last = last.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(key);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An order in which upper and lower case are equal.
+    struct WithoutCase;
+
+    impl KeyOrder for WithoutCase {
+        fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+            a.to_ascii_lowercase().cmp(&b.to_ascii_lowercase())
+        }
+
+        fn name(&self) -> String {
+            "without case".to_owned()
+        }
+    }
+
+    #[test]
+    fn each_key_is_compared_with_the_key_that_was_written_last() {
+        let order = CheckedOrder::new(Arc::new(WithoutCase), None);
+        order.check_read(b"anything").unwrap();
+        order.check_written([&b"a"[..], b"b", b"a", b"k"].into_iter()).unwrap();
+        let expected = "Invalid argument: comparator \"without case\" does not order the keys \"k\" and \"K\" by their \
+                        bytes; lsmbench supports only the order of bytes, so use the default comparator";
+        assert_eq!(order.check_read(b"K").unwrap_err().to_string(), expected);
+        assert_eq!(order.check_written(std::iter::once(&b"K"[..])).unwrap_err().to_string(), expected);
+        order.check_read(b"k").unwrap();
+    }
+}

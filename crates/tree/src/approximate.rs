@@ -1,0 +1,47 @@
+//! Approximate sizes of key ranges.
+
+use std::ops::Bound;
+
+use types::{Direction, SequenceNumber};
+
+use crate::error::Result;
+use crate::inner::Inner;
+use crate::memory::{MemtableCursor, Slot};
+
+/// The number of memtable entries in the first batch of a walk.
+const FIRST_BATCH: usize = 64;
+
+impl Inner {
+    /// Returns the approximate size of the entries from `low`, inclusive, to `high`, exclusive, in bytes.
+    pub(crate) fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64> {
+        if low >= high {
+            return Ok(0);
+        }
+        let (view, snapshot) = self.now();
+        let mut bytes: u64 = view.memtables().map(|slot| memtable_bytes(slot, low, high, snapshot)).sum();
+        let counters = self.counters.local();
+        for run in &view.version.runs {
+            for table in &run.tables[run.overlapping(Bound::Included(low), Bound::Excluded(high))] {
+                let start = table.approximate_offset(low, counters)?;
+                bytes += table.approximate_offset(high, counters)?.saturating_sub(start);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Returns the size of the keys and values of a memtable between two keys, in bytes.
+fn memtable_bytes(slot: &Slot, low: &[u8], high: &[u8], snapshot: SequenceNumber) -> u64 {
+    let from = Bound::Included(low);
+    let Some(mut cursor) = MemtableCursor::open(slot, from, Direction::Forward, snapshot, FIRST_BATCH) else {
+        return 0;
+    };
+    let mut bytes = 0;
+    while cursor.entry().key < high {
+        bytes += cursor.entry().user_bytes() as u64;
+        if !cursor.advance() {
+            break;
+        }
+    }
+    bytes
+}

@@ -1,0 +1,34 @@
+//! Removes a store from its directory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use storage::Storage;
+
+use crate::error::Result;
+use crate::recovery::{Files, LOCK, QUARANTINE, lock};
+
+/// Removes all files of the store in `directory`, including its quarantine. Directories and other files remain. If
+/// the directory is missing or empty, the function does nothing.
+///
+/// # Errors
+/// If the store is in use, if the directory has files but no store, or if a file cannot be removed.
+pub fn destroy(storage: &Arc<dyn Storage>, directory: &Path) -> Result<()> {
+    let files = Files::of_existing(&**storage, directory)?;
+    if !files.are_of_a_tree() {
+        return files.check_ours(directory);
+    }
+    let _lock = lock(&**storage, directory)?;
+    let files = Files::list(&**storage, directory)?;
+    // A store without a manifest does not open, so an interrupted removal leaves no store with missing data.
+    for name in files.names() {
+        storage.remove(&directory.join(name))?;
+    }
+    let quarantine = directory.join(QUARANTINE);
+    for name in storage.list(&quarantine).unwrap_or_default() {
+        storage.remove(&quarantine.join(name))?;
+    }
+    storage.remove(&directory.join(LOCK))?;
+    storage.sync_directory(directory)?;
+    Ok(())
+}

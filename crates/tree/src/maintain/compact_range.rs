@@ -1,0 +1,74 @@
+//! Compaction of a key range at the request of the caller.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use compaction::{Action, Job};
+
+use crate::error::Result;
+use crate::inner::Inner;
+use crate::table::Table;
+use crate::version::{SortedRun, Version};
+
+impl Inner {
+    /// Flushes all memtables, and compacts the SSTables that overlap the range into one sorted run of the last level.
+    pub(crate) fn compact_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<()> {
+        self.flush()?;
+        let _guard = self.compacting.lock();
+        let version = Arc::clone(&self.view.load().version);
+        let Some(job) = job_of_range(&version, low, high) else { return Ok(()) };
+        self.run_job(&version, &job, &[]).map_err(|error| self.fail(error))?;
+        Ok(())
+    }
+}
+
+/// Returns the job that compacts a range. Returns `None` if the range has no SSTables, or if a compaction would leave
+/// them unchanged.
+fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Job> {
+    let inputs = connected_tables(version, low, high);
+    let has_tombstones = |run: &[&Arc<Table>]| {
+        run.iter().any(|table| table.properties().tombstones > 0 || table.range_tombstones().is_some())
+    };
+    let used = || inputs.iter().filter(|tables| !tables.is_empty());
+    if used().count() <= 1 && !used().any(|tables| has_tombstones(tables)) {
+        return None;
+    }
+    let level = version.levels.levels.len().saturating_sub(1).max(1);
+    // The output joins the SSTables of the oldest run that stay.
+    let taken = inputs.last().map_or(0, Vec::len);
+    let oldest = version.levels.runs().last();
+    let joined = oldest.filter(|(at, run)| *at == level && run.tables.len() > taken);
+    Some(Job {
+        inputs: used().flatten().map(|table| table.id()).collect(),
+        level,
+        run: joined.map(|(_, run)| run.id),
+        action: Action::Merge,
+    })
+}
+
+/// Returns the SSTables of each run that overlap the range, or that overlap another returned SSTable.
+///
+/// The key range of the result overlaps no other SSTable, so its merge can join any sorted run.
+fn connected_tables<'v>(
+    version: &'v Version,
+    low: Bound<&'v [u8]>,
+    high: Bound<&'v [u8]>,
+) -> Vec<Vec<&'v Arc<Table>>> {
+    let overlapping = |low, high| -> Vec<Vec<&'v Arc<Table>>> {
+        let of_run = |run: &'v SortedRun| run.tables[run.overlapping(low, high)].iter().collect();
+        version.runs.iter().map(of_run).collect()
+    };
+    let count = |tables: &[Vec<&Arc<Table>>]| tables.iter().map(Vec::len).sum::<usize>();
+    let mut tables = overlapping(low, high);
+    loop {
+        let all = || tables.iter().flatten();
+        let smallest = all().map(|table| &**table.smallest()).min();
+        let largest = all().map(|table| &**table.largest()).max();
+        let (Some(smallest), Some(largest)) = (smallest, largest) else { return tables };
+        let wider = overlapping(Bound::Included(smallest), Bound::Included(largest));
+        if count(&wider) == count(&tables) {
+            return tables;
+        }
+        tables = wider;
+    }
+}

@@ -183,7 +183,9 @@ impl Files {
         let manifest = self.has_manifest.then_some(MANIFEST);
         let temporary = self.has_temporary.then_some(MANIFEST_TEMPORARY);
         let numbered = [&self.tables, &self.logs, &self.blobs].into_iter().flat_map(BTreeMap::values);
-        manifest.into_iter().chain(temporary).chain(numbered.map(String::as_str))
+        let companions = self.companions.iter().map(|companion| &companion.name);
+        let others = numbered.chain(companions).chain(&self.leaves).map(String::as_str);
+        manifest.into_iter().chain(temporary).chain(others)
     }
 
     /// Returns whether the directory has any numbered file.

@@ -180,6 +180,7 @@ fn engines_that_are_there_run_in_one_run() {
 
 /// The engine `leveldb` runs our own tree through the LevelDB interface, if the library is built next to this test.
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn our_own_tree_runs_through_the_leveldb_interface() {
     let test = std::env::current_exe().unwrap();
     let library = test.with_file_name("liblsmbench_leveldb.so");

@@ -25,10 +25,8 @@ unsafe fn bytes<'a>(start: *const c_char, len: usize) -> &'a [u8] {
 fn checked<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> T {
     let mut message = null_mut();
     let result = call(&raw mut message);
-    if !message.is_null() {
-        // SAFETY: A message is a text.
-        panic!("{}", unsafe { CStr::from_ptr(message) }.to_string_lossy());
-    }
+    // SAFETY: A message that is not null is a text.
+    assert!(message.is_null(), "{}", unsafe { CStr::from_ptr(message) }.to_string_lossy());
     result
 }
 
@@ -59,7 +57,7 @@ impl Db {
         let ((key, klen), (value, vlen)) = (raw(key), raw(value));
         // SAFETY: The handles are alive, and the bytes live through the call.
         checked(|message| unsafe {
-            c::leveldb_put(self.handle, self.writes, key, klen, value, vlen, message)
+            c::leveldb_put(self.handle, self.writes, key, klen, value, vlen, message);
         });
     }
 

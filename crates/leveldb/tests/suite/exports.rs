@@ -34,7 +34,7 @@ fn declared(header: &Path) -> BTreeSet<String> {
 fn the_library_exports_all_functions_of_the_header_and_no_others() {
     let bytes = std::fs::read(library()).unwrap();
     let file = object::File::parse(&*bytes).unwrap();
-    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    let defined = file.dynamic_symbols().filter(ObjectSymbol::is_definition);
     let exported: BTreeSet<String> = defined.map(|symbol| symbol.name().unwrap().to_owned()).collect();
     let own = declared(&Path::new(env!("CARGO_MANIFEST_DIR")).join("include/leveldb/c.h"));
     assert_eq!(exported, own);

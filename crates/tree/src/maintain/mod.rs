@@ -6,6 +6,7 @@ mod compact;
 mod flush;
 mod input_deletes;
 mod install;
+mod observe;
 mod run_writer;
 mod seek;
 mod separation;

@@ -16,6 +16,7 @@ mod inline;
 mod mapped;
 mod model;
 mod moves;
+mod observe;
 mod power;
 mod probe;
 mod read_ahead;

@@ -159,10 +159,10 @@ impl CompactionPolicy for Adaptive {
 /// ratio.
 fn settings(largest_ratio: u64) -> Vec<Setting> {
     let mut settings = Vec::new();
-    let ratios = RATIOS.into_iter().take_while(|ratio| *ratio < largest_ratio).chain([largest_ratio]).rev();
-    for size_ratio in ratios {
+    let smaller = RATIOS.into_iter().rev().filter(|ratio| *ratio < largest_ratio);
+    for size_ratio in std::iter::once(largest_ratio).chain(smaller) {
         // Tiering, leveling, and powers of two between them.
-        let powers = (0..6).rev().map(|exponent| 1 << exponent).filter(|runs| *runs < size_ratio - 1);
+        let powers = (0..6).rev().map(|exponent| 1u64 << exponent).filter(|runs| *runs < size_ratio - 1);
         for upper_runs in std::iter::once(size_ratio - 1).chain(powers) {
             settings.push(Setting::new(Fluid { size_ratio, upper_runs, largest_runs: upper_runs }));
             if upper_runs > 1 {

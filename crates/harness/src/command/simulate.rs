@@ -106,10 +106,10 @@ fn of_cell(
             device: &arguments.device,
             costs: None,
         };
-        let of_cell = |problem: Problem| Problem::new(format!("{}: {problem}", cell.label));
-        let (phases, costs) = run(&simulation).map_err(of_cell)?;
+        let named = |problem: Problem| Problem::new(format!("{}: {problem}", cell.label));
+        let (phases, costs) = run(&simulation).map_err(named)?;
         if arguments.residuals {
-            let predicted = predicted_rows(&cell.design, &workload, &costs).map_err(of_cell)?;
+            let predicted = predicted_rows(&cell.design, &workload, &costs).map_err(named)?;
             residuals.extend(residual::compare(&cell.label, size, &predicted, &phases));
         }
         for phase in phases {

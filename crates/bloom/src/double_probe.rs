@@ -35,7 +35,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<DoubleProbe>(
     "double-probe",
-    "a Bloom filter with bits in pairs, in one 64-bit word as in cs265 or in two paired blocks as in SpeedB",
+    "a Bloom filter that sets its bits in pairs: in one 64-bit word, or in two paired blocks as in SpeedB",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
      # Number of bit pairs that each key sets, 1 to 32. 0 selects the number of pairs with the lowest\n\

@@ -56,8 +56,8 @@ pub trait FilterPolicy: Send + Sync {
 pub struct FilterInput<'a> {
     /// The hash of every key, in key order. Two keys may have equal hashes because of a collision.
     pub hashes: &'a [KeyHash],
-    /// The bits per key that an allocation sets for this SSTable. With `None`, the variant uses its own parameter. A
-    /// variant whose size is fixed ignores this value.
+    /// The bits per key that an allocation sets for this SSTable. A tree always has an allocation, so `None` occurs only
+    /// outside of trees: the variant then uses its own parameter. A variant whose size is fixed ignores this value.
     pub bits_per_key: Option<f64>,
     /// The keys themselves, in the order of `hashes`. The keys are present if the policy
     /// [needs](FilterPolicy::needs_keys) keys.

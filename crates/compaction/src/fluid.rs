@@ -58,7 +58,7 @@ pub(crate) struct Fluid {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Params {
+pub(crate) struct Params {
     size_ratio: u64,
     upper_runs: u64,
     largest_runs: u64,

@@ -31,23 +31,18 @@
 use std::sync::Arc;
 
 use catalog::{Build, ByteSize, Variant};
-use serde::{Deserialize, Serialize};
 
 use crate::incremental::{DRAIN_FULLNESS, Incremental};
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
+use crate::size_ratio::LeveledParams;
 use crate::{descent, size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled>(
     "leveled",
     "one run per level; fewest runs to read and least space, but about size_ratio/2 writes per level",
-    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
-     # but more writes per level.\n\
-     size_ratio = 10\n\
-     # Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\
-     # runs, the tree writes less, but lookups read more runs.\n\
-     level0_runs = 1\n",
+    size_ratio::LEVELED_REFERENCE,
 );
 
 /// The policy `leveled` with its parameters.
@@ -62,23 +57,10 @@ pub(crate) struct Leveled {
     incremental: Option<Incremental>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Params {
-    size_ratio: f64,
-    level0_runs: u64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { size_ratio: 10.0, level0_runs: 1 }
-    }
-}
-
 impl Build<dyn CompactionPolicy> for Leveled {
-    type Params = Params;
+    type Params = LeveledParams;
 
-    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+    fn build(params: LeveledParams) -> Result<Box<dyn CompactionPolicy>, String> {
         Ok(Box::new(Self::new(params.size_ratio, params.level0_runs)?))
     }
 }

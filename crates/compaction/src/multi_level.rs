@@ -24,22 +24,17 @@
 //! to the size of all levels that the merge includes.
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 
 use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
+use crate::size_ratio::LeveledParams;
 use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MultiLevel>(
     "multi-level",
     "like leveled, but one merge goes through all levels that become full; one write per level less",
-    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
-     # but more writes per level.\n\
-     size_ratio = 10\n\
-     # Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\
-     # runs, the tree writes less, but lookups read more runs.\n\
-     level0_runs = 1\n",
+    size_ratio::LEVELED_REFERENCE,
 );
 
 /// The policy `multi-level` with its parameters.
@@ -48,23 +43,10 @@ struct MultiLevel {
     level0_runs: usize,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    size_ratio: f64,
-    level0_runs: u64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { size_ratio: 10.0, level0_runs: 1 }
-    }
-}
-
 impl Build<dyn CompactionPolicy> for MultiLevel {
-    type Params = Params;
+    type Params = LeveledParams;
 
-    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+    fn build(params: LeveledParams) -> Result<Box<dyn CompactionPolicy>, String> {
         Ok(Box::new(Self {
             size_ratio: size_ratio::factor("size_ratio", params.size_ratio)?,
             level0_runs: size_ratio::level0_runs(params.level0_runs)?,
@@ -117,7 +99,7 @@ mod tests {
     use crate::testing::shape;
 
     fn pick(level0_runs: u64, levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
-        let policy = MultiLevel::build(Params { size_ratio: 4.0, level0_runs }).ok().unwrap();
+        let policy = MultiLevel::build(LeveledParams { size_ratio: 4.0, level0_runs }).ok().unwrap();
         let job = policy.pick(&shape(levels))?;
         assert_eq!(job.run, None);
         Some((job.inputs, job.level, job.action))

@@ -16,6 +16,28 @@ impl Default for RunRatioParams {
     }
 }
 
+/// The reference of [`LeveledParams`] in TOML.
+pub(crate) const LEVELED_REFERENCE: &str = "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
+     size_ratio = 10\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\
+     # runs, the tree writes less, but lookups read more runs.\n\
+     level0_runs = 1\n";
+
+/// The parameters of policies with one run per level from level 1 on.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LeveledParams {
+    pub(crate) size_ratio: f64,
+    pub(crate) level0_runs: u64,
+}
+
+impl Default for LeveledParams {
+    fn default() -> Self {
+        Self { size_ratio: 10.0, level0_runs: 1 }
+    }
+}
+
 impl RunRatioParams {
     /// Returns the number of runs after the check of [`runs`].
     pub(crate) fn runs(&self) -> Result<usize, String> {

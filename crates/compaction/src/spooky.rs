@@ -26,46 +26,28 @@
 use std::sync::Arc;
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 
 use crate::job::{Action, Job};
 use crate::leveled::Leveled;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Run, Shape, TableShape};
+use crate::size_ratio::{self, LeveledParams};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Spooky>(
     "spooky",
     "like leveled, with merges by overlapping tables in the largest level; needs little extra space",
-    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
-     # but more writes per level.\n\
-     size_ratio = 10\n\
-     # Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\
-     # runs, the tree writes less, but lookups read more runs.\n\
-     level0_runs = 1\n",
+    size_ratio::LEVELED_REFERENCE,
 );
 
 /// The policy `spooky`, with the capacities of `leveled`.
 struct Spooky(Leveled);
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    size_ratio: f64,
-    level0_runs: u64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { size_ratio: 10.0, level0_runs: 1 }
-    }
-}
-
 impl Build<dyn CompactionPolicy> for Spooky {
-    type Params = Params;
+    type Params = LeveledParams;
 
-    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+    fn build(params: LeveledParams) -> Result<Box<dyn CompactionPolicy>, String> {
         Ok(Box::new(Self(Leveled::new(params.size_ratio, params.level0_runs)?)))
     }
 }
@@ -138,7 +120,7 @@ mod tests {
     use crate::testing::{cut_shape, largest_merge};
 
     fn policy() -> Box<dyn CompactionPolicy> {
-        Spooky::build(Params { size_ratio: 4.0, level0_runs: 1 }).ok().unwrap()
+        Spooky::build(LeveledParams { size_ratio: 4.0, level0_runs: 1 }).ok().unwrap()
     }
 
     #[test]

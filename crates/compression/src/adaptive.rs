@@ -55,7 +55,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The choice for the blocks up to the next trial.
+/// The codec that pays for the next blocks, until both codecs are tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,

@@ -92,10 +92,15 @@ pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<Stri
     (settings.codec != Codec::None).then(runs_without)
 }
 
-/// The mapping line of ribbon filters, which the engine lacks.
-pub(crate) fn without_ribbons(settings: &EngineOptions, name: &str) -> Option<String> {
-    (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0).then(|| {
-        unequal(format_args!("ribbon filters: {name} has only Bloom filters, here with equal bits per key"))
+/// The mapping line of filters that are not Bloom filters, which the engine lacks.
+pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<String> {
+    let kind = match &settings.filters {
+        Filters::Bloom => return None,
+        Filters::Ribbon => "ribbon",
+        Filters::Other(kind) => kind,
+    };
+    (settings.filter_bits_per_key > 0.0).then(|| {
+        unequal(format_args!("{kind} filters: {name} uses Bloom filters, here with equal bits per key"))
     })
 }
 

@@ -6,7 +6,7 @@ mod store;
 use catalog::{Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps, without_ribbons};
+use crate::bundled::{self, cache, log, memtable, unequal, without_filters, without_interval, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{Codec, EngineOptions, Log, Reads, ValuePlace};
@@ -45,7 +45,7 @@ impl Engine for Fjall {
             ),
             format!("{} background threads: worker_threads", settings.background_threads),
         ];
-        lines.extend(without_ribbons(settings, "Fjall"));
+        lines.extend(without_filters(settings, "Fjall"));
         match &settings.values {
             ValuePlace::Inline => {}
             values @ ValuePlace::BlobFiles { .. } => lines.push(format!(

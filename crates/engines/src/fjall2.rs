@@ -9,7 +9,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::bundled::{
-    self, cache, log, memtable, unequal, without_blob_files, without_maps, without_ribbons,
+    self, cache, log, memtable, unequal, without_blob_files, without_filters, without_maps,
 };
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
@@ -64,7 +64,7 @@ impl Engine for Fjall2 {
             0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
             _ => lines.push(unequal(format_args!("{bits}: Fjall rounds to whole bits (bloom_filter_bits)"))),
         }
-        lines.extend(without_ribbons(settings, "Fjall"));
+        lines.extend(without_filters(settings, "Fjall"));
         lines.extend(without_blob_files(settings, "Fjall"));
         match settings.codec {
             Codec::None => lines.push("compression none: compression None".to_owned()),

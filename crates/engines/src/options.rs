@@ -69,13 +69,15 @@ pub struct EngineOptions {
 }
 
 /// The kind of filters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filters {
     /// Bloom filters of any kind that the engine has.
     Bloom,
     /// Ribbon filters. With the same number of bits, they have fewer false positives than Bloom filters but take more
     /// time.
     Ribbon,
+    /// A kind of filter of our own tree that no other engine has, such as `xor`.
+    Other(String),
 }
 
 /// Read method for files.
@@ -168,13 +170,22 @@ impl EngineOptions {
             text(choice, key).and_then(|text| parse_bytes(&text).ok()).unwrap_or(0)
         };
         let options = &design.options;
+        // Filters of other kinds have fingerprints of a fixed number of bits.
+        let own_bits_per_key = number(bloom, "bits_per_key");
+        let bits_per_key = own_bits_per_key.or_else(|| design.filter_bits_per_key());
         Self {
             memtable_bytes: design.memtable_capacity.0,
             memtable_filter_bytes: design.memtable_filter.map_or(0, |filter| filter.0),
             frozen_memtables: options.stall.frozen_memtables as u64,
             cache_bytes: bytes(cache, "capacity"),
-            filter_bits_per_key: number(bloom, "bits_per_key").unwrap_or(0.0),
-            filters: if bloom.kind() == "ribbon" { Filters::Ribbon } else { Filters::Bloom },
+            filter_bits_per_key: bits_per_key.unwrap_or(0.0),
+            filters: match bloom.kind() {
+                "ribbon" => Filters::Ribbon,
+                kind if own_bits_per_key.is_none() && bits_per_key.is_some() => {
+                    Filters::Other(kind.to_owned())
+                }
+                _ => Filters::Bloom,
+            },
             block_bytes: options.block.size.0,
             restart_interval: options.block.restart_interval,
             codec: match codec.kind() {
@@ -295,7 +306,7 @@ mod tests {
         );
         assert_eq!((usual.memtable_filter_bytes, usual.frozen_memtables), (0, 2));
         assert_eq!((usual.restart_interval, usual.background_threads), (8, 2));
-        assert_eq!((usual.filter_bits_per_key, usual.filters), (10.0, Filters::Bloom));
+        assert_eq!((usual.filter_bits_per_key, &usual.filters), (10.0, &Filters::Bloom));
         assert_eq!((usual.values.clone(), usual.merge_operator), (ValuePlace::Inline, None));
         let other = of(
             "memtable.capacity = \"1MiB\"\nmemtable.filter = \"16KiB\"\ncache = \"none\"\nbloom = \"none\"\n\
@@ -318,6 +329,10 @@ mod tests {
         assert_eq!(of("compression = \"delta\"").codec, Codec::Other("delta".to_owned()));
         let ribbon = of("bloom = \"ribbon(bits_per_key=10)\"");
         assert_eq!(ribbon, EngineOptions { filters: Filters::Ribbon, ..EngineOptions::default() });
+        let xor = of("bloom = \"xor(fingerprint_bits=8)\"");
+        assert_eq!(xor.filters, Filters::Other("xor".to_owned()));
+        assert!((9.8..9.9).contains(&xor.filter_bits_per_key), "{}", xor.filter_bits_per_key);
+        assert_eq!(of("bloom = \"none\"").filters, Filters::Bloom);
         assert_eq!(usual.differences(&ribbon), ["bloom.kind"]);
         let blobs = of("values = \"blob-files(threshold=2KiB, file_size=1MiB, stale_share=0.25)\"");
         let values = ValuePlace::BlobFiles { threshold: 2048, file_bytes: 1 << 20, stale_share: 0.25 };

@@ -7,7 +7,7 @@ mod terms;
 use catalog::{Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::{cache, log, memtable, unequal, without_codec, without_maps, without_ribbons};
+use crate::bundled::{cache, log, memtable, unequal, without_codec, without_filters, without_maps};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log, Reads, ValuePlace};
@@ -61,7 +61,7 @@ impl Engine for TidesDb {
                 compaction_threads(settings)
             ),
         ];
-        lines.extend(without_ribbons(settings, "TidesDB"));
+        lines.extend(without_filters(settings, "TidesDB"));
         if settings.values != ValuePlace::Inline {
             let values = &settings.values;
             lines.push(unequal(format_args!(

@@ -15,7 +15,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::bundled::{
-    cache, log, memtable, unequal, without_blob_files, without_codec, without_interval, without_ribbons,
+    cache, log, memtable, unequal, without_blob_files, without_codec, without_filters, without_interval,
 };
 use crate::engine::{Engine, Identity, Missing};
 use crate::library::Wanted;
@@ -133,7 +133,7 @@ impl Engine for WiredTiger {
         }
         if self.is_lsm() {
             lines.push(memtable(settings, "chunk_size"));
-            lines.extend(without_ribbons(settings, "WiredTiger"));
+            lines.extend(without_filters(settings, "WiredTiger"));
             lines.extend(without_blob_files(settings, "WiredTiger"));
         } else {
             lines.push(unequal(

@@ -21,8 +21,8 @@ pub(crate) use torture::{
     TortureCommand,
 };
 pub(crate) use trace::{
-    TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
-    TraceStatArguments,
+    TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceRecordArguments,
+    TraceSampleArguments, TraceStatArguments,
 };
 pub(crate) use tune::TuneArguments;
 

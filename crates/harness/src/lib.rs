@@ -91,7 +91,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Workload(arguments) => {
             command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
         }
-        Command::Trace { command } => command::trace(&command).map(|()| 0),
+        Command::Trace { command } => command::trace(&command).map(|()| ended(true)),
         Command::Shell(arguments) => command::shell(&arguments).map(|()| ended(true)),
         Command::Serve(arguments) => command::serve(&arguments).map(|()| ended(true)),
         Command::Verify(arguments) => {

@@ -182,8 +182,8 @@ impl AllNumbers {
     }
 }
 
-/// The metrics with values: first the metrics of verdicts, then the main metrics, then metrics of which higher or lower
-/// values are better, then all others.
+/// The metrics with values: first the metrics of verdicts, then the main metrics, then metrics with a better
+/// direction, then all others.
 fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     let rank = |metric: &Metric| {
         let judged = judged.iter().position(|name| name == metric.name);

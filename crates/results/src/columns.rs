@@ -85,7 +85,8 @@ columns! {
     /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
     /// (burst value), without pending compactions.
     WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, Exact;
-    /// Blocks read from storage, both data blocks and index pages.
+    /// Blocks read from storage, both data blocks and index pages. RocksDB counts only data blocks, and redb counts the
+    /// misses of its cache.
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
     /// Blocks found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, ForSeed;

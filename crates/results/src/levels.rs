@@ -24,12 +24,12 @@ columns! {
     BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// `bytes_written`, including bytes written until pending flushes and compactions finished.
     BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, Exact;
-    /// Data blocks of the level that gets searched, cached or not. The sum over all levels is `blocks_per_get` × the
-    /// number of looked-up keys.
-    GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks searched by gets", Count, Integer, Lower, Exact;
+    /// Data blocks of the level that gets searched, cached or not. Without values in blob files,
+    /// the sum over all levels is `blocks_per_get` × the number of looked-up keys.
+    GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks searched by gets", Count, Integer, Lower, ForSeed;
     /// Blocks of the level that gets read from storage, both data blocks and index pages. In a phase of gets, the sum
     /// over all levels is `blocks_read`.
-    GET_BLOCKS_READ = "get_blocks_read", "blocks read from storage by gets", Count, Integer, Lower, Exact;
+    GET_BLOCKS_READ = "get_blocks_read", "blocks read from storage by gets", Count, Integer, Lower, ForSeed;
 }
 
 /// The measured columns of `levels.csv`, in order.

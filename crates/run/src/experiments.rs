@@ -1,6 +1,9 @@
 //! Runs whole experiments: interleaved trials, resuming, charts, and the verdict.
 
+mod announce;
+mod books;
 mod resume;
+mod rows;
 mod side_by_side;
 mod stopping;
 
@@ -9,27 +12,25 @@ use std::path::{Path, PathBuf};
 
 use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
-use results::targets::{check_file, check_folder, create_folder};
-use results::{
-    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Manifest, Measurements, Row,
-    RowWriter, RunMode, Schema, columns as c,
-};
-use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
+use results::targets::{check_file, check_folder};
+use results::{BuildInfo, Group, Interleaving, RunMode, Schema};
+use trial::{Configuration, Step, TrialReport, TrialSpec};
 use types::{Outcome, Problem};
-use verdict::{Charts, ExperimentFacts, and_more, noisy_baselines};
+use verdict::{Charts, ExperimentFacts, noisy_baselines};
 
+use self::books::Books;
 use self::stopping::{Next, Stopping};
 use super::child::run_trial;
 use super::conclusion::Conclusion;
 use super::console::Console;
 use super::cut::Cut;
 use super::ending::Ending;
-use super::fixture::{Fixture, Fixtures, Found};
+use super::fixture::{Fixture, Found};
 use super::home::{DataFolder, Home};
 use super::part::Part;
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
-use super::{engine_info, environment, manifest, memory_limit};
+use super::{environment, manifest, memory_limit};
 
 /// The options of a run from the command line.
 #[derive(Clone, Debug)]
@@ -100,57 +101,14 @@ struct Run<'a> {
     estimates: Vec<Estimate>,
 }
 
-/// The output files of a run, and the state of its trials.
-struct Books {
-    manifest: Manifest,
-    runs: RowWriter,
-    timeline: RowWriter,
-    levels: RowWriter,
-    /// Writes the rows of slices. `None` if the trials do not run side by side.
-    slices: Option<RowWriter>,
-    /// Writes the rows of the second trials of baselines, which measure the noise.
-    noise: RowWriter,
-    /// The stores from which trials start.
-    fixtures: Fixtures,
-    /// The trials that an earlier run finished.
-    finished: BTreeSet<Group>,
-    /// The second trials of baselines that an earlier run finished.
-    finished_noise: BTreeSet<Group>,
-}
-
 /// A trial, by its position in the order of the run.
 #[derive(Clone, Copy)]
-struct Turn {
+struct PlannedTrial {
     /// The index of the configuration.
     cell: usize,
     group: Group,
     /// Whether this is the second trial of a baseline in the round.
     again: bool,
-}
-
-impl Books {
-    /// Writes the manifest to `path`, with the checksums of all rows so far.
-    fn seal(&mut self, path: &Path) -> Outcome<()> {
-        self.manifest.runs = Some(self.runs.seal()?);
-        self.manifest.timeline = Some(self.timeline.seal()?);
-        self.manifest.levels = Some(self.levels.seal()?);
-        self.manifest.noise = Some(self.noise.seal()?);
-        self.manifest.slices = self.slices.as_mut().map(RowWriter::seal).transpose()?;
-        Ok(self.manifest.write(path)?)
-    }
-
-    /// Records the phases of a configuration with implausible values. Returns a message for each new implausible phase.
-    fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
-        let mut new = Vec::new();
-        for (phase, words) in marked {
-            let which = format!("implausible values of {label} in phase {phase}: ");
-            if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
-                self.manifest.warnings.push(which.clone() + &words);
-                new.push(which + &words);
-            }
-        }
-        new
-    }
 }
 
 impl<'a> Run<'a> {
@@ -249,75 +207,6 @@ impl<'a> Run<'a> {
         conclusion.conclude(&manifest, &verdicts, &[])
     }
 
-    fn announce(&self, manifest: &Manifest) {
-        let Experiment { name, question, cells, trials, left_out, .. } = self.experiment;
-        let line = self.options.console.line;
-        line(&format!("{name}: {question}"));
-        let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
-        line(&format!(
-            "  {}, {}, {} mode, {}{}",
-            counted(cells.len(), "configuration"),
-            counted(trials.count as usize, "round"),
-            trials.mode.name(),
-            match trials.seeds {
-                1 => format!("seed {}", trials.seed),
-                seeds => format!("seeds {} to {}", trials.seed, trials.seed_of(seeds - 1)),
-            },
-            cost.map_or_else(String::new, |cost| format!(
-                ", measurement overhead {:.0} ns per operation",
-                cost.operation_ns
-            ))
-        ));
-        let mut told: Vec<&str> = Vec::new();
-        for left in left_out {
-            let alike = left_out.iter().filter(|other| other.reason == left.reason).count() - 1;
-            if told.contains(&left.reason.as_str()) {
-                continue;
-            }
-            told.push(&left.reason);
-            let others = and_more(alike);
-            line(&format!("  skipped: {}{others}: {}", left.label, left.reason));
-        }
-        self.experiment.inherited().iter().for_each(|sentence| line(&format!("  {sentence}")));
-        let mut told: Vec<&EngineInfo> = Vec::new();
-        for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
-            if !told.contains(&engine) {
-                told.push(engine);
-                engine_info::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
-            }
-        }
-        for warning in &manifest.warnings {
-            line(&format!("  warning: {warning}"));
-        }
-    }
-
-    fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
-        let folder = self.home.folder();
-        let mut finished = self.finished(&folder.runs())?;
-        let mut finished_noise = self.finished(&folder.noise())?;
-        if self.experiment.trials.interleaving() != Interleaving::Rounds {
-            let twice = noisy_baselines(&self.facts).len();
-            self.keep_whole_rounds(&mut finished, &mut finished_noise, twice);
-        }
-        self.leave_begun_round(&manifest, [&mut finished, &mut finished_noise]);
-        let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
-            match self.options.resume {
-                true => Ok(RowWriter::resume(path, schema, finished)?.0),
-                false => Ok(RowWriter::create(path, schema)?),
-            }
-        };
-        let runs = open(&folder.runs(), &self.schema, &finished)?;
-        let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
-        let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
-        let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
-        let is_side_by_side = self.experiment.trials.interleaving() != Interleaving::Rounds;
-        let slices =
-            is_side_by_side.then(|| open(&folder.slices(), &self.slices_schema, &finished)).transpose()?;
-        create_folder(&folder.histograms())?;
-        let fixtures = Fixtures::new(&self.options.out, self.options.console.line);
-        Ok(Books { manifest, runs, timeline, levels, slices, noise, fixtures, finished, finished_noise })
-    }
-
     /// Runs the remaining trials.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.interleaving() != Interleaving::Rounds {
@@ -388,7 +277,7 @@ impl<'a> Run<'a> {
 
     /// Returns the remaining trials in order. A round has one trial of each configuration. Where noise is measured, a
     /// round has two trials of each baseline.
-    fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<Turn> {
+    fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<PlannedTrial> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
         let places: Vec<usize> = (0..cells.len()).chain(twice).collect();
@@ -396,14 +285,15 @@ impl<'a> Run<'a> {
         let turns = plan.slots.iter().map(|slot| {
             let cell = places[slot.cell];
             let group = Group { cell: cells[cell].number, trial: slot.block as u64 };
-            Turn { cell, group, again: slot.cell >= cells.len() }
+            PlannedTrial { cell, group, again: slot.cell >= cells.len() }
         });
-        let is_done = |turn: &Turn| match turn.again {
+        let is_done = |turn: &PlannedTrial| match turn.again {
             true => finished_noise.contains(&turn.group),
             false => finished.contains(&turn.group),
         };
         let part = self.options.part;
-        let is_own = |turn: &Turn| part.is_none_or(|part| self.cut.holds(part, turn.cell, turn.group.trial));
+        let is_own =
+            |turn: &PlannedTrial| part.is_none_or(|part| self.cut.holds(part, turn.cell, turn.group.trial));
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
@@ -474,11 +364,11 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the fixture of the trials of a configuration, and records the fixture in the manifest.
-    fn fixture(&self, cell: &Cell, turn: &Turn, books: &mut Books) -> Outcome<Found> {
+    fn fixture(&self, cell: &Cell, turn: &PlannedTrial, books: &mut Books) -> Outcome<Found> {
         let spec = self.spec(cell, turn, &self.home.data());
         let found = books.fixtures.of(self.experiment, cell, &spec)?;
         if let Found::Fixture(fixture) = &found {
-            note_fixture(&mut books.manifest, cell, fixture);
+            books.note_fixture(cell, fixture);
         }
         Ok(found)
     }
@@ -486,7 +376,7 @@ impl<'a> Run<'a> {
     fn run_one(
         &self,
         cell: &Cell,
-        turn: &Turn,
+        turn: &PlannedTrial,
         fixture: Option<&Fixture>,
         progress: impl FnMut(Step),
     ) -> Outcome<Option<TrialReport>> {
@@ -499,7 +389,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the specification of a trial that stores its data in the folder `data`.
-    fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
+    fn spec(&self, cell: &Cell, turn: &PlannedTrial, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
             configuration: Configuration {
@@ -521,71 +411,8 @@ impl<'a> Run<'a> {
             warm_memory: trials.warm_memory.map(|bytes| bytes.0).filter(|_| trials.mode == RunMode::Timed),
             fixture: None,
             turns: None,
+            recording: None,
         }
-    }
-
-    /// Writes the rows of a trial. If a row exceeds a bound for the first time, prints a message.
-    fn store(
-        &self,
-        cell: &Cell,
-        turn: &Turn,
-        report: TrialReport,
-        books: &mut Books,
-    ) -> Outcome<Vec<String>> {
-        let rows = |schema: &Schema, rows: &[Measurements]| -> Outcome<Vec<Row>> {
-            rows.iter().map(|row| self.row(schema, cell, turn.group.trial, row)).collect()
-        };
-        if let Some(part) = &mut books.manifest.part {
-            part.record(turn.group.trial);
-        }
-        let mut runs = rows(&self.schema, &report.rows)?;
-        runs.iter_mut().for_each(Expectation::complete);
-        let limits = self.limits();
-        let marked = mark(&cell.design, &mut runs, &report.streams, limits);
-        let marks = books.note(&cell.label, marked);
-        if turn.again {
-            books.noise.append(&runs)?;
-            books.seal(&self.home.folder().manifest())?;
-            return Ok(marks);
-        }
-        let mut cells = books.manifest.cells.iter_mut();
-        let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
-        if let Some(info) = cells.find(|info| is_new(info)).filter(|_| !report.streams.is_empty()) {
-            info.streams = report.streams;
-            if let (Some(engine), Some(version)) = (&mut info.engine, report.engine_version) {
-                engine.version = Some(version);
-            }
-            books.manifest.write(&self.home.folder().manifest())?;
-        }
-        // The rows that mark the trial as finished are written last.
-        books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
-        books.levels.append(&rows(&self.levels_schema, &report.levels)?)?;
-        books.runs.append(&runs)?;
-        books.seal(&self.home.folder().manifest())?;
-        Ok(marks)
-    }
-
-    /// Returns the bounds of plausible times for this run.
-    fn limits(&self) -> Limits {
-        match self.experiment.trials.mode {
-            RunMode::Timed => Limits::of_this_machine(),
-            RunMode::Counted => Limits::OF_ANY,
-        }
-    }
-
-    fn row(&self, schema: &Schema, cell: &Cell, trial: u64, measured: &Measurements) -> Outcome<Row> {
-        let mut row = Row::new(schema);
-        row.set(&c::EXPERIMENT, self.experiment.name.as_str())
-            .set(&c::CELL, cell.number)
-            .set(&c::LABEL, cell.label.as_str());
-        row.set(&c::TRIAL, trial)
-            .set(&c::MODE, self.experiment.trials.mode.name())
-            .set(&c::SEED, self.experiment.trials.seed_of(trial));
-        for (path, value) in schema.swept().zip(&cell.swept) {
-            row.set_swept(path, value)?;
-        }
-        row.fill(measured);
-        Ok(row)
     }
 }
 
@@ -605,31 +432,7 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
 }
 
 /// Whether the first of these trials is the last trial of its round. Failed configurations do not count.
-fn is_last_of_round(turns: &[Turn], failed: &BTreeSet<usize>) -> bool {
+fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)
-}
-
-/// Adds to the manifest that the trials of a configuration start from a fixture, and a warning where the fixture was
-/// rebuilt.
-fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
-    let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);
-    let place = place.unwrap_or_else(|| {
-        manifest.fixtures.push(fixture.info.clone());
-        manifest.fixtures.len() - 1
-    });
-    let known = &mut manifest.fixtures[place];
-    if known.files != fixture.info.files {
-        let hash = &known.hash;
-        let warning = format!("fixture {hash} was rebuilt; its files differ from those of earlier trials");
-        (known.files, known.built) = (fixture.info.files.clone(), fixture.info.built.clone());
-        manifest.warnings.push(warning);
-    } else if !known.cells.contains(&cell.number) {
-        known.cells.push(cell.number);
-        known.cells.sort_unstable();
-    }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

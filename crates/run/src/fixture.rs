@@ -319,8 +319,8 @@ impl Site {
 }
 
 impl Fixture {
-    /// Clones the fixture into a new folder. Returns the step from which a trial continues. If memory is limited, the
-    /// page cache first drops the files, because a page counts for the process that read it first.
+    /// Clones the fixture into a new folder. Returns the step from which a trial continues. If memory is limited, the files
+    /// first leave the page cache, because a page counts towards the limit of the process that read it first.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {

@@ -60,6 +60,7 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str
         warm_memory: None,
         fixture: None,
         turns: None,
+        recording: None,
     };
     // The run that follows reports an interruption.
     run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// The smallest key of a field, and the end of the strings that begin with the byte `00`.
+/// The smallest key of a hash field. The keys of strings begin with the byte `00`, so all of them are smaller.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
 /// The smallest key of a hash, and the end of the keys of fields.

@@ -158,7 +158,7 @@ fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f6
         tree.get(key)?;
     }
     let after = tree.stats();
-    let blocks = after.counts.blocks_read - before.counts.blocks_read;
+    let blocks = after.counts.data_blocks_read - before.counts.data_blocks_read;
     Ok((device_read_ns(&after) - device_read_ns(&before)) as f64 / blocks.max(1) as f64)
 }
 

@@ -19,8 +19,8 @@ pub enum Task {
 impl Task {
     /// Reads a component if the table has the key `subject`. Otherwise reads a workload.
     ///
+    /// # Errors
     /// The error names the invalid key.
-    /// Names the invalid key.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         match table.contains_key(SUBJECT) {
             true => Component::from_toml(table).map(Self::Component),

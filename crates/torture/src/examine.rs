@@ -185,7 +185,7 @@ pub(crate) fn judge(
         }
         None => Err(match content() {
             Some(content) => explain(script, promise, &content),
-            None => Violation::new(Check::Order, "the content matches no number of commits"),
+            None => Violation::new(Check::Order, "the content is the content after no commit"),
         }),
     }
 }
@@ -214,7 +214,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let back = content.keys().any(|key| !expected.contains_key(key));
     let lost = expected.iter().any(|(key, value)| content.get(key) != Some(value));
     let check = if back && !lost { Check::Deletion } else { Check::Order };
-    Violation::new(check, format!("compared with the first {newest} commits: {text}"))
+    Violation::new(check, format!("compared with the content after commit {newest}: {text}"))
 }
 
 /// Describes the first difference between two contents.

@@ -92,7 +92,7 @@ pub enum Event {
     Acknowledged(usize, usize),
     /// The writer is about to call a flush or a sync.
     Settling(usize),
-    /// The flush or the sync has returned.
+    /// The flush or the sync of this writer has returned.
     Settled(usize),
 }
 

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
 
+use serde::{Deserialize, Serialize};
+
 use crate::write_csv::CsvWriter;
 use crate::write_oracle_general::OracleGeneralWriter;
 use crate::write_rocksdb::RocksDbWriter;
@@ -10,7 +12,7 @@ use crate::write_text::TextWriter;
 use crate::writer::TraceWriter;
 
 /// A format that can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TraceFormat {
     /// Commands as text.
     Dsl,
@@ -40,7 +42,7 @@ impl TraceFormat {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn writer(self, file: File) -> io::Result<Box<dyn TraceWriter>> {
+    pub fn writer(self, file: File) -> io::Result<Box<dyn TraceWriter + Send>> {
         Ok(match self {
             Self::Dsl => Box::new(TextWriter::new(BufWriter::new(file))),
             Self::RocksDb => Box::new(RocksDbWriter::new(BufWriter::new(file))),

@@ -66,7 +66,7 @@ counters! {
     /// Data blocks of the level that gets searched, from the cache or from storage.
     blocks_searched,
     /// Data blocks and fence pages of the level fetched from storage by gets.
-    blocks_read,
+    get_blocks_read,
 }
 
 counters! {
@@ -129,13 +129,13 @@ counters! {
     /// no further search.
     block_index_answers,
     /// Data blocks that gets and scans fetched from storage.
-    blocks_read,
+    data_blocks_read,
     /// Bytes of the data blocks that gets and scans fetched from storage.
-    blocks_read_bytes,
+    data_block_bytes_read,
     /// Data blocks in memory-mapped SSTables that gets and scans read in place.
     blocks_in_place,
     /// Data blocks that gets and scans found in the cache.
-    blocks_from_cache,
+    data_blocks_from_cache,
     /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include
     /// these bytes.
     blob_bytes_written,
@@ -228,7 +228,7 @@ impl Counters {
         Looked {
             false_positives: self.filter_false_positives.get(),
             searched: self.blocks_searched.get(),
-            read: self.blocks_read.get() + self.fence_pages_read.get(),
+            read: self.data_blocks_read.get() + self.fence_pages_read.get(),
         }
     }
 
@@ -238,7 +238,7 @@ impl Counters {
         let (now, level) = (self.looked(), self.level(level));
         level.filter_false_positives.add(now.false_positives - before.false_positives);
         level.blocks_searched.add(now.searched - before.searched);
-        level.blocks_read.add(now.read - before.read);
+        level.get_blocks_read.add(now.read - before.read);
     }
 }
 
@@ -380,9 +380,9 @@ mod tests {
         let all = AllCounters::default();
         assert!(all.sum_of_levels().is_empty());
         let counters = all.local();
-        counters.blocks_read.add(7);
+        counters.data_blocks_read.add(7);
         let before = counters.looked();
-        counters.blocks_read.add(2);
+        counters.data_blocks_read.add(2);
         counters.fence_pages_read.bump();
         counters.blocks_searched.bump();
         counters.attribute(2, before);
@@ -391,7 +391,7 @@ mod tests {
         }
         let levels = all.sum_of_levels();
         assert_eq!(levels.len(), COUNTED_LEVELS);
-        assert_eq!((levels[2].blocks_read, levels[2].blocks_searched), (3, 1));
+        assert_eq!((levels[2].get_blocks_read, levels[2].blocks_searched), (3, 1));
         assert_eq!(levels[COUNTED_LEVELS - 1].bytes_written, 20);
         assert_eq!(levels[0], LevelCounts::default());
     }

@@ -29,6 +29,7 @@ mod steadiness;
 mod step;
 mod store_state;
 mod timeline;
+mod trace_recorder;
 mod trial;
 mod truth;
 mod turn;
@@ -40,7 +41,8 @@ pub use cost::{clock_cost, harness_cost};
 pub use lifeline::take_orders;
 pub use limits::{Derived, Limits};
 pub use message::{
-    FixtureStep, Message, Slice, Step, TrialReport, TrialSpec, Turn, TurnSpec, Yielded, read_messages,
+    FixtureStep, Message, Recorded, RecordingSpec, Slice, Step, TrialReport, TrialSpec, Turn, TurnSpec,
+    Yielded, read_messages,
 };
 pub use plausibility::mark;
 pub use seam::{POLICY_COMMAND, seam_costs};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use results::{Measurements, RunMode, StreamRecord};
 use serde::{Deserialize, Serialize};
+use trace::TraceFormat;
 
 use super::configuration::Configuration;
 
@@ -44,6 +45,29 @@ pub struct TrialSpec {
     /// How the process takes turns. `None` if the process runs without stops from its start to its end.
     #[serde(default)]
     pub turns: Option<TurnSpec>,
+    /// The phase that the trial records as a trace, and ends with. `None` for a trial that records no phase.
+    #[serde(default)]
+    pub recording: Option<RecordingSpec>,
+}
+
+/// The recording of one phase as a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordingSpec {
+    /// The name of the phase.
+    pub phase: String,
+    /// The format of the trace.
+    pub format: TraceFormat,
+    /// The trace file, which must not exist.
+    pub file: PathBuf,
+}
+
+/// The outcome of a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The number of recorded operations.
+    pub records: u64,
+    /// The properties that the format could not express, one sentence each.
+    pub losses: Vec<String>,
 }
 
 /// How a process takes turns with the processes of other configurations.
@@ -172,4 +196,7 @@ pub struct TrialReport {
     /// The version that the engine reports; `None` if the engine reports no version.
     #[serde(default)]
     pub engine_version: Option<String>,
+    /// The outcome of the recording, if the trial recorded a phase.
+    #[serde(default)]
+    pub recorded: Option<Recorded>,
 }

@@ -14,19 +14,20 @@ use results::{Folder, Group, RunMode, StreamRecord};
 use subject::Task;
 use tree::{Design, Mode};
 use workload::{
-    AnswerDigests, Extent, PhasePlan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work, Workload,
-    WorkloadPlan,
+    AnswerDigests, Extent, PhasePlan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Target, Work,
+    Workload, WorkloadPlan,
 };
 
 use super::drive::{Drive, Driven};
 use super::failure::TrialResult;
 use super::forecast::Forecast;
 use super::measured::{Measured, Settled};
-use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec, Turn, TurnSpec};
+use super::message::{FixtureStep, Message, Recorded, Step, TrialReport, TrialSpec, Turn, TurnSpec};
 use super::report::{PhaseReport, PhaseRows};
 use super::step::{StepContext, Taken};
 use super::store_state::StoreState;
 use super::timeline::Sample;
+use super::trace_recorder::TraceRecorder;
 use super::truth::{Checked, Truth};
 use super::turn::Turns;
 use super::usage::Meter;
@@ -149,6 +150,8 @@ struct Trial {
     tell: fn(&Message),
     /// The turns of this process. `None` if the process does not run in turns.
     turns: Option<Turns>,
+    /// The outcome of the recording, after its phase.
+    recorded: OnceLock<Recorded>,
 }
 
 impl Trial {
@@ -187,6 +190,7 @@ impl Trial {
             done,
             tell,
             turns: None,
+            recorded: OnceLock::new(),
         })
     }
 
@@ -197,6 +201,10 @@ impl Trial {
             None => (0, phases.len()),
             Some(FixtureStep::Build { phases }) => (0, *phases),
             Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
+        };
+        let last = match self.recorded_phase(&phases) {
+            Some(recorded) => last.min(recorded + 1),
+            None => last,
         };
         for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
             if let Some(step) = phase.step() {
@@ -223,6 +231,12 @@ impl Trial {
             self.store.target().settle()?;
         }
         self.conclude()
+    }
+
+    /// Returns the number of the phase that is recorded.
+    fn recorded_phase(&self, phases: &[Arc<PhasePlan>]) -> Option<usize> {
+        let name = &self.spec.recording.as_ref()?.phase;
+        phases.iter().position(|phase| phase.phase().name == *name)
     }
 
     /// Replays the writes of the phases of a fixture in the expected content. Returns the keys and versions used so
@@ -460,7 +474,9 @@ impl Trial {
     fn conclude(self) -> TrialResult<TrialReport> {
         let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
-        let mut report = TrialReport { streams, wrong, done, engine_version, ..TrialReport::default() };
+        let recorded = self.recorded.into_inner();
+        let mut report =
+            TrialReport { streams, wrong, done, engine_version, recorded, ..TrialReport::default() };
         if !report.wrong.is_empty() {
             report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
             return Ok(report);
@@ -505,6 +521,12 @@ impl Trial {
         let warming_up = WarmingUp::of(phase, mode, &self.store, (&self.clock, &done), &sample);
         let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
         let gates = (gate, self.turns.as_ref());
+        let recording =
+            self.spec.recording.as_ref().filter(|recording| recording.phase == phase.phase().name);
+        let recorder = recording
+            .map(|recording| TraceRecorder::create(recording, self.store.target(), &self.clock))
+            .transpose()?;
+        let target = recorder.as_ref().map_or(self.store.target(), |recorder| recorder as &dyn Target);
         let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));
             if let Some(warming_up) = &warming_up {
@@ -514,8 +536,8 @@ impl Trial {
                 Some(replay) => replay
                     .open()
                     .map_err(Into::into)
-                    .and_then(|replay| drive.replay(self.store.target(), phase, replay, &self.clock, &done)),
-                None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gates),
+                    .and_then(|replay| drive.replay(target, phase, replay, &self.clock, &done)),
+                None => drive.streams(target, (phase, from), &self.clock, &done, gates),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -523,6 +545,10 @@ impl Trial {
             TrialResult::Ok((driven?, samples))
         });
         let (driven, samples) = driven?;
+        if let Some(recorder) = recorder {
+            let recorded = recorder.finish()?;
+            self.recorded.set(recorded).map_err(|_| "a recorded phase runs once")?;
+        }
         Ok((driven, samples, warming_up.and_then(WarmingUp::into_begun)))
     }
 

@@ -111,7 +111,7 @@ impl Advice {
         if goal.metric.is_timed() {
             let _ = writeln!(
                 text,
-                "  (the layers before measured runs use device time per operation instead of {})",
+                "  (theory, simulation and counted runs compare device time per operation instead of {})",
                 goal.metric.name()
             );
         }

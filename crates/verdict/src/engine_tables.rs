@@ -158,7 +158,7 @@ impl EngineTables {
         (!parts.is_empty()).then(|| parts.join(" + "))
     }
 
-    /// Returns the swept values of the workload of a configuration.
+    /// Returns the swept parameters of the workload, with their values in configuration `cell`.
     fn workload_of(&self, cell: u64) -> Vec<(String, String)> {
         self.swept(cell, |path| !is_of_store(path))
     }

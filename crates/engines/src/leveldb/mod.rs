@@ -6,7 +6,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::bundled::{cache, log, memtable, unequal, without_blob_files, without_interval, without_ribbons};
+use crate::bundled::{cache, log, memtable, unequal, without_blob_files, without_filters, without_interval};
 use crate::engine::{Engine, Identity, Missing};
 use crate::library::Wanted;
 use crate::opening::Opening;
@@ -75,7 +75,7 @@ impl Engine for LevelDb {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
             _ => lines.push(unequal(format_args!("{bits}: LevelDB rounds to whole bits"))),
         }
-        lines.extend(without_ribbons(settings, "LevelDB"));
+        lines.extend(without_filters(settings, "LevelDB"));
         lines.extend(without_blob_files(settings, "LevelDB"));
         match &settings.codec {
             Codec::None => lines.push("compression none: kNoCompression".to_owned()),

@@ -161,7 +161,7 @@ impl Api {
         let ((create_cache, destroy_cache), (create, destroy)) = (cache, tables);
         let ((set_cache, set_size), (set_filter, create_filter)) = (of_blocks, filters);
         let (create_filter, bits) = match settings.filters {
-            Filters::Bloom => (create_filter, settings.filter_bits_per_key),
+            Filters::Bloom | Filters::Other(_) => (create_filter, settings.filter_bits_per_key),
             Filters::Ribbon => {
                 let create = self.filterpolicy_create_ribbon;
                 (

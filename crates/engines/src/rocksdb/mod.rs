@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 use catalog::{Build, Limit, Variant};
 use workload::TargetError;
 
-use crate::bundled::without_ribbons;
+use crate::bundled::without_filters;
 use crate::engine::{Engine, Identity, Missing, UNEQUAL};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Filters};
@@ -110,7 +110,8 @@ impl<K: RocksDbFork> Member<K> {
     /// The subset of the terms for which the engine has options.
     fn terms(settings: &EngineOptions) -> EngineOptions {
         let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
-        let filters = if K::HAS_RIBBONS { settings.filters } else { Filters::Bloom };
+        let has_ribbons = K::HAS_RIBBONS && settings.filters == Filters::Ribbon;
+        let filters = if has_ribbons { Filters::Ribbon } else { Filters::Bloom };
         EngineOptions { memtable_filter_bytes: filter, filters, ..settings.clone() }
     }
 
@@ -151,7 +152,7 @@ impl<K: RocksDbFork> Engine for Member<K> {
         let terms = Self::terms(settings);
         let mut lines = options::mapping(&self.params, &self.overrides, &terms);
         if terms.filters != settings.filters {
-            lines.extend(without_ribbons(settings, K::KIND));
+            lines.extend(without_filters(settings, K::KIND));
         }
         if terms.memtable_filter_bytes != settings.memtable_filter_bytes {
             lines.push(format!("{UNEQUAL}memtable filter: {} has no whole-key memtable filter", K::KIND));
@@ -209,9 +210,11 @@ mod tests {
             terarkdb.contains("not equal: memtable filter: terarkdb has no whole-key memtable filter"),
             "{terarkdb}"
         );
-        assert!(
-            terarkdb.contains("not equal: ribbon filters: terarkdb has only Bloom filters"),
-            "{terarkdb}"
-        );
+        assert!(terarkdb.contains("not equal: ribbon filters: terarkdb uses Bloom filters"), "{terarkdb}");
+        let settings = EngineOptions { filters: Filters::Other("xor".to_owned()), ..settings };
+        let (params, fork) = (Params::default(), PhantomData::<RocksDb>);
+        let lines = Member { params, overrides: overrides(), fork }.mapping(&settings).join("\n");
+        assert!(lines.contains("bloomfilter:10:false"), "{lines}");
+        assert!(lines.contains("not equal: xor filters: rocksdb uses Bloom filters"), "{lines}");
     }
 }

@@ -147,7 +147,9 @@ fn table_factory(settings: &EngineOptions) -> String {
     options.push(format!("block_restart_interval={}", settings.restart_interval));
     if settings.filter_bits_per_key > 0.0 {
         options.push(match settings.filters {
-            Filters::Bloom => format!("filter_policy=bloomfilter:{}:false", settings.filter_bits_per_key),
+            Filters::Bloom | Filters::Other(_) => {
+                format!("filter_policy=bloomfilter:{}:false", settings.filter_bits_per_key)
+            }
             Filters::Ribbon => {
                 format!("filter_policy=ribbonfilter:{:.3}:-1", bloom_equivalent_bits(settings))
             }

@@ -1,9 +1,11 @@
-//! The command line of `lsmbench trace`: statistics, conversions, samples and twins of traces.
+//! The command line of `lsmbench trace`: statistics, conversions, samples, twins and recordings of traces.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use trace::TraceFormat;
+
+use super::OverrideArguments;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
@@ -15,6 +17,8 @@ pub(crate) enum TraceCommand {
     Sample(TraceSampleArguments),
     /// Write a workload with the statistics of a trace
     Fit(TraceFitArguments),
+    /// Run an experiment up to a phase and record this phase
+    Record(TraceRecordArguments),
 }
 
 #[derive(Debug, Args)]
@@ -81,6 +85,27 @@ pub(crate) struct TraceFitArguments {
     /// Workload file to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceRecordArguments {
+    /// Experiment file
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    /// Phase to record
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: String,
+    /// Configuration to run, by its number in `lsmbench describe`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) configuration: u64,
+    /// Format to write
+    #[arg(long, value_name = "FORMAT", default_value = "rocksdb")]
+    pub(crate) to: FormatArgument,
+    /// File to write; the file must not exist yet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
 }
 
 /// A format that `lsmbench trace` writes.

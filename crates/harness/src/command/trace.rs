@@ -1,19 +1,22 @@
-//! `lsmbench trace`: statistics, conversions, samples and twins of traces.
+//! `lsmbench trace`: statistics, conversions, samples, twins and recordings of traces.
 
 mod table;
 
 use std::fs::{self, File};
 use std::path::Path;
 
+use experiment::Experiment;
+use run::interrupt;
 use trace::{CurvePoint, Sampler, Statistics, TraceFormat};
+use trial::{Recorded, RecordingSpec};
 use types::{Outcome, Problem};
 use workload::{TraceError, TraceFile, TraceRecord, TraceStream};
 
 use crate::cli::{
-    TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
-    TraceStatArguments,
+    TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceRecordArguments,
+    TraceSampleArguments, TraceStatArguments,
 };
-use crate::output;
+use crate::{output, overrides};
 
 /// Obeys a subcommand of `trace`.
 pub(crate) fn trace(command: &TraceCommand) -> Outcome<()> {
@@ -22,6 +25,7 @@ pub(crate) fn trace(command: &TraceCommand) -> Outcome<()> {
         TraceCommand::Convert(arguments) => convert(arguments),
         TraceCommand::Sample(arguments) => sample(arguments),
         TraceCommand::Fit(arguments) => fit(arguments),
+        TraceCommand::Record(arguments) => record(arguments),
     }
 }
 
@@ -87,6 +91,29 @@ fn fit(arguments: &TraceFitArguments) -> Outcome<()> {
             .map_err(|error| Problem::doing(format!("write {}", path.display()), error)),
         None => output::print(&fit.toml),
     }
+}
+
+/// Runs a configuration up to a phase, and records the operations of this phase.
+fn record(arguments: &TraceRecordArguments) -> Outcome<()> {
+    let experiment = Experiment::load(&arguments.config, &overrides(arguments.overrides.clone()))?;
+    let number = arguments.configuration;
+    let cell = experiment.cells.iter().find(|cell| cell.number == number).ok_or_else(|| {
+        let numbers = experiment.cells.iter().map(|cell| cell.number.to_string()).collect::<Vec<_>>();
+        Problem::new(format!("--configuration is {number}. Valid: {}", numbers.join(", ")))
+    })?;
+    let (phase, format, file) = (arguments.phase.clone(), arguments.to.0, arguments.out.clone());
+    let recording = RecordingSpec { phase, format, file };
+    interrupt::install();
+    let Some(recorded) = run::record(&experiment, cell, recording, output::line)? else { return Ok(()) };
+    let Recorded { records, losses } = recorded;
+    output::line(&format!(
+        "{records} operations of phase \"{}\" as {} in {}",
+        arguments.phase,
+        format.name(),
+        arguments.out.display()
+    ));
+    losses.iter().for_each(|loss| output::line(&format!("note: {loss}")));
+    Ok(())
 }
 
 /// Writes the records that `takes` selects into a new file. Prints the properties that the format could not express.

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::bench::Bench;
+use results::columns as c;
+
+use crate::bench::{Bench, number, of};
 
 /// Returns whether a program exists; prints what is not checked if not.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
@@ -210,4 +212,66 @@ fn libcachesim_misses_as_often_as_our_curve_says() {
         let ours = point["miss_ratio"].as_f64().unwrap();
         assert!((ours - ratio).abs() < 1e-6, "{point}: {ratio}");
     }
+}
+
+/// A load, and a phase with operations of all kinds that the RocksDB format can express.
+const RECORDED: &str = r#"
+question = "?"
+[[phase]]
+name   = "load"
+insert = 2_000
+[[phase]]
+name       = "mixed"
+operations = 2_000
+mix        = { get = 0.5, put = 0.2, delete = 0.1, rmw = 0.2 }
+[[phase]]
+name       = "rest"
+operations = 10
+mix        = { get = 1 }
+[design]
+memtable = { capacity = "32KiB" }
+[trials]
+count = 1
+mode  = "counted"
+"#;
+
+#[test]
+fn a_recorded_phase_replays_to_the_same_counters() {
+    let bench = Bench::new();
+    bench.write("recorded.toml", RECORDED);
+    let record = ["trace", "record", "recorded.toml", "--phase", "mixed", "--out", "mixed.trace"];
+    let said = bench.run(&record).expect(0).err;
+    let found = statistics(&bench, "mixed.trace");
+    let counts = ["get", "put", "delete"].map(|kind| count(&found, kind));
+    assert!(counts[0] > 1200 && counts[1] > 700 && counts[2] > 150, "{counts:?}");
+    let total: u64 = counts.iter().sum();
+    assert!(said.contains(&format!("{total} operations of phase \"mixed\" as rocksdb")), "{said}");
+
+    bench.write(
+        "replayed.toml",
+        RECORDED.replace(
+            "operations = 2_000\nmix        = { get = 0.5, put = 0.2, delete = 0.1, rmw = 0.2 }",
+            "replay     = { file = \"mixed.trace\" }",
+        ),
+    );
+    bench.ok(&["run", "recorded.toml", "replayed.toml"]);
+    let rows = ["recorded", "replayed"].map(|name| bench.rows(name));
+    let mixed = [&rows[0], &rows[1]].map(|rows| of(rows, "mixed", "all")[0]);
+    for column in
+        [&c::USER_BYTES_WRITTEN, &c::FLUSH_BYTES, &c::BLOCKS_PER_GET, &c::FILTER_PROBES, &c::LIVE_BYTES]
+    {
+        let [recorded, replayed] = mixed.map(|row| number(row, column));
+        assert!(recorded > 0.0, "{}", column.name);
+        assert_eq!(recorded.to_bits(), replayed.to_bits(), "{}: {recorded} and {replayed}", column.name);
+    }
+
+    let again = bench.run(&record).expect(2).err;
+    assert!(again.contains("mixed.trace exists; name another file"), "{again}");
+    let unknown =
+        bench.run(&["trace", "record", "recorded.toml", "--phase", "lod", "--out", "t"]).expect(2).err;
+    assert!(unknown.contains("Valid phases: \"load\", \"mixed\", \"rest\""), "{unknown}");
+    let beyond = ["--phase", "load", "--configuration", "7", "--out", "t"];
+    let beyond = bench.run(&[&["trace", "record", "recorded.toml"], &beyond[..]].concat()).expect(2).err;
+    assert!(beyond.contains("--configuration is 7\n  valid: 0"), "{beyond}");
+    assert!(!bench.path("t").exists());
 }

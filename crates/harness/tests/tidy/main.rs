@@ -26,7 +26,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let stores = ["types", "catalog", "results", "measure", "workload", "tree", "engines"];
     let experiment = [&stores[..], &["subject", "plot", "report", "verdict"]].concat();
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
-    let trial = [&stores[..], &["subject"], &components].concat();
+    let trial = [&stores[..], &["subject", "trace"], &components].concat();
     let run =
         [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
     let simulation =

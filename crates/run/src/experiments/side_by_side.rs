@@ -8,8 +8,9 @@ use results::{Group, Interleaving, Measurements, columns as c, slices as s};
 use trial::{TrialReport, TrialSpec, TurnSpec};
 use types::{Outcome, Problem};
 
+use super::books::Books;
 use super::stopping::Stopping;
-use super::{Books, Ending, Run, Turn};
+use super::{Ending, PlannedTrial, Run};
 use crate::fixture::Found;
 use crate::group::{GroupReport, SliceLengths, SliceOf, run_group};
 use crate::home::DataFolder;
@@ -17,7 +18,7 @@ use crate::progress::{Extent, Progress};
 
 /// The trials of one round, ready to run.
 struct Round<'r> {
-    turns: &'r [Turn],
+    turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
     /// The folder with the data of the trials, which is removed at the end of the round.
     _data: DataFolder,
@@ -27,7 +28,7 @@ impl Run<'_> {
     /// Runs the remaining rounds. The trials of one round run side by side.
     pub(super) fn run_rounds_side_by_side(&self, books: &mut Books) -> Outcome<Ending> {
         let turns = self.remaining(&books.finished, &books.finished_noise);
-        let rounds: Vec<&[Turn]> = turns.chunk_by(|a, b| a.group.trial == b.group.trial).collect();
+        let rounds: Vec<&[PlannedTrial]> = turns.chunk_by(|a, b| a.group.trial == b.group.trial).collect();
         let extent = Extent {
             rounds: self.experiment.trials.count,
             trials: rounds.len(),
@@ -43,8 +44,9 @@ impl Run<'_> {
             if self.has_ended(trial, &mut stopping, books, &progress)? {
                 break;
             }
-            let runs = |turn: &Turn| !failed.contains(&turn.cell) && !stopping.has_stopped(turn.group.cell);
-            let turns: Vec<Turn> = turns.iter().copied().filter(runs).collect();
+            let runs =
+                |turn: &PlannedTrial| !failed.contains(&turn.cell) && !stopping.has_stopped(turn.group.cell);
+            let turns: Vec<PlannedTrial> = turns.iter().copied().filter(runs).collect();
             let Some(round) = self.prepare_round(&turns, books)? else { return Ok(Ending::Interrupted) };
             let names = self.experiment.task.phases().into_iter();
             let phases = names.zip(self.phase_seconds(&turns)).collect();
@@ -63,7 +65,7 @@ impl Run<'_> {
     }
 
     /// Returns the estimated seconds of each phase, summed over the trials of a round.
-    fn phase_seconds(&self, turns: &[Turn]) -> Vec<f64> {
+    fn phase_seconds(&self, turns: &[PlannedTrial]) -> Vec<f64> {
         let mut sums: Vec<f64> = Vec::new();
         for turn in turns {
             let seconds = &self.estimates[turn.cell].phase_seconds;
@@ -74,7 +76,7 @@ impl Run<'_> {
     }
 
     /// Prepares the data of the trials of a round, each in its own folder. `None` if the user interrupted the run.
-    fn prepare_round<'r>(&self, turns: &'r [Turn], books: &mut Books) -> Outcome<Option<Round<'r>>> {
+    fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
         // A fixture is built in the folder of the data, so all are built before it is filled.
         let mut fixtures = Vec::new();
@@ -134,7 +136,7 @@ impl Run<'_> {
 
     fn store_one(
         &self,
-        turn: &Turn,
+        turn: &PlannedTrial,
         report: TrialReport,
         books: &mut Books,
         progress: &Progress,
@@ -150,7 +152,7 @@ impl Run<'_> {
     }
 
     /// Writes the rows of the slices of a round.
-    fn store_slices(&self, turns: &[Turn], slices: &[SliceOf], books: &mut Books) -> Outcome<()> {
+    fn store_slices(&self, turns: &[PlannedTrial], slices: &[SliceOf], books: &mut Books) -> Outcome<()> {
         let Some(writer) = &mut books.slices else { return Ok(()) };
         let rows = slices.iter().map(|of| {
             let (turn, slice) = (&turns[of.side], &of.slice);
@@ -188,7 +190,7 @@ impl Run<'_> {
 }
 
 /// A problem of a trial, with advice on how to continue.
-fn kept(cell: &Cell, turn: &Turn, problem: &Problem) -> Problem {
+fn kept(cell: &Cell, turn: &PlannedTrial, problem: &Problem) -> Problem {
     let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
     Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, turn.group.trial + 1))
 }

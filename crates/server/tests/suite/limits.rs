@@ -131,7 +131,7 @@ fn the_memory_of_all_clients_is_limited() {
     greedy.iter_mut().for_each(|socket| _ = socket.try_send(part.as_bytes()));
     wait_until("the limit", || info(&mut client, "clients_disconnected") >= 7);
     let refused = greedy.iter_mut().filter(|socket| {
-        socket.stream().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        socket.stream().set_read_timeout(Some(Duration::from_secs(1))).unwrap();
         let mut line = [0; 100];
         let read = socket.stream().read(&mut line).unwrap_or(0);
         line[..read].starts_with(b"-ERR the clients of this server take too much memory")

@@ -229,7 +229,7 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     let store = store.map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
     let (found, all) = (digest(&read(&*store)?), script.commits().len());
     let commits = script.commits_with(found, all..=all);
-    commits.ok_or_else(|| Violation::new(Check::Order, "the content matches no number of commits"))
+    commits.ok_or_else(|| Violation::new(Check::Order, "the content is the content after no commit"))
 }
 
 /// Returns the commits in WAL `name`.

@@ -1,6 +1,6 @@
 //! Keys and values of a race. A key identifies its owner, and a value identifies its write.
 
-/// Number of keys that each writer owns, and number of keys that all writers share.
+/// Number of keys that each writer owns. All writers together share as many further keys.
 const KEYS_EACH: usize = 12;
 
 /// Number of a key, which is also the rank of the key in key order.

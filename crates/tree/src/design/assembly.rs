@@ -56,6 +56,12 @@ impl Design {
         fence::CATALOG.build(self.choice(axes::FENCE)).is_ok_and(|fence| fence.alignment() > 1)
     }
 
+    /// Returns the memory of filters in bits per key, according to the parameters of the filter. `None` if the design
+    /// has no filters, or filters without such a number.
+    pub fn filter_bits_per_key(&self) -> Option<f64> {
+        bloom::CATALOG.build(self.choice(axes::BLOOM)).ok()?.bits_per_key()
+    }
+
     /// Returns whether every value is stored in an SSTable, next to its key.
     pub fn keeps_values_inline(&self) -> bool {
         crate::values::CATALOG

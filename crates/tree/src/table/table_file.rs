@@ -95,7 +95,7 @@ impl TableFile {
             return Ok(BlockBytes::InPlace(block));
         }
         if let Some(block) = self.context.cache.get(&self.block_id(place.offset)) {
-            counters.blocks_from_cache.bump();
+            counters.data_blocks_from_cache.bump();
             return Ok(BlockBytes::Own(block));
         }
         let stored = self.file.read(place.offset, place.len)?;
@@ -154,7 +154,7 @@ impl TableFile {
         for index in indexes {
             let place = self.place(*index)?;
             let cached = self.context.cache.get(&self.block_id(place.offset));
-            counters.blocks_from_cache.add(u64::from(cached.is_some()));
+            counters.data_blocks_from_cache.add(u64::from(cached.is_some()));
             if cached.is_none() {
                 missing.push((blocks.len(), place));
                 parts.push((place.offset, place.len));
@@ -169,8 +169,8 @@ impl TableFile {
 
     /// Verifies and decompresses a block that was read from storage, and offers the block to the cache.
     pub(super) fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
-        counters.blocks_read.bump();
-        counters.blocks_read_bytes.add(place.len as u64);
+        counters.data_blocks_read.bump();
+        counters.data_block_bytes_read.add(place.len as u64);
         let block = self.unpack(stored, place, self.properties.checksum)?;
         self.context.cache.insert(self.block_id(place.offset), block.clone());
         Ok(block)

@@ -7,7 +7,7 @@ use super::mode::{WalMode, WalPolicy};
 pub(super) const VARIANT: Variant<dyn WalPolicy> =
     Variant::plain("none", "no WAL; a crash of the process loses all unflushed writes", || Box::new(NoWal));
 
-/// The WAL mode, which has no parameters.
+/// The mode without a WAL: nothing is logged.
 struct NoWal;
 
 impl WalPolicy for NoWal {

@@ -91,7 +91,7 @@ fn a_multi_get_reads_its_blocks_together() {
             (41, 41),
             "the last key is below all others"
         );
-        (counts.blocks_read, device.read_ns / 1_000_000)
+        (counts.data_blocks_read, device.read_ns / 1_000_000)
     };
     assert_eq!(cost(1), (41, 41));
     // Key 50 occurs twice in this list. If both lookups are in one batch, the block of the key is read once.
@@ -140,7 +140,7 @@ fn range_filters_keep_empty_ranges_from_reading() {
             found += u64::from(range.next().unwrap().is_some());
         }
         let counts = tree.stats().counts.since(&before);
-        let blocks = counts.blocks_read + counts.blocks_from_cache;
+        let blocks = counts.data_blocks_read + counts.data_blocks_from_cache;
         let negatives = counts.range_filter_negatives;
         let wrong = counts.range_filter_false_positives;
         assert_eq!((found, counts.range_filter_probes), (0, negatives + wrong), "{bloom}");

@@ -59,7 +59,11 @@ fn the_cache_keeps_what_is_unpacked_and_nothing_that_is_mapped() {
         }
         let stats = tree.stats();
         assert_eq!(stats.cache_bytes > 0, cached, "{toml}");
-        let looks = (stats.counts.blocks_read, stats.counts.blocks_from_cache, stats.counts.blocks_in_place);
+        let looks = (
+            stats.counts.data_blocks_read,
+            stats.counts.data_blocks_from_cache,
+            stats.counts.blocks_in_place,
+        );
         assert_eq!(looks, if cached { (1, 3, 0) } else { (0, 0, 4) }, "{toml}");
     }
 }

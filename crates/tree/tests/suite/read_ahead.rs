@@ -27,7 +27,7 @@ fn tree(read_ahead: &str) -> Tree {
 /// Returns the number of blocks that scans read. The scans start at every 97th key, forward or backward, and read at
 /// most `limit` entries up to an optional distance.
 fn blocks_read(tree: &Tree, expected: Option<usize>, limit: u64, distance: Option<u64>) -> u64 {
-    let before = tree.stats().counts.blocks_read;
+    let before = tree.stats().counts.data_blocks_read;
     for from in (100..KEYS - 100).step_by(97) {
         for backward in [false, true] {
             let numbers: Vec<u64> = match backward {
@@ -49,7 +49,7 @@ fn blocks_read(tree: &Tree, expected: Option<usize>, limit: u64, distance: Optio
             }
         }
     }
-    tree.stats().counts.blocks_read - before
+    tree.stats().counts.data_blocks_read - before
 }
 
 #[test]

@@ -167,6 +167,7 @@ fn report_of(workload: &str, lie: Lie) -> TrialReport {
         warm_memory: None,
         fixture: None,
         turns: None,
+        recording: None,
     };
     let tree = CATALOG.build(&spec.configuration.engine).unwrap();
     let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec)).unwrap();

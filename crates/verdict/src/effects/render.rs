@@ -77,7 +77,7 @@ impl Effects {
             return wrapped("", "  ", &format!("No effects: {reason}."));
         }
         if of.effects.is_empty() {
-            let reason = "no round has a value above 0 of every configuration";
+            let reason = "in every round, some configuration has no value above 0";
             return wrapped("", "  ", &format!("No effects: {reason}."));
         }
         let heads = ["factor", "level", "vs mean", "95% CI", "variation", "p"].map(str::to_owned);

@@ -2,7 +2,7 @@
 
 use results::{Column, Metric, Unit, columns as c};
 
-/// Returns the counter of a column: the column itself, or the numerator of a fraction.
+/// Returns the counter of a column: the column itself, or the false positives of a false-positive rate.
 pub(super) fn counter(column: &Column) -> Option<&'static Metric> {
     match column {
         Column::Fixed(metric) if metric.name == c::FPR.name => Some(&c::FILTER_FALSE_POSITIVES),

@@ -45,7 +45,7 @@ fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     forms(object).find_map(inner_table).or_else(|| object.get("items").and_then(inner_table))
 }
 
-/// The alternative schemas of a value, including `null`.
+/// The schemas that a value may have: the branches of `anyOf` and `oneOf`, also `null`.
 fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| object.get(key)?.as_array()).flatten()
 }

@@ -1,0 +1,75 @@
+//! The output files of a run, and the state of its trials.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use experiment::Cell;
+use results::{Group, Manifest, RowWriter};
+use types::Outcome;
+
+use crate::fixture::{Fixture, Fixtures};
+
+/// The output files of a run, and the state of its trials.
+pub(super) struct Books {
+    pub(super) manifest: Manifest,
+    pub(super) runs: RowWriter,
+    pub(super) timeline: RowWriter,
+    pub(super) levels: RowWriter,
+    /// Writes the rows of slices. `None` if the trials do not run side by side.
+    pub(super) slices: Option<RowWriter>,
+    /// Writes the rows of the second trials of baselines, which measure the noise.
+    pub(super) noise: RowWriter,
+    /// The stores from which trials start.
+    pub(super) fixtures: Fixtures,
+    /// The trials that an earlier run finished.
+    pub(super) finished: BTreeSet<Group>,
+    /// The second trials of baselines that an earlier run finished.
+    pub(super) finished_noise: BTreeSet<Group>,
+}
+
+impl Books {
+    /// Writes the manifest to `path`, with the checksums of all rows so far.
+    pub(super) fn seal(&mut self, path: &Path) -> Outcome<()> {
+        self.manifest.runs = Some(self.runs.seal()?);
+        self.manifest.timeline = Some(self.timeline.seal()?);
+        self.manifest.levels = Some(self.levels.seal()?);
+        self.manifest.noise = Some(self.noise.seal()?);
+        self.manifest.slices = self.slices.as_mut().map(RowWriter::seal).transpose()?;
+        Ok(self.manifest.write(path)?)
+    }
+
+    /// Records the phases of a configuration with implausible values. Returns a message for each new implausible phase.
+    pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
+        let mut new = Vec::new();
+        for (phase, words) in marked {
+            let which = format!("implausible values of {label} in phase {phase}: ");
+            if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
+                self.manifest.warnings.push(which.clone() + &words);
+                new.push(which + &words);
+            }
+        }
+        new
+    }
+
+    /// Adds to the manifest that the trials of a configuration start from a fixture, and a warning where the fixture
+    /// was rebuilt.
+    pub(super) fn note_fixture(&mut self, cell: &Cell, fixture: &Fixture) {
+        let manifest = &mut self.manifest;
+        let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);
+        let place = place.unwrap_or_else(|| {
+            manifest.fixtures.push(fixture.info.clone());
+            manifest.fixtures.len() - 1
+        });
+        let known = &mut manifest.fixtures[place];
+        if known.files != fixture.info.files {
+            let hash = &known.hash;
+            let warning =
+                format!("fixture {hash} was rebuilt; its files differ from those of earlier trials");
+            (known.files, known.built) = (fixture.info.files.clone(), fixture.info.built.clone());
+            manifest.warnings.push(warning);
+        } else if !known.cells.contains(&cell.number) {
+            known.cells.push(cell.number);
+            known.cells.sort_unstable();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The recording of one phase as a trace: one trial that ends with this phase.
+
+use std::path::Path;
+
+use experiment::{Cell, Experiment};
+use trial::{Configuration, Recorded, RecordingSpec, TrialReport, TrialSpec};
+use types::{Outcome, Problem};
+use workload::Rate;
+
+use super::child::run_trial;
+use super::scratch::scratch;
+
+/// Runs a configuration up to the phase of `recording`, and records the operations of this phase. `line` prints the
+/// output of libraries. Returns `None` if the user interrupted the run.
+///
+/// # Errors
+/// The experiment has no such phase with operations, the trace file exists, or the store returned a wrong answer. An
+/// incomplete trace is deleted.
+pub fn record(
+    experiment: &Experiment,
+    cell: &Cell,
+    recording: RecordingSpec,
+    line: fn(&str),
+) -> Outcome<Option<Recorded>> {
+    check_phase(experiment, cell, &recording.phase)?;
+    let file = recording.file.clone();
+    if file.exists() {
+        return Err(Problem::new(format!(
+            "{} exists; name another file, or delete this file",
+            file.display()
+        )));
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = scratch(Some(folder.unwrap_or(Path::new("."))))?;
+    let trials = &experiment.trials;
+    let spec = TrialSpec {
+        configuration: Configuration {
+            engine: cell.engine.clone(),
+            design: cell.design.clone(),
+            task: cell.task.clone(),
+        },
+        base: experiment.base.clone(),
+        seed: trials.seed,
+        mode: trials.mode,
+        sampling: trials.sampling,
+        check: trials.check_stride(),
+        interval_ns: trials.interval_ns(),
+        directory: folder.path().join("tree"),
+        results: None,
+        cell: cell.number,
+        trial: 0,
+        memory_limit: None,
+        warm_memory: None,
+        fixture: None,
+        turns: None,
+        recording: Some(recording),
+    };
+    let recorded = recorded(run_trial(&spec, line, |_| ()), &cell.label);
+    if !matches!(recorded, Ok(Some(_))) {
+        // The file is missing if the trial failed before the phase.
+        let _ = std::fs::remove_file(&file);
+    }
+    recorded
+}
+
+fn recorded(trial: Outcome<Option<TrialReport>>, label: &str) -> Outcome<Option<Recorded>> {
+    let Some(report) = trial? else { return Ok(None) };
+    match report.wrong.first() {
+        Some(wrong) => Err(Problem::new(format!("{label}: wrong answer: {wrong}"))),
+        None => Ok(report.recorded),
+    }
+}
+
+fn check_phase(experiment: &Experiment, cell: &Cell, name: &str) -> Outcome<()> {
+    let failed = |message: String| Problem::at(&experiment.file, None, message);
+    let workload = cell.task.workload();
+    let workload =
+        workload.ok_or_else(|| failed("a component experiment has no operations to record".to_owned()))?;
+    let phases = || workload.phases.iter().filter(|phase| phase.step().is_none());
+    let names = phases().map(|phase| format!("\"{}\"", phase.name)).collect::<Vec<_>>().join(", ");
+    let phase = phases().find(|phase| phase.name == name);
+    let phase =
+        phase.ok_or_else(|| failed(format!("no phase \"{name}\" with operations. Valid phases: {names}")))?;
+    match phase.rate {
+        Rate::Sustained(_) => Err(failed(format!(
+            "phase \"{name}\" runs at several rates, and a trace has one rate; set rate to a number"
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -6,6 +6,7 @@
 //!
 //! > cost(new) + bytes of the change ≤ (1 − margin) · cost(current)
 //!
+//! Another change is a read-triggered compaction, which merges the newest runs into one run with the current setting.
 //! The costs are those of `horizon` windows with the same operations. The bytes of the change are exact, because the
 //! policy plays the jobs of the new setting on the sizes of the runs. Only a tree without due jobs changes its setting.
 //! A setting with more runs and an equal size ratio needs no job, so the change is free. A setting with fewer runs needs
@@ -29,12 +30,14 @@
 //! This policy learns nothing, so its decisions depend only on the sequence of operations.
 
 mod costs;
+mod plan;
 
 use catalog::{Build, ByteSize, Variant};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use self::costs::{CostModel, Setting, transition_bytes};
+use self::costs::{CostModel, Setting};
+use self::plan::{after_merge, merge_newest, outline, transition_bytes};
 use crate::fluid::Fluid;
 use crate::gathered::Gathered;
 use crate::job::Job;
@@ -116,23 +119,41 @@ impl Build<dyn CompactionPolicy> for Adaptive {
     }
 }
 
+/// A change of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// The setting with this index replaces the current setting.
+    Setting(usize),
+    /// The newest runs are merged into one run.
+    Merge { runs: usize },
+}
+
 impl Adaptive {
-    /// Returns the setting that saves most, and more than the change costs. Returns `None` if the current setting is to
-    /// stay.
-    fn better(&self, shape: &Shape, current: usize) -> Option<usize> {
+    /// Returns the change that saves most, and more than it costs. Returns `None` if no change is worth its cost.
+    fn better(&self, shape: &Shape, current: usize) -> Option<Change> {
         if shape.operations.is_empty() {
             return None;
         }
-        let mut least = self.model.cost(shape, &self.settings[current]) * (1.0 - MARGIN);
+        let (shape, now) = (&outline(shape), &self.settings[current]);
+        let mut least = self.model.cost(shape, now) * (1.0 - MARGIN);
         let mut better = None;
-        for (at, setting) in self.settings.iter().enumerate().filter(|(at, _)| *at != current) {
-            let cost = self.model.cost(shape, setting);
+        let mut consider = |change: Change, after: &Shape, bytes: u64, setting: &Setting| {
+            let cost = self.model.cost(after, setting) + bytes as f64;
             if cost >= least {
-                continue;
+                return;
             }
-            let total = cost + transition_bytes(shape, setting.fluid) as f64;
+            let total = cost + transition_bytes(after, setting.fluid) as f64;
             if total < least {
-                (least, better) = (total, Some(at));
+                (least, better) = (total, Some(change));
+            }
+        };
+        for (at, setting) in self.settings.iter().enumerate().filter(|(at, _)| *at != current) {
+            consider(Change::Setting(at), shape, 0, setting);
+        }
+        if shape.operations.has_reads() {
+            for runs in 2..=shape.levels.runs().count() {
+                let (after, bytes) = after_merge(shape, runs, now.fluid.size_ratio);
+                consider(Change::Merge { runs }, &after, bytes, now);
             }
         }
         better
@@ -146,8 +167,15 @@ impl CompactionPolicy for Adaptive {
         if let Some(job) = job(*current) {
             return Some(job);
         }
-        *current = self.better(shape, *current)?;
-        job(*current)
+        match self.better(shape, *current)? {
+            Change::Setting(setting) => {
+                *current = setting;
+                job(setting)
+            }
+            Change::Merge { runs } => {
+                Some(merge_newest(shape, runs, self.settings[*current].fluid.size_ratio))
+            }
+        }
     }
 
     fn observed_flushes(&self) -> usize {

@@ -43,6 +43,11 @@ impl Operations {
         }
     }
 
+    /// Returns whether lookups or scans were counted.
+    pub fn has_reads(&self) -> bool {
+        self.gets_found + self.gets_missing + self.scans > 0
+    }
+
     /// Returns whether no operation was counted.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

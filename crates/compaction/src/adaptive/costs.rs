@@ -8,17 +8,16 @@
 //! with the newest run, which has its actual size.
 //!
 //! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key reads
-//! its own block with every setting, and the false positives of newer runs. A scan reads a block of each run. A level
-//! that receives less than one arrival in the window keeps its actual runs, but no more than the setting allows.
+//! its own block with every setting, and the false positives of newer runs. A scan reads a block of each run. The
+//! number of runs of a level lies between its actual runs, but no more than the setting allows, and the mean of a cycle.
+//! The more arrivals the level receives in the window, the more weight has the mean: a / (a + T/2) for a arrivals.
 //!
 //! The computation uses only basic arithmetic, so that every machine gets an equal result.
 
 use crate::fluid::Fluid;
-use crate::gathered::{Gathered, largest_level};
-use crate::job::Action;
+use crate::gathered::largest_level;
 use crate::operations::Operations;
-use crate::policy::CompactionPolicy;
-use crate::shape::{Level, Levels, Run, Shape, TableId, TableShape};
+use crate::shape::Shape;
 
 /// The writes and runs of a level over a full cycle of T arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,7 +125,8 @@ fn writes_and_runs(shape: &Shape, setting: &Setting, flushed: f64) -> (f64, Expe
                 _ => form.writes,
             };
         }
-        let renewed = (flushed / arrival).min(1.0);
+        // A cycle has T arrivals, and half of a cycle is left on average.
+        let renewed = flushed / (flushed + arrival * ratio / 2.0);
         let expected = held + renewed * (form.runs - held);
         if is_largest {
             return (writes, ExpectedRuns { largest: expected, ..runs });
@@ -142,70 +142,15 @@ fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }
 }
 
-/// Returns the bytes that merges write until a tree has no due jobs with a setting. Keys count as distinct.
-pub(super) fn transition_bytes(shape: &Shape, fluid: Fluid) -> u64 {
-    let policy = Gathered(fluid);
-    let mut next = 1 + shape.levels.runs().map(|(_, run)| run.id).max().unwrap_or(0);
-    let mut shape = outline(shape);
-    let mut written = 0;
-    while let Some(job) = policy.pick(&shape) {
-        let tables = shape.levels.tables().map(|(_, table)| table);
-        let output = joined(tables.filter(|table| job.inputs.contains(&table.id)), next);
-        if job.action == Action::Merge {
-            written += output.bytes;
-        }
-        shape.levels = shape.levels.edit(&job.inputs, job.place(next), &[output]).expect("a new run fits");
-        next += 1;
-    }
-    written
-}
-
-/// Returns the shape with one SSTable per run, which has the number of the run.
-fn outline(shape: &Shape) -> Shape {
-    let run = |run: &Run<TableShape>| Run { id: run.id, tables: vec![joined(run.tables.iter(), run.id)] };
-    let level = |level: &Level<TableShape>| Level { runs: level.runs.iter().map(run).collect() };
-    let levels = Levels { levels: shape.levels.levels.iter().map(level).collect() };
-    Shape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations }
-}
-
-/// Returns one SSTable with the entries of some SSTables, at least one.
-fn joined<'a>(tables: impl Iterator<Item = &'a TableShape>, id: TableId) -> TableShape {
-    let both = |one: TableShape, other: TableShape| TableShape {
-        id,
-        bytes: one.bytes + other.bytes,
-        entries: one.entries + other.entries,
-        tombstones: one.tombstones + other.tombstones,
-        smallest: one.smallest.min(other.smallest),
-        largest: one.largest.max(other.largest),
-    };
-    let joined = tables.cloned().reduce(both).expect("runs and jobs have SSTables");
-    TableShape { id, ..joined }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gathered::Gathered;
     use crate::simulate::{SimulatedLoad, Simulator};
     use crate::testing::shape;
 
     fn fluid(size_ratio: u64, upper_runs: u64, largest_runs: u64) -> Fluid {
         Fluid { size_ratio, upper_runs, largest_runs }
-    }
-
-    #[test]
-    fn a_change_costs_the_bytes_of_its_merges() {
-        let tiered = shape(&[&[1, 1, 1], &[4, 4], &[16, 16, 16]]);
-        assert_eq!(transition_bytes(&tiered, fluid(4, 3, 3)), 0);
-        // Only the largest level is merged.
-        assert_eq!(transition_bytes(&tiered, fluid(4, 3, 1)), 48);
-        // One merge per level.
-        assert_eq!(transition_bytes(&tiered, fluid(4, 1, 1)), 3 + 8 + 48);
-        // Two of the three runs of level 0 fit into one run, and both runs of level 1.
-        assert_eq!(transition_bytes(&tiered, fluid(4, 2, 3)), 2 + 8);
-        // A larger size ratio merges the runs that fit into one arrival.
-        assert_eq!(transition_bytes(&tiered, fluid(8, 7, 7)), 8 + 48);
-        let leveled = shape(&[&[3], &[8], &[48]]);
-        assert_eq!([fluid(4, 3, 3), fluid(8, 7, 7)].map(|fluid| transition_bytes(&leveled, fluid)), [0, 0]);
     }
 
     /// Compares the costs of a level with the policy, over flushes of distinct keys.

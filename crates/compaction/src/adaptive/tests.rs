@@ -14,8 +14,8 @@ struct Part {
     reads: Operations,
 }
 
-fn part(flushes: u64, gets_missing: u64, scans: u64) -> Part {
-    Part { flushes, reads: Operations { flushes: 0, gets_found: 0, gets_missing, scans } }
+fn part(flushes: u64, scans: u64) -> Part {
+    Part { flushes, reads: Operations { scans, ..Operations::default() } }
 }
 
 /// Plays parts of a day on a tree. Returns the counts of writes, and the sum over all scans of the runs that they read.
@@ -24,11 +24,13 @@ fn play(policy: &dyn CompactionPolicy, day: &[Part]) -> (SimulatedWrites, u64) {
     let (mut reads, mut scanned) = (Operations::default(), 0);
     for part in day {
         for _ in 0..part.flushes {
-            reads.gets_missing += part.reads.gets_missing;
-            reads.scans += part.reads.scans;
-            scanned += part.reads.scans * simulator.report().runs() as u64;
-            simulator.note_reads(reads);
-            simulator.pick_after_reads().unwrap();
+            for chunk in 0..part.reads.scans.div_ceil(64) {
+                let scans = (part.reads.scans - chunk * 64).min(64);
+                reads.scans += scans;
+                scanned += scans * simulator.report().runs() as u64;
+                simulator.note_reads(reads);
+                simulator.pick_after_reads().unwrap();
+            }
             simulator.flush().unwrap();
         }
     }
@@ -52,14 +54,14 @@ fn fluid(setting: &Setting) -> Gathered<Fluid> {
 #[test]
 fn writes_alone_are_tiered() {
     let tiered = Gathered(Fluid { size_ratio: 10, upper_runs: 9, largest_runs: 9 });
-    let day = [part(250, 0, 0)];
+    let day = [part(250, 0)];
     assert_eq!(play(&*adaptive(), &day), play(&tiered, &day));
 }
 
 #[test]
 fn a_constant_mix_costs_little_more_than_its_best_setting() {
     for scans in [3, 60] {
-        let day = [part(120, 0, scans)];
+        let day = [part(120, scans)];
         let costs = settings(10).into_iter().map(|setting| cost(&fluid(&setting), &day));
         let best = costs.fold(f64::INFINITY, f64::min);
         let own = cost(&*adaptive(), &day);
@@ -69,7 +71,7 @@ fn a_constant_mix_costs_little_more_than_its_best_setting() {
 
 #[test]
 fn a_drifting_day_costs_less_than_every_single_setting() {
-    let day = [part(111, 0, 0), part(10, 0, 2000), part(100, 0, 0), part(10, 0, 2000)];
+    let day = [part(111, 0), part(10, 2000), part(100, 0), part(10, 2000)];
     let costs = settings(10).into_iter().map(|setting| cost(&fluid(&setting), &day));
     let best = costs.fold(f64::INFINITY, f64::min);
     let own = cost(&*adaptive(), &day);
@@ -133,4 +135,34 @@ fn settings_include_the_textbook_policies() {
         assert!(!unique.contains(&setting.fluid), "{:?}", setting.fluid);
         unique.push(setting.fluid);
     });
+}
+
+#[test]
+fn debug_report() {
+    for day in [
+        vec![part(120, 0)], vec![part(120, 1)], vec![part(120, 3)], vec![part(120, 10)], vec![part(120, 30)], vec![part(120, 60)], vec![part(120, 300)],
+        vec![part(111, 0), part(10, 2000), part(100, 0), part(10, 2000)],
+        vec![part(111, 0), part(10, 300), part(100, 0), part(10, 300)],
+        vec![part(333, 0), part(10, 300), part(100, 0), part(10, 300), part(100, 10)],
+    ] {
+        let label: Vec<(u64, u64)> = day.iter().map(|part| (part.flushes, part.reads.scans)).collect();
+        let mut costs: Vec<(f64, Fluid)> = settings(10).into_iter().map(|setting| (cost(&fluid(&setting), &day), setting.fluid)).collect();
+        costs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let policy = Adaptive { window: 8, model: CostModel { horizon: 1.0, read_price: 4096.0, fpr: 0.01 }, settings: settings(10), current: Mutex::new(0) };
+        let own = cost(&policy, &day);
+        let last = policy.settings[*policy.current.lock()].fluid;
+        println!("{label:?}: own {:.1} MB, best {:.1} MB {:?}, 2nd {:.1} {:?}; tiered {:.1}; last setting {last:?}", own/1e6, costs[0].0/1e6, costs[0].1, costs[1].0/1e6, costs[1].1, cost(&fluid(&settings(10)[0]), &day)/1e6);
+    }
+    let policy = Adaptive { window: 8, model: CostModel { horizon: 1.0, read_price: 4096.0, fpr: 0.01 }, settings: settings(10), current: Mutex::new(0) };
+    let mut simulator = Simulator::new(&policy, LOAD).unwrap();
+    let mut reads = Operations::default();
+    for flush in 0..120 {
+        reads.scans += 3;
+        simulator.note_reads(reads);
+        let before = simulator.report();
+        simulator.flush().unwrap();
+        let report = simulator.report();
+        let f = policy.settings[*policy.current.lock()].fluid;
+        println!("{flush}: {:?} T{} K{} Z{} wrote {}", report.levels.iter().map(|l| (l.runs, l.bytes/100000)).collect::<Vec<_>>(), f.size_ratio, f.upper_runs, f.largest_runs, (report.compaction_bytes_written - before.compaction_bytes_written)/100000);
+    }
 }

@@ -139,30 +139,22 @@ fn settings_include_the_textbook_policies() {
 
 #[test]
 fn debug_report() {
-    for day in [
-        vec![part(120, 0)], vec![part(120, 1)], vec![part(120, 3)], vec![part(120, 10)], vec![part(120, 30)], vec![part(120, 60)], vec![part(120, 300)],
+    let days = [
+        vec![part(120, 0)], vec![part(200, 3)], vec![part(120, 10)], vec![part(230, 10)], vec![part(160, 30)], vec![part(230, 100)], vec![part(230, 300)],
         vec![part(111, 0), part(10, 2000), part(100, 0), part(10, 2000)],
         vec![part(111, 0), part(10, 300), part(100, 0), part(10, 300)],
         vec![part(333, 0), part(10, 300), part(100, 0), part(10, 300), part(100, 10)],
-    ] {
+        vec![part(50, 0), part(50, 30), part(50, 0), part(50, 30), part(50, 0), part(50, 30)],
+    ];
+    for day in days {
         let label: Vec<(u64, u64)> = day.iter().map(|part| (part.flushes, part.reads.scans)).collect();
         let mut costs: Vec<(f64, Fluid)> = settings(10).into_iter().map(|setting| (cost(&fluid(&setting), &day), setting.fluid)).collect();
         costs.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let policy = Adaptive { window: 8, model: CostModel { horizon: 1.0, read_price: 4096.0, fpr: 0.01 }, settings: settings(10), current: Mutex::new(0) };
-        let own = cost(&policy, &day);
-        let last = policy.settings[*policy.current.lock()].fluid;
-        println!("{label:?}: own {:.1} MB, best {:.1} MB {:?}, 2nd {:.1} {:?}; tiered {:.1}; last setting {last:?}", own/1e6, costs[0].0/1e6, costs[0].1, costs[1].0/1e6, costs[1].1, cost(&fluid(&settings(10)[0]), &day)/1e6);
-    }
-    let policy = Adaptive { window: 8, model: CostModel { horizon: 1.0, read_price: 4096.0, fpr: 0.01 }, settings: settings(10), current: Mutex::new(0) };
-    let mut simulator = Simulator::new(&policy, LOAD).unwrap();
-    let mut reads = Operations::default();
-    for flush in 0..120 {
-        reads.scans += 3;
-        simulator.note_reads(reads);
-        let before = simulator.report();
-        simulator.flush().unwrap();
-        let report = simulator.report();
-        let f = policy.settings[*policy.current.lock()].fluid;
-        println!("{flush}: {:?} T{} K{} Z{} wrote {}", report.levels.iter().map(|l| (l.runs, l.bytes/100000)).collect::<Vec<_>>(), f.size_ratio, f.upper_runs, f.largest_runs, (report.compaction_bytes_written - before.compaction_bytes_written)/100000);
+        let mut line = format!("D {label:?}: best {:.1} MB {:?}, 4th {:.1};", costs[0].0/1e6, costs[0].1, costs[3].0/1e6);
+        for (window, horizon) in [(8, 1.0), (8, 2.0), (8, 4.0), (8, 8.0), (4, 4.0), (16, 1.0), (16, 2.0), (32, 1.0)] {
+            let policy = Adaptive { window, model: CostModel { horizon, read_price: 4096.0, fpr: 0.01 }, settings: settings(10), current: Mutex::new(0) };
+            line += &format!(" w{window}h{horizon}: {:.2}", cost(&policy, &day) / costs[0].0);
+        }
+        println!("{line}");
     }
 }

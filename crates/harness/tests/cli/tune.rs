@@ -121,7 +121,7 @@ name       = "mixed"
 operations = 4_000
 mix        = {MIX}
 absent     = 0.5
-range      = { length = 10 }
+range      = { kind = "fixed", entries = 10 }
 value      = { kind = "fixed", bytes = 60 }
 
 [sweep]

@@ -34,7 +34,7 @@ fn runs(tree: &Tree) -> u64 {
 }
 
 fn scan(tree: &Tree, model: &Model) {
-    let mut range = tree.range::<[u8]>(..).unwrap();
+    let mut range = tree.range(..).unwrap();
     let mut expected = model.iter();
     while let Some((key, value)) = range.next().unwrap() {
         assert_eq!(expected.next(), Some((&key.to_vec(), &value.to_vec())));

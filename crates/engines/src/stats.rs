@@ -1,7 +1,7 @@
 //! Statistics that a store reports at one point in time, keyed by the metrics of `results`.
 
-use results::{columns as c, counters as n};
 use results::{Measurements, Metric, Value};
+use results::{columns as c, counters as n};
 
 /// The statistics of a store at one point in time: of the whole store, and of each level if the engine has levels.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -36,7 +36,8 @@ impl LevelForm {
     fn new(size_ratio: u64, runs: u64) -> Self {
         let run_arrivals = (size_ratio - 1).div_ceil(runs.min(size_ratio - 1));
         let place = |arrival: u64| (arrival - 1) % run_arrivals + 1;
-        let in_first = |arrival: u64| if arrival == size_ratio || place(arrival) == 1 { 0 } else { place(arrival) };
+        let in_first =
+            |arrival: u64| if arrival == size_ratio || place(arrival) == 1 { 0 } else { place(arrival) };
         let mean = |sum: u64| sum as f64 / size_ratio as f64;
         Self {
             writes: mean((1..=size_ratio).map(place).sum()),
@@ -182,7 +183,10 @@ mod tests {
             let form = LevelForm::new(size_ratio, upper_runs);
             // Level 2 has one arrival per run, so it writes each entry once.
             let expected = form.first_writes + form.writes + 1.0;
-            assert!((writes - expected).abs() < 1e-9, "T = {size_ratio}, K = {upper_runs}: {writes} {expected}");
+            assert!(
+                (writes - expected).abs() < 1e-9,
+                "T = {size_ratio}, K = {upper_runs}: {writes} {expected}"
+            );
             for sum in runs {
                 let mean = sum as f64 / (cycle * CYCLES) as f64;
                 assert!((mean - form.runs).abs() < 1e-9, "T = {size_ratio}, K = {upper_runs}: {mean}");

@@ -107,7 +107,11 @@ mod tests {
         // All data takes the level with room for it.
         for (size_ratio, level) in [(2, 4), (4, 2), (10, 1)] {
             let (after, bytes) = after_merge(&tree, 5, size_ratio);
-            assert_eq!((bytes, after.bytes_of(level), after.last_level()), (26, 26, level), "T = {size_ratio}");
+            assert_eq!(
+                (bytes, after.bytes_of(level), after.last_level()),
+                (26, 26, level),
+                "T = {size_ratio}"
+            );
             assert_eq!(merge_newest(&tree, 5, size_ratio).validate(&tree.levels), Ok(()));
         }
     }

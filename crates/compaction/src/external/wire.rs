@@ -218,7 +218,11 @@ mod tests {
             scans,
         });
         (any::<u64>(), proptest::collection::vec(level, 0..4), operations).prop_map(
-            |(buffer_bytes, levels, operations)| Shape { buffer_bytes, levels: Levels { levels }, operations },
+            |(buffer_bytes, levels, operations)| Shape {
+                buffer_bytes,
+                levels: Levels { levels },
+                operations,
+            },
         )
     }
 

@@ -142,9 +142,17 @@ confirm  = false
 
 /// The mix and the objective of each grid.
 const GRIDS: [(&str, &str, &str); 3] = [
-    ("writes", "{ put = 0.8, get = 0.2 }", "minimise = \"write_amp in mixed\"\nsubject_to = [\"blocks_per_get <= 0.8\"]"),
+    (
+        "writes",
+        "{ put = 0.8, get = 0.2 }",
+        "minimise = \"write_amp in mixed\"\nsubject_to = [\"blocks_per_get <= 0.8\"]",
+    ),
     ("gets", "{ put = 0.3, get = 0.7 }", "minimise = \"io_per_op in mixed\""),
-    ("scans", "{ put = 0.6, range = 0.4 }", "minimise = \"io_per_op in mixed\"\nsubject_to = [\"memory <= 80KiB\"]"),
+    (
+        "scans",
+        "{ put = 0.6, range = 0.4 }",
+        "minimise = \"io_per_op in mixed\"\nsubject_to = [\"memory <= 80KiB\"]",
+    ),
 ];
 
 /// Returns the text of a grid that simulates this number of designs. In a nightly run, the grid has about 500

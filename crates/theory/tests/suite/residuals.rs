@@ -9,11 +9,12 @@ use std::path::Path;
 use catalog::Choice;
 use compaction::{CATALOG, SimulatedLoad, SimulatedWrites, Simulator, simulate};
 use lsmbench_theory::{
-    Eviction, FilterLevel, Fluid, KLsm, PopularKeyOrder, allocate, fpr, least_writes, levels_and_runs, write_amp,
+    Eviction, FilterLevel, Fluid, KLsm, PopularKeyOrder, allocate, fpr, least_writes, levels_and_runs,
+    write_amp,
 };
+use rand::SeedableRng;
 use rand::distr::Distribution;
 use rand::seq::SliceRandom;
-use rand::SeedableRng;
 use rand_distr::Zipf;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
@@ -106,9 +107,8 @@ fn fluid((size_ratio, upper_runs, largest_runs): (u64, u64, u64)) -> String {
 fn of_textbook(rows: &mut Vec<Residual>) {
     for tree in TREES {
         let (ratio, upper_runs, largest_runs) = (tree.0 as f64, tree.1 as f64, tree.2 as f64);
-        let parameters = |flushes: u64| {
-            format!("T = {}, K = {}, Z = {}, {flushes} flushes", tree.0, tree.1, tree.2)
-        };
+        let parameters =
+            |flushes: u64| format!("T = {}, K = {}, Z = {}, {flushes} flushes", tree.0, tree.1, tree.2);
         let levels: u32 = if tree.0 == 4 { 5 } else { 3 };
         let full = tree.0.pow(levels) - 1;
         let model = Fluid { size_ratio: ratio, upper_runs, largest_runs };
@@ -208,11 +208,15 @@ fn of_space(rows: &mut Vec<Residual>) {
 /// Monkey's filters, against the best of all enumerated filters.
 fn of_filters(rows: &mut Vec<Residual>) {
     const STEPS: i32 = 400;
-    let trees = [([(100.0, 1.0), (1000.0, 1.0), (10_000.0, 1.0)], 10.0), ([(100.0, 9.0), (900.0, 9.0), (7000.0, 1.0)], 5.0)];
+    let trees = [
+        ([(100.0, 1.0), (1000.0, 1.0), (10_000.0, 1.0)], 10.0),
+        ([(100.0, 9.0), (900.0, 9.0), (7000.0, 1.0)], 5.0),
+    ];
     for (tree, bits_per_key) in trees {
         let levels = tree.map(|(entries, runs)| FilterLevel { entries, runs });
         let total = bits_per_key * levels.iter().map(|level| level.entries).sum::<f64>();
-        let cost = |bits: &[f64]| levels.iter().zip(bits).map(|(level, bits)| level.runs * fpr(*bits)).sum::<f64>();
+        let cost =
+            |bits: &[f64]| levels.iter().zip(bits).map(|(level, bits)| level.runs * fpr(*bits)).sum::<f64>();
         let pairs = (0..=STEPS).flat_map(|first| (0..=STEPS - first).map(move |second| (first, second)));
         let least = pairs.map(|(first, second)| {
             let parts = [first, second, STEPS - first - second];
@@ -265,7 +269,8 @@ fn residuals() -> Vec<Residual> {
 }
 
 fn table(rows: &[Residual]) -> String {
-    let mut text = String::from("\n| form | parameters | predicted | exact | residual |\n|---|---|--:|--:|--:|\n");
+    let mut text =
+        String::from("\n| form | parameters | predicted | exact | residual |\n|---|---|--:|--:|--:|\n");
     for row in rows {
         let Residual { form, parameters, predicted, exact, .. } = row;
         let percent = row.share() * 100.0;

@@ -117,7 +117,7 @@ fn of_textbook(rows: &mut Vec<Residual>) {
             parameters: parameters(full),
             predicted: model.write_amp(levels).1,
             exact: simulated(&fluid(tree), LOAD, full).write_amp(),
-            most: 0.25,
+            most: 0.4,
         });
         let half = tree.0.pow(levels) / 2;
         let model = KLsm {

@@ -120,8 +120,8 @@ value  = { kind = "fixed", bytes = 60 }
 name       = "mixed"
 operations = 4_000
 mix        = {MIX}
-absent     = 0.5
-range      = { kind = "fixed", entries = 10 }
+{ABSENT}
+{RANGE}
 value      = { kind = "fixed", bytes = 60 }
 
 [sweep]
@@ -175,6 +175,11 @@ fn grid(mix: &str, objective: &str, simulate: usize) -> (String, usize) {
     let cells = policies.len() * capacities.len() * blooms.len();
     let text = REGRET
         .replace("{MIX}", mix)
+        .replace("{ABSENT}", if mix.contains("get") { "absent = 0.5" } else { "" })
+        .replace(
+            "{RANGE}",
+            if mix.contains("range") { "range = { kind = \"fixed\", entries = 10 }" } else { "" },
+        )
         .replace("{OBJECTIVE}", objective)
         .replace("{POLICIES}", &policies.join(", "))
         .replace("{CAPACITIES}", &capacities.join(", "))

@@ -15,13 +15,19 @@
 //! job   {"inputs": [table id, …], "level": N, "run": run id or null, "action": "merge" or "move"}
 //! ```
 //!
+//! If `observed_flushes` is not 0, a shape also has the field `operations`, with the operations since the first of the
+//! latest `observed_flushes` flushes began: `{"flushes": N, "gets_found": N, "gets_missing": N, "scans": N}`. The field
+//! is missing if all four numbers are 0. lsmbench then also sends a shape after every 4,096 gets and every 64 scans of a
+//! thread, so that the process can request jobs in a phase without writes.
+//!
 //! The first line is the greeting, and all other lines are shapes. [`Shape`] explains the parts of a shape. Level 0
 //! comes first, the runs of a level are ordered from newest to oldest, and the SSTables of a run are in key order.
 //! Keys are bytes, and are written in hexadecimal. [`Job`] explains the parts of a job. The fields `run` and `action`
 //! are optional, with the defaults `null` and `"merge"`. A job cannot drop SSTables, because the variant does not
 //! declare [`catalog::Limit::DropsData`]. Numbers are integers below 2^64.
 //!
-//! The process must answer equal shapes with equal jobs. lsmbench therefore sends no time, no seed and no parameters.
+//! The process must answer equal consecutive shapes with equal jobs. Without `observed_flushes`, the process must answer
+//! all equal shapes with equal jobs. lsmbench therefore sends no time, no seed and no parameters.
 //! Pass the parameters of the policy as arguments of the command. The process must end when its input ends.
 //!
 //! [`Job::validate`] checks every job before lsmbench applies it. The policy fails permanently if the process ends,
@@ -45,6 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use self::process::{Failure, PolicyProcess};
 use crate::job::Job;
+use crate::operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
 
@@ -63,7 +70,10 @@ const REFERENCE: &str = "\
      timeout = \"10s\"\n\
      # Built-in policy that answers if command is []. The built-in policy uses the same encoding as a\n\
      # process.\n\
-     identity = \"tiered\"\n";
+     identity = \"tiered\"\n\
+     # Number of latest flushes whose operations the process receives as `operations`, 0 to 1000. 0 sends no\n\
+     # operations. Without a process, the policy in identity observes its own number of flushes.\n\
+     observed_flushes = 0\n";
 
 /// Returns the variant `external`. `identity` can name the policies of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
@@ -84,11 +94,13 @@ struct Params {
     command: Vec<String>,
     timeout: Time,
     identity: String,
+    observed_flushes: u64,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { command: Vec::new(), timeout: Time(10_000_000_000), identity: "tiered".to_owned() }
+        let timeout = Time(10_000_000_000);
+        Self { command: Vec::new(), timeout, identity: "tiered".to_owned(), observed_flushes: 0 }
     }
 }
 
@@ -100,13 +112,14 @@ enum External {
     /// A built-in policy in this process.
     Identity(Box<dyn CompactionPolicy>),
     /// A policy in another process.
-    Process(Mutex<Caller>),
+    Process { caller: Mutex<Caller>, observed_flushes: usize },
 }
 
 impl<C: CatalogHandle<dyn CompactionPolicy>> Build<dyn CompactionPolicy> for Builder<C> {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let observed_flushes = operations::window_flushes("observed_flushes", params.observed_flushes)?;
         if params.command.is_empty() {
             return Ok(Box::new(External::Identity(identity(C::catalog(), &params.identity)?)));
         }
@@ -114,7 +127,8 @@ impl<C: CatalogHandle<dyn CompactionPolicy>> Build<dyn CompactionPolicy> for Bui
             return Err("timeout is 0; it must be at least 1ns, and 10s is the default".to_owned());
         }
         let process = PolicyProcess::new(params.command, Duration::from_nanos(params.timeout.0))?;
-        Ok(Box::new(External::Process(Mutex::new(Caller { process, jobs: 0, entries: 0, failure: None }))))
+        let caller = Mutex::new(Caller { process, jobs: 0, entries: 0, failure: None });
+        Ok(Box::new(External::Process { caller, observed_flushes }))
     }
 }
 
@@ -141,14 +155,21 @@ impl CompactionPolicy for External {
     fn pick(&self, shape: &Shape) -> Option<Job> {
         match self {
             Self::Identity(policy) => wire::through(&**policy, shape),
-            Self::Process(caller) => caller.lock().pick(shape),
+            Self::Process { caller, .. } => caller.lock().pick(shape),
         }
     }
 
     fn failure(&self) -> Option<String> {
         match self {
             Self::Identity(policy) => policy.failure(),
-            Self::Process(caller) => caller.lock().failure.clone(),
+            Self::Process { caller, .. } => caller.lock().failure.clone(),
+        }
+    }
+
+    fn observed_flushes(&self) -> usize {
+        match self {
+            Self::Identity(policy) => policy.observed_flushes(),
+            Self::Process { observed_flushes, .. } => *observed_flushes,
         }
     }
 }

@@ -49,15 +49,16 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
 );
 
 /// The policy `fluid` with T, K and Z.
-struct Fluid {
-    size_ratio: u64,
-    upper_runs: u64,
-    largest_runs: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fluid {
+    pub(crate) size_ratio: u64,
+    pub(crate) upper_runs: u64,
+    pub(crate) largest_runs: u64,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Params {
+pub(crate) struct Params {
     size_ratio: u64,
     upper_runs: u64,
     largest_runs: u64,

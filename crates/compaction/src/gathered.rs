@@ -4,7 +4,8 @@
 //! Each level receives runs of one size, called arrivals. The arrivals of level 0 are flushes, and the arrivals of
 //! any other level come from the level above. An arrival is merged with the newest run of its level if the result
 //! fits into one run. A level that has its full number of arrivals, or more runs than its limit, is compacted into
-//! one run of the next level.
+//! one run of the next level. If other limits left several small runs or several runs too many, one job merges them
+//! within their level.
 
 use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
@@ -50,18 +51,28 @@ impl<L: Limits> Gathered<L> {
         if has_all_arrivals {
             return Some(self.hand_down(shape, level));
         }
-        if let [newest, next, ..] = runs
-            && self.fit_one_run(shape, level, newest.bytes() + next.bytes())
-        {
-            return Some(whole::merge_runs(&[(level, newest), (level, next)]));
+        let fitting = self.fitting_runs(shape, level);
+        if fitting > 1 {
+            return Some(merge_newest(level, &runs[..fitting]));
         }
-        if runs.len() as u64 <= self.0.most_runs(shape, level) {
+        let most = self.0.most_runs(shape, level) as usize;
+        if runs.len() <= most {
             return None;
         }
-        Some(match level == largest_level(shape) {
-            true => whole::merge_within(shape, level),
-            false => self.hand_down(shape, level),
+        Some(match runs.len() - most {
+            _ if level == largest_level(shape) => whole::merge_within(shape, level),
+            1 => self.hand_down(shape, level),
+            excess => merge_newest(level, &runs[..=excess]),
         })
+    }
+
+    /// Returns the largest number of newest runs of a level that fit into one run together.
+    fn fitting_runs(&self, shape: &Shape, level: usize) -> usize {
+        let sums = shape.runs_of(level).iter().scan(0, |sum, run| {
+            *sum += run.bytes();
+            Some(*sum)
+        });
+        sums.take_while(|bytes| self.fit_one_run(shape, level, *bytes)).count()
     }
 
     /// Returns the job that compacts all runs of a level into one run of the next level. The job includes the newest
@@ -74,6 +85,12 @@ impl<L: Limits> Gathered<L> {
         let action = if runs.len() == 1 { Action::Move } else { Action::Merge };
         Job { level: level + 1, action, ..whole::merge_runs(&runs) }
     }
+}
+
+/// Returns the job that merges the newest runs of a level into one run of this level.
+fn merge_newest(level: usize, runs: &[Run<TableShape>]) -> Job {
+    let runs: Vec<_> = runs.iter().map(|run| (level, run)).collect();
+    whole::merge_runs(&runs)
 }
 
 impl<L: Limits> CompactionPolicy for Gathered<L> {

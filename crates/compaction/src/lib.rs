@@ -5,6 +5,7 @@
 //! A job changes no lookup result, with one exception. A policy that declares [`catalog::Limit::DropsData`] may drop
 //! the oldest runs, each completely.
 
+mod adaptive;
 mod binary_counter;
 pub mod conformance;
 mod descent;
@@ -26,6 +27,7 @@ mod moose;
 mod multi_level;
 mod none;
 mod one_leveling;
+mod operations;
 mod partial;
 mod picker;
 mod policy;
@@ -47,6 +49,7 @@ use catalog::{Catalog, CatalogHandle, Choice, Seam};
 
 pub use external::answer_without_jobs;
 pub use job::{Action, InvalidJob, Job, MAX_LEVEL};
+pub use operations::{OperationWindow, Operations, picks_after_gets, picks_after_scan};
 pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
@@ -72,6 +75,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         fluid::VARIANT,
         moose::VARIANT,
         unified::VARIANT,
+        adaptive::VARIANT,
         l0_tiered::VARIANT,
         one_leveling::VARIANT,
         universal::VARIANT,

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::operations::Operations;
+
 /// The number of an SSTable, which is unique in its tree. The number is also the number of the file.
 pub type TableId = u64;
 
@@ -104,6 +106,9 @@ pub struct Shape {
     pub buffer_bytes: u64,
     /// The levels of the tree.
     pub levels: Levels<TableShape>,
+    /// The operations in the window of the policy. Without operations if the policy observes no operations (see
+    /// [`CompactionPolicy::observed_flushes`](crate::CompactionPolicy::observed_flushes)).
+    pub operations: Operations,
 }
 
 /// The reason why an edit of the levels is invalid.

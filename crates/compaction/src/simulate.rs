@@ -14,6 +14,7 @@ pub use self::contents::{Contents, MergeTerms};
 pub use self::exact::{ExactEntry, ExactKeys};
 pub use self::spread::{FlushedWrites, KeyClass, Spread};
 use crate::job::{Action, InvalidJob, Job};
+use crate::operations::{OperationWindow, Operations};
 use crate::policy::CompactionPolicy;
 use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
 
@@ -135,6 +136,9 @@ pub struct Simulator<'a, C = Spread> {
     /// The writes of each flush. All flushes of a load are equal.
     writes: FlushedWrites,
     shape: Shape,
+    /// The lookups and scans so far.
+    reads: Operations,
+    window: OperationWindow,
     next_table: TableId,
     next_run: RunId,
     report: SimulatedWrites,
@@ -195,13 +199,15 @@ impl<'a> Simulator<'a> {
 impl<'a, C: Contents> Simulator<'a, C> {
     /// Creates an empty tree with `contents`. `buffer_bytes` is the capacity of its memtable.
     pub fn of(policy: &'a dyn CompactionPolicy, buffer_bytes: u64, contents: C) -> Self {
-        let shape = Shape { buffer_bytes, levels: Levels::default() };
+        let shape = Shape { buffer_bytes, levels: Levels::default(), operations: Operations::default() };
         let writes = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
         Self {
             policy,
             contents,
             writes,
             shape,
+            reads: Operations::default(),
+            window: OperationWindow::new(policy.observed_flushes()),
             next_table: 1,
             next_run: 1,
             report: SimulatedWrites::default(),
@@ -227,11 +233,32 @@ impl<'a, C: Contents> Simulator<'a, C> {
         self.report.flushed.add(&tables);
         self.shape.levels.apply(&[], place, &tables)?;
         self.note_runs();
+        self.window.note_flush(self.operations());
         self.rest()
+    }
+
+    /// Sets the numbers of lookups and scans since the tree was created. The policy sees these numbers at its next
+    /// pick. The number of flushes in `reads` has no effect.
+    pub fn note_reads(&mut self, reads: Operations) {
+        self.reads = reads;
+    }
+
+    /// Runs the jobs that a policy picks because of the lookups and scans so far.
+    ///
+    /// # Errors
+    /// The policy violates an invariant of the compaction axis.
+    pub fn pick_after_reads(&mut self) -> Result<(), SimulationError> {
+        if self.window.is_observed() { self.rest() } else { Ok(()) }
+    }
+
+    /// Returns the operations since the tree was created.
+    fn operations(&self) -> Operations {
+        Operations { flushes: self.report.flushes, ..self.reads }
     }
 
     /// Runs the jobs of the policy until the policy picks no job.
     fn rest(&mut self) -> Result<(), SimulationError> {
+        self.shape.operations = self.window.operations(&self.operations());
         for _ in 0..MAX_JOBS_PER_FLUSH {
             let Some(job) = self.policy.pick(&self.shape) else {
                 return self.policy.failure().map_or(Ok(()), |failure| Err(SimulationError::Policy(failure)));

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::job::{Action, Job};
+use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Levels, OutputRun, Shape, TableId, TableShape};
 use crate::simulate::{SimulatedLoad, simulate};
@@ -20,7 +21,7 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
             id -= 1;
         }
     }
-    Shape { buffer_bytes: 1, levels: built }
+    Shape { buffer_bytes: 1, levels: built, operations: Operations::default() }
 }
 
 /// A run of a tree: its level, its number minus 100, and the smallest and the largest key of each SSTable.
@@ -42,7 +43,7 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
         built = built.edit(&[], place, &tables).expect("a new run fits");
         id = first - 1;
     }
-    Shape { buffer_bytes: 100, levels: built }
+    Shape { buffer_bytes: 100, levels: built, operations: Operations::default() }
 }
 
 /// A policy that records the largest number of bytes that a merge reads.

@@ -201,6 +201,7 @@ fn of_tree(stats: &Stats, mode: Mode, has_blobs: bool) -> Readings {
         .counter(&c::COMPACTION_BYTES_READ, counts.compaction_bytes_read)
         .counter(&c::COMPACTION_BYTES_WRITTEN, counts.compaction_bytes_written)
         .counter(&c::BLOCKS_READ, counts.data_blocks_read + counts.fence_pages_read)
+        .counter(&n::BLOCKS_READ_BYTES, counts.data_block_bytes_read)
         .counter(&c::BLOCKS_READ_INDEX, counts.fence_pages_read)
         .counter(&c::BLOCKS_FROM_CACHE, counts.data_blocks_from_cache + counts.fence_pages_from_cache)
         .counter(&n::INDEX_PAGES_FROM_CACHE, counts.fence_pages_from_cache)

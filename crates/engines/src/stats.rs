@@ -1,7 +1,7 @@
 //! Statistics that a store reports at one point in time, keyed by the metrics of `results`.
 
-use results::columns as c;
 use results::{Measurements, Metric, Value};
+use results::{columns as c, counters as n};
 
 /// The statistics of a store at one point in time: of the whole store, and of each level if the engine has levels.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,6 +125,19 @@ impl EngineStats {
         (0..self.levels.len().max(other.levels.len())).all(|level| holds(self, level) == holds(other, level))
     }
 
+    /// Bytes that the store has written to storage and read from storage since it was opened. `None` if the store does
+    /// not report all of these bytes.
+    pub fn total_io_bytes(&self) -> Option<u64> {
+        let parts = [
+            &c::WAL_BYTES,
+            &c::FLUSH_BYTES,
+            &c::COMPACTION_BYTES_WRITTEN,
+            &c::COMPACTION_BYTES_READ,
+            &n::BLOCKS_READ_BYTES,
+        ];
+        parts.into_iter().map(|part| self.whole.count(part)).sum()
+    }
+
     /// Bytes of memory that the store reports, over all of its parts. `None` if the store reports no memory.
     pub fn memory_bytes(&self) -> Option<u64> {
         let parts =
@@ -135,8 +148,6 @@ impl EngineStats {
 
 #[cfg(test)]
 mod tests {
-    use results::counters as n;
-
     use super::*;
 
     fn readings(counters: &[(&'static Metric, u64)], gauges: &[(&'static Metric, u64)]) -> Readings {

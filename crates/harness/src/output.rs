@@ -1,5 +1,6 @@
 //! Writes to the two output streams: results to standard output, and all other messages to standard error.
 
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 
 use run::Console;
@@ -27,4 +28,18 @@ pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
 /// Writes a line to standard error. An error is ignored, because no stream remains to print it.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Lines of equal numbers of cells, as columns.
+pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |at: usize| lines.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for cells in lines {
+        let cells: Vec<String> =
+            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+    }
+    text
 }

@@ -467,6 +467,11 @@ columns! {
     /// SSTable bytes that flushes and compactions wrote after the last operation of the phase, until none was due: the
     /// work that the phase left behind. A throughput with less debt is a better throughput. 0 if the store keeps up.
     DEBT_BYTES = "debt_bytes", "compaction debt", Bytes, Integer, Lower, Exact;
+    /// Bytes that the store has written to storage and read from storage since it was opened, until pending flushes and
+    /// compactions of the phase finished: `wal_bytes`, `flush_bytes`, `compaction_bytes_written`,
+    /// `compaction_bytes_read` and the bytes of `blocks_read`. In the last phase, this value is the total of all phases.
+    /// The sum begins again if a step reopens the store.
+    TOTAL_IO_BYTES = "total_io_bytes", "bytes read and written in all phases", Bytes, Integer, Lower, ForSeed;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

@@ -5,7 +5,10 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use catalog::Limit;
-use compaction::{CompactionPolicy, ExactEntry, ExactKeys, SimulatedWrites, SimulationError, Simulator};
+use compaction::{
+    CompactionPolicy, ExactEntry, ExactKeys, SimulatedWrites, SimulationError, Simulator, picks_after_gets,
+    picks_after_scan,
+};
 use engines::EngineStats;
 use parking_lot::Mutex;
 use tree::Design;
@@ -119,7 +122,17 @@ impl State<'_> {
         let entries = entries.into_iter().map(|(key, value_bytes)| ExactEntry { key, value_bytes });
         (self.charged_bytes, self.writes) = (0, 0);
         let user_bytes = std::mem::take(&mut self.user_bytes);
+        self.simulator.note_reads(self.counts.reads());
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
+    }
+
+    /// Lets the policy pick after reads, at the same numbers of reads as a tree does.
+    fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
+        if !is_time {
+            return Ok(());
+        }
+        self.simulator.note_reads(self.counts.reads());
+        self.simulator.pick_after_reads()
     }
 
     /// Returns whether a key has a value.
@@ -201,7 +214,11 @@ impl Target for SimulatedTree<'_> {
     }
 
     fn get(&self, key: &[u8], _: &mut Vec<u8>) -> Result<bool, TargetError> {
-        Ok(self.state.lock().get(key))
+        let mut state = self.state.lock();
+        let found = state.get(key);
+        let is_time = picks_after_gets(state.counts.gets, 1);
+        state.pick_after_reads(is_time)?;
+        Ok(found)
     }
 
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
@@ -211,7 +228,11 @@ impl Target for SimulatedTree<'_> {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        let keys = self.state.lock().range(scan);
+        let mut state = self.state.lock();
+        let keys = state.range(scan);
+        let is_time = picks_after_scan(state.counts.ranges);
+        state.pick_after_reads(is_time)?;
+        drop(state);
         keys.iter().for_each(|key| visit(key, &[]));
         Ok(keys.len())
     }
@@ -237,7 +258,8 @@ impl Target for SimulatedTree<'_> {
             let found = state.get(key);
             visit(place, found.then_some(&[]));
         }
-        Ok(())
+        let is_time = picks_after_gets(state.counts.gets, keys.len() as u64);
+        Ok(state.pick_after_reads(is_time)?)
     }
 
     fn flush(&self) -> Result<(), TargetError> {

@@ -1,6 +1,6 @@
 //! A simulated tree of any size. Instead of entries, the tree has the expected numbers of entries in key ranges.
 
-use compaction::{CompactionPolicy, FlushedWrites, KeyClass, Simulator, Spread};
+use compaction::{CompactionPolicy, FlushedWrites, KeyClass, Operations, Simulator, Spread};
 use engines::EngineStats;
 use theory::{RunView, blocks_per_absent_get, blocks_per_present_get};
 use tree::Design;
@@ -17,6 +17,9 @@ const MOST_FLUSHES: f64 = 3e7;
 /// The largest number of SSTables in a simulation with a policy that picks single SSTables, because each pick
 /// examines all SSTables.
 const MOST_TABLES: f64 = 30_000.0;
+
+/// The number of parts of a phase without writes, if the policy observes operations. The policy picks after each part.
+const READ_PARTS: u32 = 16;
 
 /// The number of keys in the first class. A class is a set of keys that are written equally often. Each further class
 /// doubles the total number of keys. The first class cannot have only one key, because the formulas for expected
@@ -40,6 +43,8 @@ pub(crate) struct ExpectedTree<'a> {
     written: (f64, f64, f64),
     is_ordered: bool,
     may_drop: bool,
+    /// Whether the policy observes operations.
+    observes_operations: bool,
     /// The writes to the active memtable.
     pending: FlushedWrites,
     /// The charged bytes and the user bytes of the active memtable.
@@ -54,7 +59,22 @@ struct PerOperation {
     /// The share of the draws that are deletes.
     deletes: f64,
     gets: f64,
+    /// The share of the gets that find a value.
+    found: f64,
     ranges: f64,
+}
+
+impl PerOperation {
+    /// Returns the lookups and scans after some operations. `before` are the lookups and scans before these operations.
+    fn reads_after(&self, operations: f64, before: Operations) -> Operations {
+        let added = |rate: f64| (operations * rate).round() as u64;
+        Operations {
+            gets_found: before.gets_found + added(self.gets * self.found),
+            gets_missing: before.gets_missing + added(self.gets * (1.0 - self.found)),
+            scans: before.scans + added(self.ranges),
+            ..before
+        }
+    }
 }
 
 impl<'a> ExpectedTree<'a> {
@@ -106,6 +126,7 @@ impl<'a> ExpectedTree<'a> {
             all_keys,
             written: (0.0, 0.0, 0.0),
             is_ordered: format.ordered(),
+            observes_operations: policy.observed_flushes() > 0,
             may_drop: design.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData),
             pending: NO_WRITES,
             pending_bytes: (0.0, 0.0),
@@ -163,27 +184,40 @@ impl<'a> ExpectedTree<'a> {
     }
 
     fn mixed(&mut self, mixed: &Mixed, operations: f64) -> Outcome<()> {
+        let is_read_only = Kind::ALL.into_iter().all(|kind| !kind.writes() || mixed.mix.share(kind) <= 0.0);
+        let parts = if is_read_only && self.observes_operations { READ_PARTS } else { 1 };
+        for _ in 0..parts {
+            self.mixed_part(mixed, operations / f64::from(parts))?;
+            self.simulator.note_reads(self.counts.reads());
+            self.simulator.pick_after_reads().map_err(|error| Problem::new(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn mixed_part(&mut self, mixed: &Mixed, operations: f64) -> Outcome<()> {
         let share = |kind| mixed.mix.share(kind);
         let members = f64::from(mixed.batch);
         let draws = share(Kind::Put)
             + share(Kind::ReadModifyWrite)
             + share(Kind::Batch) * members
             + share(Kind::Delete);
+        let live_before = self.live_keys();
+        let live = |keys: f64, all: f64| (keys / all.max(1.0)).min(1.0);
         let rates = PerOperation {
             adds: share(Kind::Insert),
             draws,
             deletes: if draws > 0.0 { share(Kind::Delete) / draws } else { 0.0 },
             gets: share(Kind::Get) + share(Kind::ReadModifyWrite) + share(Kind::MultiGet) * members,
+            found: (1.0 - mixed.absent) * live(live_before, self.written.0),
             ranges: share(Kind::Range),
         };
         let before = self.lookup_costs(mixed);
-        let live_before = self.live_keys();
         self.write(rates, operations, &|_, _| (0.0, 1.0))?;
         let after = self.lookup_costs(mixed);
         // Lookups are spread over the phase; the shape of the tree is taken at its ends.
         let mean = |one: f64, other: f64| f64::midpoint(one, other);
         let gets = operations * rates.gets;
-        let live = (mean(live_before, self.live_keys()) / self.written.0.max(1.0)).min(1.0);
+        let live = live(mean(live_before, self.live_keys()), self.written.0);
         self.counts.gets += gets.round() as u64;
         self.counts.gets_found += (gets * (1.0 - mixed.absent) * live).round() as u64;
         self.counts.filter_probes += (gets * mean(before.probes, after.probes)).round() as u64;
@@ -216,7 +250,7 @@ impl<'a> ExpectedTree<'a> {
         }
         let draw_bytes = rates.deletes * tombstone + (1.0 - rates.deletes) * entry;
         let bytes_each = rates.adds * entry + rates.draws * draw_bytes;
-        let mut done = 0.0;
+        let (mut done, before) = (0.0, self.counts.reads());
         while done < operations {
             let room = ((self.capacity - self.pending_bytes.0) / bytes_each).ceil().max(1.0);
             let room = room.min(((self.most_writes - self.writes()) / writes_each).ceil().max(1.0));
@@ -229,6 +263,7 @@ impl<'a> ExpectedTree<'a> {
             self.counts.user_bytes += (step * user).round() as u64;
             self.counts.puts += (step * (rates.adds + rates.draws * (1.0 - rates.deletes))).round() as u64;
             done += step;
+            self.simulator.note_reads(rates.reads_after(done, before));
             // A fraction of a byte is rounding.
             if self.pending_bytes.0 + 0.5 >= self.capacity || self.writes() + 0.5 >= self.most_writes {
                 self.flush()?;

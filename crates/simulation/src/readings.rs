@@ -1,6 +1,6 @@
 //! Converts the counts of a simulated tree to readings by metric, in the same form as the readings of an engine.
 
-use compaction::SimulatedWrites;
+use compaction::{Operations, SimulatedWrites};
 use engines::{EngineStats, Readings};
 use results::{columns as c, counters as n, levels as l};
 
@@ -24,6 +24,18 @@ pub(crate) struct Counts {
     pub(crate) range_sources: u64,
     /// The expected number of data blocks that scans read.
     pub(crate) range_blocks: f64,
+}
+
+impl Counts {
+    /// Returns the lookups and scans, which a compaction policy can observe.
+    pub(crate) fn reads(&self) -> Operations {
+        Operations {
+            flushes: 0,
+            gets_found: self.gets_found,
+            gets_missing: self.gets.saturating_sub(self.gets_found),
+            scans: self.ranges,
+        }
+    }
 }
 
 /// Returns the readings of a tree with these writes and operations.

@@ -5,7 +5,7 @@ use tree::Design;
 
 /// The options that get small values if the design has these options. The order matters, because an SSTable must have
 /// room for at least one block.
-const SMALL: [&str; 15] = [
+const SMALL: [&str; 16] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",
     "table = { capacity = \"1KiB\" }",
@@ -13,6 +13,7 @@ const SMALL: [&str; 15] = [
     "cache = { capacity = \"16KiB\" }",
     "compaction = { size_ratio = 2 }",
     "compaction = { level0_runs = 2 }",
+    "compaction = { largest_ratio = 3 }",
     "compaction = { num_runs = 3 }",
     "compaction = { tombstone_ttl = 20 }",
     "stall = { level0_runs = 0 }",

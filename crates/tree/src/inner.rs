@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use compaction::CompactionPolicy;
+use compaction::{CompactionPolicy, OperationWindow};
 use crossbeam_utils::CachePadded;
 use memtable::MemtablePolicy;
 use parking_lot::{Condvar, Mutex};
@@ -42,8 +42,9 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`,
-/// `shelf`, `pending`, `manifest`, the state of `signals`, `view_lock`, the rule of `pacer`. Readers take no locks,
-/// except that a scan occasionally takes a lock to check whether a read-triggered compaction is due.
+/// `shelf`, `pending`, `manifest`, `observed`, the state of `signals`, `view_lock`, the rule of `pacer`. Readers take no locks,
+/// except that a scan occasionally takes a lock to check whether a read-triggered compaction is due. If the policy
+/// observes operations, a get does the same.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -55,6 +56,10 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
+    /// The operations that the policy observes.
+    pub(crate) observed: Mutex<OperationWindow>,
+    /// Whether the policy observes operations.
+    pub(crate) observes_operations: bool,
     /// Decides which values are stored in blob files.
     pub(crate) values: Box<dyn ValuePolicy>,
     /// The blob files that garbage collection is processing. Their live values move to other files.

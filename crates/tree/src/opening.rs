@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use compaction::{Levels, RangeWork};
+use compaction::{Levels, OperationWindow, RangeWork};
 use crossbeam_utils::CachePadded;
 use fence::culling::Culling;
 use parking_lot::Mutex;
@@ -134,6 +134,7 @@ impl Opening {
         let active = Arc::new(Slot::new(memtable, self.new_log));
         let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);
         let policy = compaction::CATALOG.build(design.choice("compaction")).map_err(misuse)?;
+        let observed = OperationWindow::new(policy.observed_flushes());
         let values = values::CATALOG.build(design.choice("values")).map_err(misuse)?;
         let file = LogFile::create(&*self.storage, &self.directory, self.new_log, log_seal, self.wal_mode)?;
         let synced_offset = wal::synced_when_new(self.wal_mode);
@@ -143,6 +144,8 @@ impl Opening {
             clock: self.options.clock,
             memtables,
             policy,
+            observes_operations: observed.is_observed(),
+            observed: Mutex::new(observed),
             values,
             collected_blobs: Mutex::default(),
             hasher: Arc::clone(&self.context.hash.component),

@@ -118,7 +118,12 @@ impl Tree {
     #[inline]
     pub fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         let (view, snapshot) = self.inner.now();
-        self.inner.get_in(&view, snapshot, key, value)
+        let found = self.inner.get_in(&view, snapshot, key, value)?;
+        if self.inner.observes_operations {
+            drop(view);
+            self.inner.note_gets(1);
+        }
+        Ok(found)
     }
 
     /// Returns the values of many keys from one consistent view, in the order of `keys`.
@@ -127,7 +132,12 @@ impl Tree {
     /// If a key is longer than its limit, or if a block cannot be read or is corrupt.
     pub fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         let (view, snapshot) = self.inner.now();
-        self.inner.multi_get_in(&view, snapshot, keys)
+        let values = self.inner.multi_get_in(&view, snapshot, keys)?;
+        if self.inner.observes_operations {
+            drop(view);
+            self.inner.note_gets(keys.len() as u64);
+        }
+        Ok(values)
     }
 
     /// Opens a scan of the keys between two bounds. The scan sees the current state of the tree and can be read from

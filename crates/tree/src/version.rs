@@ -5,7 +5,7 @@ use std::ops::{Bound, Range};
 use std::sync::Arc;
 
 use bloom::LevelLoad;
-use compaction::{Levels, Placed, RangeWork, Shape, TableShape};
+use compaction::{Levels, Operations, Placed, RangeWork, Shape, TableShape};
 use fence::culling::{Culling, FileRanges, LevelForm, RunIndex};
 
 use crate::blob::{References, shapes};
@@ -137,7 +137,7 @@ impl Version {
         }
     }
 
-    /// Returns the shape of the tree, which a compaction policy uses to pick jobs.
+    /// Returns the shape of the tree without its operations. A compaction policy uses the shape to pick jobs.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();
@@ -150,7 +150,7 @@ impl Version {
                 largest: Arc::clone(table.0.largest()),
             }
         };
-        Shape { buffer_bytes, levels: self.levels.map(table_shape) }
+        Shape { buffer_bytes, levels: self.levels.map(table_shape), operations: Operations::default() }
     }
 
     /// Returns the number of entries in each level after a change, for the allocation of filter memory.

@@ -211,6 +211,8 @@ impl PhaseReport<'_> {
         if let Some(settled) = settled {
             formulas::settle(row, &settled.stats.since(before));
         }
+        let end = settled.as_ref().map_or(burst, |settled| &settled.stats);
+        row.set_some(&c::TOTAL_IO_BYTES, end.total_io_bytes());
         row.set_some(&c::MEMTABLE_BYTES_AT_START, before.whole.reading(&c::MEMTABLE_BYTES));
         row.set_some(&c::RUNS_AT_START, before.whole.reading(&c::RUNS));
         if row.get(&c::USER_BYTES_WRITTEN).is_empty() {

@@ -16,7 +16,7 @@ const MOST_FLUSHES: u64 = 2_000;
 ///
 /// # Errors
 /// A policy that cannot be simulated.
-pub(crate) fn rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<PhaseRow>> {
+pub fn rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<PhaseRow>> {
     let keys = added_keys(workload);
     let per_flush = (design.memtable_capacity.0 as f64 / costs.entry_bytes).ceil().max(1.0);
     let policy = design.choice("compaction");

@@ -20,5 +20,6 @@ mod textbook;
 
 pub use advice::Advice;
 pub use candidate::{Candidate, DesignScore, Layer};
+pub use closed_forms::rows as predicted_rows;
 pub use goal::{Constraint, Goal, GoalMetric, Objectives};
 pub use layers::{Settings, tune};

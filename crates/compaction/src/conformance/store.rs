@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
+use crate::{Action, Job, Levels, Operations, OutputRun, Placed, Shape, TableId, TableShape};
 
 /// The size of an entry in bytes. A memtable has space for ten entries.
 const ENTRY_BYTES: u64 = 10;
@@ -107,7 +107,11 @@ impl Store {
             smallest: table.smallest().into(),
             largest: table.largest().into(),
         };
-        Shape { buffer_bytes: BUFFER_BYTES, levels: self.levels.map(table) }
+        Shape {
+            buffer_bytes: BUFFER_BYTES,
+            levels: self.levels.map(table),
+            operations: Operations::default(),
+        }
     }
 
     /// Returns the sequence number of the newest write of every key. The element is `None` for a key that is absent

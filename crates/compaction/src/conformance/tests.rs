@@ -36,7 +36,7 @@ impl Case {
 }
 
 /// Policies with small parameters, so that small trees have several levels.
-const FORMS: [&str; 45] = [
+const FORMS: [&str; 47] = [
     "leveled(size_ratio=2)",
     "leveled(size_ratio=1.5, level0_runs=3)",
     "leveled-partial(size_ratio=2, level0_runs=1, picker=round-robin)",
@@ -61,6 +61,8 @@ const FORMS: [&str; 45] = [
     "moose(flushes=36, last_ratio=6)",
     "unified(scaling_parameters=\"L3\")",
     "unified(scaling_parameters=\"T3, N\")",
+    "adaptive(largest_ratio=2)",
+    "adaptive(largest_ratio=4, window=1)",
     "l0-tiered(size_ratio=2, level0_runs=2)",
     "l0-tiered(size_ratio=2, level0_runs=2, level1_memtables=5)",
     "l0-tiered(trivial_moves=true)",
@@ -115,6 +117,12 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "one-leveling(size_ratio=1)",
         "golden(growth=1.0)",
         "golden(tables_per_job=0)",
+        "adaptive(window=0)",
+        "adaptive(window=1001)",
+        "adaptive(horizon=0)",
+        "adaptive(largest_ratio=1)",
+        "adaptive(fpr=1.5)",
+        "external(observed_flushes=1001)",
         "fluid(size_ratio=1)",
         "fluid(upper_runs=0)",
         "fluid(largest_runs=0)",
@@ -276,6 +284,11 @@ fn promise(label: &str) -> Promise {
             upper_runs: whole("upper_runs"),
             largest_runs: whole("largest_runs"),
         },
+        // The policy observes no operations in these histories.
+        "adaptive" => {
+            let (size_ratio, runs) = (whole("largest_ratio"), whole("largest_ratio") - 1);
+            Promise::Fluid { size_ratio, upper_runs: runs, largest_runs: runs }
+        }
         // This structure has two levels with a ratio of 6 and two runs each. In other structures, the ratios differ
         // by level.
         "moose" if whole("flushes") == 36 => Promise::Fluid { size_ratio: 6, upper_runs: 2, largest_runs: 2 },

@@ -7,6 +7,7 @@ use catalog::{Catalog, Choice, Seam};
 
 use super::process::PolicyProcess;
 use super::{KIND, Params, identity, wire};
+use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableShape};
 
@@ -70,5 +71,5 @@ fn shape() -> Shape {
     };
     let run = |id: u64| Run { id, tables: (id * RUNS..(id + 1) * RUNS).map(table).collect() };
     let levels = vec![Level { runs: (0..RUNS).rev().map(run).collect() }];
-    Shape { buffer_bytes: 10 << 20, levels: Levels { levels } }
+    Shape { buffer_bytes: 10 << 20, levels: Levels { levels }, operations: Operations::default() }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::job::{Action, Job};
+use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, RunId, Shape, TableId, TableShape};
 
@@ -11,6 +12,8 @@ use crate::shape::{Level, Levels, Run, RunId, Shape, TableId, TableShape};
 struct SentShape<'a> {
     buffer_bytes: u64,
     levels: Vec<Vec<SentRun<'a>>>,
+    #[serde(skip_serializing_if = "Operations::is_empty")]
+    operations: Operations,
 }
 
 #[derive(Serialize)]
@@ -46,6 +49,8 @@ impl Serialize for Hex<'_> {
 struct ReadShape {
     buffer_bytes: u64,
     levels: Vec<Vec<ReadRun>>,
+    #[serde(default)]
+    operations: Operations,
 }
 
 #[derive(Deserialize)]
@@ -101,7 +106,7 @@ pub(super) fn encode_shape<'a>(shape: &'a Shape) -> String {
     }
     let level = |level: &'a Level<TableShape>| level.runs.iter().map(run).collect();
     let levels = shape.levels.levels.iter().map(level).collect();
-    to_line(&SentShape { buffer_bytes: shape.buffer_bytes, levels })
+    to_line(&SentShape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations })
 }
 
 /// Decodes a shape from one line.
@@ -124,7 +129,7 @@ fn decode_shape(line: &str) -> Result<Shape, String> {
     let level =
         |runs: Vec<ReadRun>| Ok(Level { runs: runs.into_iter().map(run).collect::<Result<_, String>>()? });
     let levels = shape.levels.into_iter().map(level).collect::<Result<_, String>>()?;
-    Ok(Shape { buffer_bytes: shape.buffer_bytes, levels: Levels { levels } })
+    Ok(Shape { buffer_bytes: shape.buffer_bytes, levels: Levels { levels }, operations: shape.operations })
 }
 
 /// Decodes hexadecimal digits to bytes.
@@ -205,8 +210,20 @@ mod tests {
         let run = (any::<u64>(), proptest::collection::vec(table, 0..4));
         let run = run.prop_map(|(id, tables)| Run { id, tables });
         let level = proptest::collection::vec(run, 0..4).prop_map(|runs| Level { runs });
-        (any::<u64>(), proptest::collection::vec(level, 0..4))
-            .prop_map(|(buffer_bytes, levels)| Shape { buffer_bytes, levels: Levels { levels } })
+        let counts = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>());
+        let operations = counts.prop_map(|(flushes, gets_found, gets_missing, scans)| Operations {
+            flushes,
+            gets_found,
+            gets_missing,
+            scans,
+        });
+        (any::<u64>(), proptest::collection::vec(level, 0..4), operations).prop_map(
+            |(buffer_bytes, levels, operations)| Shape {
+                buffer_bytes,
+                levels: Levels { levels },
+                operations,
+            },
+        )
     }
 
     fn jobs() -> impl Strategy<Value = Option<Job>> {
@@ -267,10 +284,17 @@ mod tests {
         };
         let level = |runs| Level { runs };
         let levels = vec![level(Vec::new()), level(vec![Run { id: 3, tables: vec![table] }])];
-        let shape = Shape { buffer_bytes: 50, levels: Levels { levels } };
+        let mut shape =
+            Shape { buffer_bytes: 50, levels: Levels { levels }, operations: Operations::default() };
         assert_eq!(
             encode_shape(&shape),
             r#"{"buffer_bytes":50,"levels":[[],[{"id":3,"tables":[{"id":7,"bytes":100,"entries":2,"tombstones":1,"smallest":"61ff","largest":"62"}]}]]}"#
+        );
+        shape = Shape { levels: Levels::default(), ..shape };
+        shape.operations = Operations { flushes: 8, gets_found: 3, gets_missing: 2, scans: 1 };
+        assert_eq!(
+            encode_shape(&shape),
+            r#"{"buffer_bytes":50,"levels":[],"operations":{"flushes":8,"gets_found":3,"gets_missing":2,"scans":1}}"#
         );
         assert_eq!(encode_job(None), Ok("null".to_owned()));
     }

@@ -22,6 +22,12 @@ pub(crate) struct SimulateArguments {
     /// Model of the tree
     #[arg(long, value_name = "PICTURE", default_value = "auto")]
     pub(crate) picture: PictureArgument,
+    /// Print the closed formulas beside the simulated values
+    ///
+    /// The residual is formula / simulated value - 1. `lsmbench tune` ranks designs by these formulas first. The
+    /// formulas take the state of the tree at the end of each phase.
+    #[arg(long)]
+    pub(crate) residuals: bool,
     /// Folder of results; rows go to <NAME>-simulated/runs.csv in it
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,

@@ -1,6 +1,7 @@
 //! `lsmbench simulate`: the counters of an experiment without its data.
 
-use std::fmt::Write as _;
+mod residual;
+
 use std::path::{Path, PathBuf};
 
 use experiment::{Cell, Experiment, Overrides, catalog_order, engine};
@@ -8,10 +9,12 @@ use plot::{Chart, ChartSpec, Context, Form, format_value};
 use results::targets::{check_folder, create_folder};
 use results::{Folder, Row, RowWriter, Schema, Table, columns as c};
 use simulation::{Picture, Simulation, added_keys, scaled, simulate as run};
+use tune::predicted_rows;
 use types::{Outcome, Problem};
 
+use self::residual::Residual;
 use crate::cli::{PictureArgument, SimulateArguments};
-use crate::output::{line, print};
+use crate::output::{aligned, line, print};
 
 /// The column of the number of keys.
 const ENTRIES: &str = "entries";
@@ -33,9 +36,9 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     let mut swept = experiment.swept();
     swept.push(ENTRIES.to_owned());
     let schema = Schema::runs(&swept)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut residuals) = (Vec::new(), Vec::new());
     for cell in &experiment.cells {
-        match of_cell(&experiment, cell, arguments, &schema)? {
+        match of_cell(&experiment, cell, arguments, &schema, &mut residuals)? {
             Some(simulated) => rows.extend(simulated),
             None => {
                 line(&format!("skipped: {}: the simulator supports only the tree of lsmbench", cell.label));
@@ -50,6 +53,9 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     let folder = Folder::new(arguments.out.join(format!("{}-simulated", experiment.name)));
     write(&folder, &schema, &rows)?;
     print(&table(&rows))?;
+    if arguments.residuals {
+        print(&residual::table(&residuals))?;
+    }
     line(&format!("Rows: {}", folder.runs().display()));
     if arguments.entries.len() > 1 {
         let plots = arguments.plots.join(format!("{}-simulated", experiment.name));
@@ -66,6 +72,7 @@ fn of_cell(
     cell: &Cell,
     arguments: &SimulateArguments,
     schema: &Schema,
+    residuals: &mut Vec<Residual>,
 ) -> Outcome<Option<Vec<Row>>> {
     let is_tree = engine(&cell.engine).reads_whole_design();
     let Some(workload) = cell.task.workload().filter(|_| is_tree) else {
@@ -99,8 +106,12 @@ fn of_cell(
             device: &arguments.device,
             costs: None,
         };
-        let (phases, _) =
-            run(&simulation).map_err(|problem| Problem::new(format!("{}: {problem}", cell.label)))?;
+        let named = |problem: Problem| Problem::new(format!("{}: {problem}", cell.label));
+        let (phases, costs) = run(&simulation).map_err(named)?;
+        if arguments.residuals {
+            let predicted = predicted_rows(&cell.design, &workload, &costs).map_err(named)?;
+            residuals.extend(residual::compare(&cell.label, size, &predicted, &phases));
+        }
         for phase in phases {
             let mut row = Row::new(schema);
             row.fill(&phase.row).set(&c::EXPERIMENT, experiment.name.as_str()).set(&c::CELL, cell.number);
@@ -144,15 +155,7 @@ fn table(rows: &[Row]) -> String {
         cells.extend(SHOWN.iter().map(shown));
         lines.push(cells);
     }
-    let width = |at: usize| lines.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-    let mut text = String::new();
-    for cells in &lines {
-        let cells: Vec<String> =
-            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
-    }
-    text
+    aligned(&lines)
 }
 
 /// Draws each shown column against the number of keys, after the last phase.

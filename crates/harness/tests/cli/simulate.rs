@@ -2,7 +2,7 @@
 
 use results::{Metric, Row, Table, columns as c};
 
-use crate::bench::{Bench, number, text};
+use crate::bench::{Bench, count, number, text};
 
 /// Every policy of the catalog, with overwrites, deletes and lookups.
 const CATALOG: &str = r#"
@@ -88,6 +88,71 @@ fn a_simulation_counts_what_a_counted_run_counts() {
     assert!(policies >= 20, "{policies} policies");
 }
 
+/// A day with phases of writes, gets, scans and all of them, for policies that observe the operations.
+const DAY: &str = r#"
+question = "Does the simulation decide as the tree decides?"
+
+[design]
+memtable = { capacity = "4KiB" }
+table    = { capacity = "16KiB" }
+bloom    = { kind = "standard", bits_per_key = 8 }
+wal      = "none"
+
+[[phase]]
+name   = "load"
+insert = 3_000
+value  = { kind = "fixed", bytes = 40 }
+
+[[phase]]
+name       = "get"
+operations = 9_000
+mix        = { get = 1 }
+absent     = 0.5
+
+[[phase]]
+name       = "scan"
+operations = 600
+mix        = { range = 1 }
+
+[[phase]]
+name       = "mixed"
+operations = 4_000
+mix        = { get = 40, put = 55, range = 5 }
+value      = { kind = "fixed", bytes = 40 }
+
+[sweep]
+"design.compaction" = ["adaptive", "adaptive(window=1, horizon=4, largest_ratio=4)", "external(identity=\"adaptive\")"]
+
+[trials]
+count = 1
+mode  = "counted"
+"#;
+
+#[test]
+fn a_policy_that_observes_operations_decides_alike_in_a_simulation() {
+    let bench = Bench::new();
+    bench.write("day.toml", DAY);
+    bench.ok(&["run", "day.toml"]);
+    bench.ok(&["simulate", "day.toml"]);
+    let simulated = simulated(&bench, "day");
+    let mut merges = 0;
+    for counted in bench.rows("day").iter().filter(|row| text(row, &c::OPERATION) == "all") {
+        let same = simulated.iter().find(|row| key(row) == key(counted)).expect("each phase is simulated");
+        for column in EXACT {
+            let (counted, simulated) = (counted.get(column), same.get(column));
+            assert!(counted == simulated, "{:?} {}: {counted} {simulated}", key(same), column.name);
+        }
+        let is_read_only = ["get", "scan"].contains(&&*text(counted, &c::PHASE));
+        merges += if is_read_only { count(counted, &c::COMPACTIONS) } else { 0 };
+    }
+    assert!(merges > 0, "no phase of reads triggered a compaction");
+    // The same day in the expected picture, which has other numbers but makes the same kind of decisions.
+    bench.ok(&["simulate", "day.toml", "--picture", "expected"]);
+    let expected = self::simulated(&bench, "day");
+    let scans = expected.iter().filter(|row| text(row, &c::PHASE) == "scan");
+    assert!(scans.map(|row| count(row, &c::RUNS)).max() <= Some(4));
+}
+
 /// Compares the exact model with the expected model on a small tree.
 #[test]
 fn the_expected_picture_is_near_the_exact_one() {
@@ -114,6 +179,23 @@ fn the_expected_picture_is_near_the_exact_one() {
             assert!((expected / exact - 1.0).abs() < tolerance, "{} {exact} {expected}", column.name);
         }
     }
+}
+
+#[test]
+fn the_formulas_stand_beside_the_simulated_values() {
+    let bench = Bench::new();
+    bench.write("beside.toml", CATALOG.replace("\"all\"", "[\"leveled\", \"tiered\"]"));
+    let answer = bench.ok(&["simulate", "beside.toml", "--residuals"]);
+    for column in ["write_amp_settled", "runs_settled", "blocks_per_get"] {
+        let of_load = |line: &&str| line.contains(column) && line.contains(" load ");
+        let lines: Vec<&str> = answer.lines().filter(of_load).collect();
+        let expected = if column == "blocks_per_get" { 0 } else { 2 };
+        assert_eq!(lines.len(), expected, "{column}: {answer}");
+        assert!(lines.iter().all(|line| line.ends_with(" %")), "{column}: {answer}");
+    }
+    // The load writes each key once, so the formula of the runs is exact.
+    assert!(answer.lines().any(|line| line.contains("runs_settled") && line.ends_with("+0.0 %")), "{answer}");
+    assert!(!bench.ok(&["simulate", "beside.toml"]).contains("residual"));
 }
 
 #[test]

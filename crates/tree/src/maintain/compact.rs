@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 
 use bloom::LevelLoad;
-use compaction::{Action, Job};
+use compaction::{Action, Job, Shape};
 use types::{Direction, Entry};
 
 use super::combine::combine_inputs;
@@ -39,10 +39,12 @@ impl Inner {
         Ok(self.compact_by_policy()? || self.merge_for_ranges()? || self.collect_blobs()?)
     }
 
-    fn compact_by_policy(&self) -> Result<bool> {
+    /// Runs the next job of the policy. Returns `false` if no job is due.
+    pub(super) fn compact_by_policy(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
-        let shape = version.shape(self.design.memtable_capacity.0);
+        let operations = self.observed_operations();
+        let shape = Shape { operations, ..version.shape(self.design.memtable_capacity.0) };
         let Some(job) = self.policy.pick(&shape) else {
             return self.policy.failure().map_or(Ok(false), |failure| Err(Error::Policy(failure)));
         };

@@ -47,6 +47,9 @@ impl Inner {
             ..manifest.state.clone()
         };
         manifest.record(&*self.storage, state)?;
+        if change.flushed.is_some() {
+            self.note_flush();
+        }
         let version = Arc::new(view.version.with(levels, self.range_work()));
         // The new view and the notification are published together. A thread that waits in `settle` must see either
         // both or neither.

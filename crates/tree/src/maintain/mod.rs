@@ -7,6 +7,7 @@ mod compact_range;
 mod flush;
 mod input_deletes;
 mod install;
+mod observe;
 mod run_writer;
 mod seek;
 mod separation;

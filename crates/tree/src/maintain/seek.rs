@@ -26,6 +26,7 @@ impl Inner {
     /// In a tree without a compactor, the function runs the compaction.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
+        self.note_scan(ranges);
         let is_time = ranges.is_multiple_of(RANGES_BETWEEN_ASKING) || ranges.is_power_of_two();
         if is_time && self.policy.seek_price() > 0 {
             self.ask_for_merge();

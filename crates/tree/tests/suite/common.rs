@@ -79,6 +79,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
          table = { capacity = \"4KiB\" }",
         "compaction = { kind = \"tiered\", size_ratio = 2 }",
         "compaction = { kind = \"lazy-leveled\", size_ratio = 2 }",
+        "compaction = { kind = \"adaptive\", largest_ratio = 3, window = 2, read_price = \"1MiB\" }",
         "fence = \"static-btree\"\ncache = \"none\"",
         "fence = \"page-search\"\ncache = \"none\"\nblock = { align = true }",
         "bloom = { kind = \"prefix\", length = 6, whole_keys = false }",

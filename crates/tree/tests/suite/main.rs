@@ -19,6 +19,7 @@ mod mapped;
 mod model;
 mod moves;
 mod names;
+mod observe;
 mod power;
 mod probe;
 mod read_ahead;

@@ -1,7 +1,7 @@
 //! Hit rates by formula, compared with caches of the catalog under simulated requests, and with the figures of an
 //! independent computation.
 //!
-//! `cargo test -p lsmbench-theory --test hit_rates -- --nocapture` shows the numbers.
+//! `cargo test -p lsmbench-theory --test suite hit_rates -- --nocapture` shows the numbers.
 
 use std::fmt::Write;
 
@@ -15,9 +15,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 use types::Bytes;
 
+use crate::show;
+
 const KEYS: u64 = 40_000;
 const REQUESTS: usize = 1_600_000;
-const BLOCK_BYTES: u64 = 1024;
+pub(crate) const BLOCK_BYTES: u64 = 1024;
 
 /// A popularity distribution, as a sampler and as shares.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +53,7 @@ impl Law {
 }
 
 /// The popularity of `keys` keys by weights that decrease with the rank.
-fn popularity(keys: u64, weight: impl Fn(u64) -> f64) -> Popularity {
+pub(crate) fn popularity(keys: u64, weight: impl Fn(u64) -> f64) -> Popularity {
     let mut sum = 0.0;
     let sums: Vec<f64> = (0..keys)
         .map(|rank| {
@@ -64,12 +66,12 @@ fn popularity(keys: u64, weight: impl Fn(u64) -> f64) -> Popularity {
     Popularity::of_keys(&ranks, &shares)
 }
 
-fn cache(label: &str) -> Box<dyn Cache> {
+pub(crate) fn cache(label: &str) -> Box<dyn Cache> {
     cache::CATALOG.build(&cache::CATALOG.choose(&Value::from(label)).unwrap()).unwrap()
 }
 
 /// The hit rate of the requests in a range of numbers, counted from an empty cache.
-fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usize>) -> f64 {
+pub(crate) fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usize>) -> f64 {
     let block = Bytes::copy_from(&[0; BLOCK_BYTES as usize]);
     let mut hits = 0;
     for (number, name) in names.iter().enumerate() {
@@ -196,9 +198,4 @@ fn the_form_gives_the_figures_of_an_independent_computation() {
             assert!((form - expected).abs() < 2e-3, "{per_block} {part}: {form}, not {expected}");
         }
     }
-}
-
-#[expect(clippy::print_stdout, reason = "the table is what one runs this test for by hand")]
-fn show(table: &str) {
-    println!("{table}");
 }

@@ -1,7 +1,7 @@
 //! The write amplification of every policy in the simulator, compared with the exact closed form in the policy's
 //! documentation, and with the textbook's, which counts levels as full and steps as small.
 //!
-//! `cargo test -p lsmbench-theory --test closed_forms -- --nocapture` shows the table.
+//! `cargo test -p lsmbench-theory --test suite closed_forms -- --nocapture` shows the table.
 
 use std::fmt::Write;
 
@@ -10,8 +10,10 @@ use compaction::{CATALOG, SimulatedLoad, simulate};
 use lsmbench_theory::{Fluid as Model, growth, least_writes, levels_and_runs, most_space_amp, write_amp};
 use toml::Value;
 
+use crate::show;
+
 /// A load of distinct keys in equal flushes.
-const LOAD: SimulatedLoad = SimulatedLoad {
+pub(crate) const LOAD: SimulatedLoad = SimulatedLoad {
     writes_per_flush: 1000,
     entry_bytes: 100,
     entries_per_table: u64::MAX,
@@ -356,9 +358,4 @@ fn handing_down_tables_costs_at_most_a_full_level_below() {
     }
     show(&table);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[expect(clippy::print_stdout, reason = "the table is what one runs this test for by hand")]
-fn show(table: &str) {
-    println!("{table}");
 }

@@ -1,0 +1,205 @@
+//! A policy that adapts the size ratio and the numbers of runs to the observed operations.
+//!
+//! The policy compacts as [`fluid`](crate::fluid) does with T, K and Z. For the operations since the first of the latest
+//! `window` flushes, a cost model computes the cost of every setting (see [`costs`](self::costs)). The policy changes its
+//! setting only if the predicted saving pays for the change:
+//!
+//! > cost(new) + bytes of the change ≤ (1 − margin) · cost(current)
+//!
+//! Another change is a read-triggered compaction, which merges the newest runs into one run with the current setting.
+//! The costs are those of `horizon` windows with the same operations. The bytes of the change are exact, because the
+//! policy plays the jobs of the new setting on the sizes of the runs. Only a tree without due jobs changes its setting.
+//! A setting with more runs and an equal size ratio needs no job, so the change is free. A setting with fewer runs needs
+//! merges. A phase without writes makes the window longer, so the reads of this phase pay for the merges after some time, as in ski rental. The
+//! total bytes of all changes are therefore at most the total predicted saving. The margin of 5 % keeps the setting if
+//! two settings cost almost the same.
+//!
+//! Gets and scans trigger compactions, too. The tree asks the policy again after some thousand gets and after some
+//! dozens of scans. If the mix has no reads, no compaction is triggered by reads.
+//!
+//! Without observed operations, the policy has its first setting, which is tiering with T = `largest_ratio`. This
+//! setting has the most runs per level, so it merges least in a tree that another setting built. A tree that is opened
+//! again therefore keeps most of its runs until operations were observed.
+//!
+//! # Sources
+//! The settings and their costs: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value
+//! Stores via Adaptive Removal of Superfluous Merging" (SIGMOD 2018), sections 4.3 and 4.4; Huynh, Chaudhari, Terzi,
+//! Athanassoulis, "Endure" (VLDB 2022), section 3. Transitions at run time: Mo, Chen, Luo, Shan, "Learning to Optimize
+//! LSM-trees" (`RusKey`, SIGMOD 2023), whose flexible transition also leaves existing runs alone if the number of runs
+//! rises. The rule when to pay: Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching" (Algorithmica 3, 1988).
+//! This policy learns nothing, so its decisions depend only on the sequence of operations.
+
+mod costs;
+mod plan;
+
+use catalog::{Build, ByteSize, Variant};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use self::costs::{CostModel, Setting};
+use self::plan::{after_merge, merge_newest, outline, transition_bytes};
+use crate::fluid::Fluid;
+use crate::gathered::Gathered;
+use crate::job::Job;
+use crate::operations;
+use crate::policy::CompactionPolicy;
+use crate::shape::Shape;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptive>(
+    "adaptive",
+    "fluid with T, K and Z that follow the observed mix of writes, gets and scans",
+    "# Number of latest flushes whose operations determine the setting, 1 to 1000. With more flushes, the\n\
+     # policy changes its setting later and less often.\n\
+     window = 8\n\
+     # Number of windows for which the observed mix is assumed to last, 0.01 to 1000. With a larger number,\n\
+     # the policy accepts more expensive changes.\n\
+     horizon = 1\n\
+     # Largest size ratio between a level and the level above that the policy chooses, 2 to 64.\n\
+     largest_ratio = 10\n\
+     # Cost of a data block that a get or a scan reads, as a number of bytes that compactions write. With a\n\
+     # higher cost, the policy merges more for the same reads. With 0 B, reads have no effect.\n\
+     read_price = \"4KiB\"\n\
+     # False-positive rate of the filters that the cost model assumes, 0 to 1. Use 1 for a tree without\n\
+     # filters.\n\
+     fpr = 0.01\n",
+);
+
+/// The share of the current cost that a change must save beyond its own cost.
+const MARGIN: f64 = 0.05;
+
+/// The size ratios from which the policy chooses.
+const RATIOS: [u64; 15] = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64];
+
+/// The policy `adaptive` with its parameters and its current setting.
+struct Adaptive {
+    window: usize,
+    model: CostModel,
+    /// All settings. The first setting is tiering with the largest ratio.
+    settings: Vec<Setting>,
+    /// The index of the current setting.
+    current: Mutex<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    window: u64,
+    horizon: f64,
+    largest_ratio: u64,
+    read_price: ByteSize,
+    fpr: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { window: 8, horizon: 1.0, largest_ratio: 10, read_price: ByteSize(4096), fpr: 0.01 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Adaptive {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let Params { window, horizon, largest_ratio, read_price, fpr } = params;
+        let window = operations::window_flushes("window", window)?;
+        if window == 0 {
+            return Err("window is 0; it must be at least 1 flush, because the policy observes it".to_owned());
+        }
+        if !(0.01..=1000.0).contains(&horizon) {
+            return Err(format!("horizon is {horizon}; it must be from 0.01 to 1000 windows"));
+        }
+        if !(2..=RATIOS[RATIOS.len() - 1]).contains(&largest_ratio) {
+            return Err(format!("largest_ratio is {largest_ratio}; it must be from 2 to 64"));
+        }
+        if !(0.0..=1.0).contains(&fpr) {
+            return Err(format!("fpr is {fpr}; it must be from 0 to 1, the share of false positives"));
+        }
+        let model = CostModel { horizon, read_price: read_price.0 as f64, fpr };
+        Ok(Box::new(Self { window, model, settings: settings(largest_ratio), current: Mutex::new(0) }))
+    }
+}
+
+/// A change of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// The setting with this index replaces the current setting.
+    Setting(usize),
+    /// The newest runs are merged into one run.
+    Merge { runs: usize },
+}
+
+impl Adaptive {
+    /// Returns the change that saves most, and more than it costs. Returns `None` if no change is worth its cost.
+    fn better(&self, shape: &Shape, current: usize) -> Option<Change> {
+        if shape.operations.is_empty() {
+            return None;
+        }
+        let (shape, now) = (&outline(shape), &self.settings[current]);
+        let mut least = self.model.cost(shape, now) * (1.0 - MARGIN);
+        let mut better = None;
+        let mut consider = |change: Change, after: &Shape, bytes: u64, setting: &Setting| {
+            let cost = self.model.cost(after, setting) + bytes as f64;
+            if cost >= least {
+                return;
+            }
+            let total = cost + transition_bytes(after, setting.fluid) as f64;
+            if total < least {
+                (least, better) = (total, Some(change));
+            }
+        };
+        for (at, setting) in self.settings.iter().enumerate().filter(|(at, _)| *at != current) {
+            consider(Change::Setting(at), shape, 0, setting);
+        }
+        if shape.operations.has_reads() {
+            for runs in 2..=shape.levels.runs().count() {
+                let (after, bytes) = after_merge(shape, runs, now.fluid.size_ratio);
+                consider(Change::Merge { runs }, &after, bytes, now);
+            }
+        }
+        better
+    }
+}
+
+impl CompactionPolicy for Adaptive {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let mut current = self.current.lock();
+        let job = |setting: usize| Gathered(self.settings[setting].fluid).pick(shape);
+        if let Some(job) = job(*current) {
+            return Some(job);
+        }
+        match self.better(shape, *current)? {
+            Change::Setting(setting) => {
+                *current = setting;
+                job(setting)
+            }
+            Change::Merge { runs } => {
+                Some(merge_newest(shape, runs, self.settings[*current].fluid.size_ratio))
+            }
+        }
+    }
+
+    fn observed_flushes(&self) -> usize {
+        self.window
+    }
+}
+
+/// Returns the settings with a size ratio of at most `largest_ratio`. The first setting is tiering with the largest
+/// ratio.
+fn settings(largest_ratio: u64) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    let smaller = RATIOS.into_iter().rev().filter(|ratio| *ratio < largest_ratio);
+    for size_ratio in std::iter::once(largest_ratio).chain(smaller) {
+        // Tiering, leveling, and powers of two between them.
+        let powers = (0..6).rev().map(|exponent| 1u64 << exponent).filter(|runs| *runs < size_ratio - 1);
+        for upper_runs in std::iter::once(size_ratio - 1).chain(powers) {
+            settings.push(Setting::new(Fluid { size_ratio, upper_runs, largest_runs: upper_runs }));
+            if upper_runs > 1 {
+                settings.push(Setting::new(Fluid { size_ratio, upper_runs, largest_runs: 1 }));
+            }
+        }
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests;

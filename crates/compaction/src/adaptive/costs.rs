@@ -1,0 +1,216 @@
+//! The cost of a setting for the operations of a window, as a number of bytes that compactions write.
+//!
+//! Sizes are in buffers, where a buffer is one full memtable. Let F buffers be flushed. Level i receives runs of T^i
+//! buffers, called arrivals, and merges each arrival with the newest run until the run has s = ⌈(T−1)/K⌉ arrivals. In
+//! a cycle of T arrivals, the j-th arrival is the p(j)-th arrival of its run, p(j) = ((j−1) mod s) + 1. An entry
+//! therefore costs Σ p(j) / T writes in a level that it passes, and the level has Σ ⌈j/s⌉ / T runs on average. Both
+//! sums are exact for [`fluid`](crate::fluid) and distinct keys. The last level is not passed: an arrival is merged
+//! with the newest run, which has its actual size.
+//!
+//! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key reads
+//! its own block with every setting, and the false positives of newer runs. A scan reads a block of each run. The
+//! number of runs of a level lies between its actual runs, but no more than the setting allows, and the mean of a cycle.
+//! The more arrivals the level receives in the window, the more weight has the mean: a / (a + T/2) for a arrivals.
+//!
+//! The computation uses only basic arithmetic, so that every machine gets an equal result.
+
+use crate::fluid::Fluid;
+use crate::gathered::largest_level;
+use crate::operations::Operations;
+use crate::shape::Shape;
+
+/// The writes and runs of a level over a full cycle of T arrivals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct LevelForm {
+    /// The number of times that a level other than level 0 writes an entry that passes the level.
+    writes: f64,
+    /// The number of times that compactions within level 0 write an entry. Flushes are not included.
+    first_writes: f64,
+    /// The mean number of runs between two arrivals.
+    runs: f64,
+    /// The number of arrivals of a full run.
+    run_arrivals: f64,
+}
+
+impl LevelForm {
+    fn new(size_ratio: u64, runs: u64) -> Self {
+        let run_arrivals = (size_ratio - 1).div_ceil(runs.min(size_ratio - 1));
+        let place = |arrival: u64| (arrival - 1) % run_arrivals + 1;
+        let in_first =
+            |arrival: u64| if arrival == size_ratio || place(arrival) == 1 { 0 } else { place(arrival) };
+        let mean = |sum: u64| sum as f64 / size_ratio as f64;
+        Self {
+            writes: mean((1..=size_ratio).map(place).sum()),
+            first_writes: mean((1..=size_ratio).map(in_first).sum()),
+            runs: mean((0..size_ratio).map(|arrivals| arrivals.div_ceil(run_arrivals)).sum()),
+            run_arrivals: run_arrivals as f64,
+        }
+    }
+}
+
+/// T, K and Z with the costs of their levels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Setting {
+    pub(super) fluid: Fluid,
+    upper: LevelForm,
+    largest: LevelForm,
+}
+
+impl Setting {
+    pub(super) fn new(fluid: Fluid) -> Self {
+        let form = |runs| LevelForm::new(fluid.size_ratio, runs);
+        Self { fluid, upper: form(fluid.upper_runs), largest: form(fluid.largest_runs) }
+    }
+}
+
+/// The prices of operations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct CostModel {
+    /// The number of windows for which the mix lasts.
+    pub(super) horizon: f64,
+    /// The cost of a block that is read.
+    pub(super) read_price: f64,
+    /// The false-positive rate of filters.
+    pub(super) fpr: f64,
+}
+
+/// The expected numbers of runs during the horizon.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ExpectedRuns {
+    /// The runs of all levels except the largest.
+    upper: f64,
+    /// The runs of the largest level.
+    largest: f64,
+}
+
+impl CostModel {
+    /// Returns the cost of the horizon with a setting, without the cost of a change to this setting.
+    pub(super) fn cost(&self, shape: &Shape, setting: &Setting) -> f64 {
+        let flushed = shape.operations.flushes as f64 * shape.buffer_bytes.max(1) as f64 * self.horizon;
+        let (writes, runs) = writes_and_runs(shape, setting, flushed);
+        flushed * writes + self.horizon * self.read_price * self.blocks(&shape.operations, runs)
+    }
+
+    /// Returns the blocks that the lookups and scans read, without the blocks that every setting reads.
+    fn blocks(&self, operations: &Operations, runs: ExpectedRuns) -> f64 {
+        let all = runs.upper + runs.largest;
+        let newer = runs.upper + (runs.largest - 1.0).max(0.0) / 2.0;
+        operations.scans as f64 * all
+            + self.fpr * (operations.gets_missing as f64 * all + operations.gets_found as f64 * newer)
+    }
+}
+
+/// Returns the number of times that flushes and compactions write an entry, and the expected runs, while `flushed`
+/// bytes are flushed.
+fn writes_and_runs(shape: &Shape, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
+    let ratio = setting.fluid.size_ratio as f64;
+    let bytes: f64 = (0..shape.levels.levels.len()).map(|level| shape.bytes_of(level) as f64).sum();
+    let deepest = largest_level(shape);
+    let (mut level, mut writes, mut runs) = (0, 1.0, ExpectedRuns::default());
+    let mut arrival = shape.buffer_bytes.max(1) as f64;
+    loop {
+        // Level 0 is never the last level. Levels below a level with room for all data receive nothing.
+        let is_reached = level <= 1 || arrival <= bytes;
+        let has_room = level > 0 && arrival * ratio > bytes;
+        let is_largest = has_room && level >= deepest;
+        let (form, most) = match is_largest {
+            true => (&setting.largest, setting.fluid.largest_runs),
+            false => (&setting.upper, setting.fluid.upper_runs),
+        };
+        let most = most.min(setting.fluid.size_ratio - 1) as f64;
+        let held = (shape.runs_of(level).len() as f64).min(most);
+        if is_reached {
+            writes += match level {
+                0 => form.first_writes,
+                _ if is_largest => last_writes(form, shape.bytes_of(level) as f64 / arrival, held),
+                _ => form.writes,
+            };
+        }
+        // A cycle has T arrivals, and half of a cycle is left on average.
+        let renewed = flushed / (flushed + arrival * ratio / 2.0);
+        let expected = held + renewed * (form.runs - held);
+        if is_largest {
+            return (writes, ExpectedRuns { largest: expected, ..runs });
+        }
+        runs.upper += expected;
+        (level, arrival) = (level + 1, arrival * ratio);
+    }
+}
+
+/// Returns the writes of an entry that arrives in the largest level, which has `arrivals` arrivals in `runs` runs.
+fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
+    let newest = arrivals / runs.max(1.0);
+    if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gathered::Gathered;
+    use crate::simulate::{SimulatedLoad, Simulator};
+    use crate::testing::shape;
+
+    fn fluid(size_ratio: u64, upper_runs: u64, largest_runs: u64) -> Fluid {
+        Fluid { size_ratio, upper_runs, largest_runs }
+    }
+
+    /// Compares the costs of a level with the policy, over flushes of distinct keys.
+    #[test]
+    fn the_forms_are_those_of_the_policy() {
+        const CYCLES: u64 = 2;
+        let load = SimulatedLoad {
+            writes_per_flush: 100,
+            entry_bytes: 10,
+            entries_per_table: u64::MAX,
+            distinct_keys: None,
+        };
+        for (size_ratio, upper_runs) in [(4, 1), (4, 2), (4, 3), (6, 2), (10, 3), (10, 9)] {
+            let policy = Gathered(fluid(size_ratio, upper_runs, size_ratio - 1));
+            let mut simulator = Simulator::new(&policy, load).unwrap();
+            // Level 2 is then the largest level, so levels 0 and 1 are upper levels.
+            for _ in 0..size_ratio.pow(2) {
+                simulator.flush().unwrap();
+            }
+            let cycle = size_ratio.pow(2);
+            let (before, mut runs) = (simulator.report(), [0, 0]);
+            for _ in 0..cycle * CYCLES {
+                let levels = simulator.report().levels;
+                runs.iter_mut().zip(&levels).for_each(|(sum, level)| *sum += level.runs);
+                simulator.flush().unwrap();
+            }
+            let written = simulator.report().compaction_bytes_written - before.compaction_bytes_written;
+            let writes = written as f64 / (cycle * CYCLES * 1000) as f64;
+            let form = LevelForm::new(size_ratio, upper_runs);
+            // Level 2 has one arrival per run, so it writes each entry once.
+            let expected = form.first_writes + form.writes + 1.0;
+            assert!(
+                (writes - expected).abs() < 1e-9,
+                "T = {size_ratio}, K = {upper_runs}: {writes} {expected}"
+            );
+            for sum in runs {
+                let mean = sum as f64 / (cycle * CYCLES) as f64;
+                assert!((mean - form.runs).abs() < 1e-9, "T = {size_ratio}, K = {upper_runs}: {mean}");
+            }
+        }
+    }
+
+    #[test]
+    fn reads_cost_more_with_more_runs_and_writes_with_fewer() {
+        let model = CostModel { horizon: 1.0, read_price: 4096.0, fpr: 0.01 };
+        let cost = |runs: u64, operations: Operations| {
+            let tree = Shape { operations, ..shape(&[&[1], &[4], &[16]]) };
+            model.cost(&tree, &Setting::new(fluid(4, runs, runs)))
+        };
+        let writes = Operations { flushes: 8, ..Operations::default() };
+        assert!(cost(3, writes) < cost(2, writes) && cost(2, writes) < cost(1, writes));
+        for reads in [
+            Operations { gets_missing: 1000, ..writes },
+            Operations { gets_found: 1000, ..writes },
+            Operations { scans: 10, ..writes },
+        ] {
+            assert!(cost(3, reads) > cost(1, reads), "{reads:?}");
+        }
+        let missing = cost(3, Operations { gets_missing: 1000, ..writes });
+        assert!(missing > cost(3, Operations { gets_found: 1000, ..writes }));
+    }
+}

@@ -1,0 +1,118 @@
+//! Plans of changes: the merges of a change, played on the sizes of the runs.
+
+use crate::fluid::Fluid;
+use crate::gathered::Gathered;
+use crate::job::{Action, Job, MAX_LEVEL};
+use crate::policy::CompactionPolicy;
+use crate::shape::{Level, Levels, Run, Shape, TableId, TableShape};
+use crate::{size_ratio, whole};
+
+/// Returns the bytes that merges write until a tree has no due jobs with a setting. `shape` is an outline. Keys count as
+/// distinct.
+pub(super) fn transition_bytes(shape: &Shape, fluid: Fluid) -> u64 {
+    let policy = Gathered(fluid);
+    let (mut shape, mut written) = (shape.clone(), 0);
+    while let Some(job) = policy.pick(&shape) {
+        let bytes;
+        (shape, bytes) = played(&shape, &job);
+        written += bytes;
+    }
+    written
+}
+
+/// Returns the job that merges the newest `runs` runs into one run. If no run remains, the output takes the first level
+/// with room for it at `size_ratio`, otherwise the level of the oldest of these runs.
+pub(super) fn merge_newest(shape: &Shape, runs: usize, size_ratio: u64) -> Job {
+    let all: Vec<_> = shape.levels.runs().collect();
+    let job = whole::merge_runs(&all[..runs]);
+    if runs < all.len() {
+        return job;
+    }
+    let bytes: u64 = all.iter().map(|(_, run)| run.bytes()).sum();
+    let has_room = |level: &usize| {
+        size_ratio::grown_bytes(shape.buffer_bytes, size_ratio as f64, level + 1) > bytes as f64
+    };
+    Job { level: (1..MAX_LEVEL).find(has_room).unwrap_or(job.level), ..job }
+}
+
+/// Returns an outline after the job [`merge_newest`], and the bytes that the job writes.
+pub(super) fn after_merge(shape: &Shape, runs: usize, size_ratio: u64) -> (Shape, u64) {
+    played(shape, &merge_newest(shape, runs, size_ratio))
+}
+
+/// Returns an outline after a job, and the bytes that the job writes.
+fn played(shape: &Shape, job: &Job) -> (Shape, u64) {
+    let next = 1 + shape.levels.runs().map(|(_, run)| run.id).max().unwrap_or(0);
+    let tables = shape.levels.tables().map(|(_, table)| table);
+    let output = joined(tables.filter(|table| job.inputs.contains(&table.id)), next);
+    let bytes = if job.action == Action::Merge { output.bytes } else { 0 };
+    let levels = shape.levels.edit(&job.inputs, job.place(next), &[output]).expect("a new run fits");
+    (Shape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations }, bytes)
+}
+
+/// Returns the outline of a tree: its shape with one SSTable per run, which has the number of the run.
+pub(super) fn outline(shape: &Shape) -> Shape {
+    let run = |run: &Run<TableShape>| Run { id: run.id, tables: vec![joined(run.tables.iter(), run.id)] };
+    let level = |level: &Level<TableShape>| Level { runs: level.runs.iter().map(run).collect() };
+    let levels = Levels { levels: shape.levels.levels.iter().map(level).collect() };
+    Shape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations }
+}
+
+/// Returns one SSTable with the entries of some SSTables, at least one.
+fn joined<'a>(tables: impl Iterator<Item = &'a TableShape>, id: TableId) -> TableShape {
+    let both = |one: TableShape, other: TableShape| TableShape {
+        id,
+        bytes: one.bytes + other.bytes,
+        entries: one.entries + other.entries,
+        tombstones: one.tombstones + other.tombstones,
+        smallest: one.smallest.min(other.smallest),
+        largest: one.largest.max(other.largest),
+    };
+    let joined = tables.cloned().reduce(both).expect("runs and jobs have SSTables");
+    TableShape { id, ..joined }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::shape;
+
+    fn fluid(size_ratio: u64, upper_runs: u64, largest_runs: u64) -> Fluid {
+        Fluid { size_ratio, upper_runs, largest_runs }
+    }
+
+    #[test]
+    fn a_change_costs_the_bytes_of_its_merges() {
+        let tiered = shape(&[&[1, 1, 1], &[4, 4], &[16, 16, 16]]);
+        assert_eq!(transition_bytes(&tiered, fluid(4, 3, 3)), 0);
+        // Only the largest level is merged.
+        assert_eq!(transition_bytes(&tiered, fluid(4, 3, 1)), 48);
+        // One merge per level.
+        assert_eq!(transition_bytes(&tiered, fluid(4, 1, 1)), 3 + 8 + 48);
+        // Two of the three runs of level 0 fit into one run, and both runs of level 1.
+        assert_eq!(transition_bytes(&tiered, fluid(4, 2, 3)), 2 + 8);
+        // A larger size ratio merges the runs that fit into one arrival.
+        assert_eq!(transition_bytes(&tiered, fluid(8, 7, 7)), 8 + 48);
+        let leveled = shape(&[&[3], &[8], &[48]]);
+        assert_eq!([fluid(4, 3, 3), fluid(8, 7, 7)].map(|fluid| transition_bytes(&leveled, fluid)), [0, 0]);
+    }
+
+    #[test]
+    fn the_newest_runs_are_merged_where_the_oldest_of_them_is() {
+        let tree = shape(&[&[1, 1], &[4, 4], &[16]]);
+        for (runs, level) in [(2, 0), (3, 1), (4, 1)] {
+            let job = merge_newest(&tree, runs, 4);
+            assert_eq!((job.inputs.len(), job.level, job.validate(&tree.levels)), (runs, level, Ok(())));
+        }
+        // All data takes the level with room for it.
+        for (size_ratio, level) in [(2, 4), (4, 2), (10, 1)] {
+            let (after, bytes) = after_merge(&tree, 5, size_ratio);
+            assert_eq!(
+                (bytes, after.bytes_of(level), after.last_level()),
+                (26, 26, level),
+                "T = {size_ratio}"
+            );
+            assert_eq!(merge_newest(&tree, 5, size_ratio).validate(&tree.levels), Ok(()));
+        }
+    }
+}

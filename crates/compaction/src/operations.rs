@@ -1,0 +1,147 @@
+//! The recent operations of a tree, which a policy can observe in the [`Shape`](crate::Shape).
+//!
+//! A window begins at a flush and ends now, so its length is a number of flushes and not a time. The counts of a window
+//! therefore depend only on the sequence of operations. In a phase without writes, the window becomes longer, and the
+//! share of reads in the window rises.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+/// The number of gets between two picks of a policy that observes operations.
+const GETS_BETWEEN_PICKS: u64 = 4096;
+
+/// The number of scans between two picks of a policy that observes operations. A scan costs more than a get, so the
+/// number is smaller.
+const SCANS_BETWEEN_PICKS: u64 = 64;
+
+/// The largest number of flushes of a window.
+const MOST_FLUSHES: u64 = 1000;
+
+/// Counts of flushes, lookups and scans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operations {
+    /// The number of flushes.
+    pub flushes: u64,
+    /// The number of lookups that found a value.
+    pub gets_found: u64,
+    /// The number of lookups that found no value.
+    pub gets_missing: u64,
+    /// The number of scans.
+    pub scans: u64,
+}
+
+impl Operations {
+    /// Returns the increase of each count since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            flushes: self.flushes.saturating_sub(earlier.flushes),
+            gets_found: self.gets_found.saturating_sub(earlier.gets_found),
+            gets_missing: self.gets_missing.saturating_sub(earlier.gets_missing),
+            scans: self.scans.saturating_sub(earlier.scans),
+        }
+    }
+
+    /// Returns whether lookups or scans were counted.
+    pub fn has_reads(&self) -> bool {
+        self.gets_found + self.gets_missing + self.scans > 0
+    }
+
+    /// Returns whether no operation was counted.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The operations since one of the latest flushes.
+#[derive(Clone, Debug)]
+pub struct OperationWindow {
+    flushes: usize,
+    /// The counts at the beginning of the window, and at each flush of the window.
+    marks: VecDeque<Operations>,
+}
+
+impl OperationWindow {
+    /// Creates a window that contains the operations since the first of the latest `flushes` flushes began. A window
+    /// of 0 flushes contains no operations.
+    pub fn new(flushes: usize) -> Self {
+        Self { flushes, marks: VecDeque::from([Operations::default()]) }
+    }
+
+    /// Returns whether the window can contain operations.
+    #[inline]
+    pub fn is_observed(&self) -> bool {
+        self.flushes > 0
+    }
+
+    /// Moves the window after a flush. `now` are the counts since the tree was opened, with this flush.
+    pub fn note_flush(&mut self, now: Operations) {
+        if self.is_observed() {
+            self.marks.push_back(now);
+            if self.marks.len() > self.flushes + 1 {
+                self.marks.pop_front();
+            }
+        }
+    }
+
+    /// Returns the operations of the window. `now` are the counts since the tree was opened.
+    pub fn operations(&self, now: &Operations) -> Operations {
+        match self.marks.front() {
+            Some(start) if self.is_observed() => now.since(start),
+            _ => Operations::default(),
+        }
+    }
+}
+
+/// Checks the parameter `name`, whose value is the number of flushes of a window.
+pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> {
+    match flushes {
+        0..=MOST_FLUSHES => Ok(flushes as usize),
+        _ => Err(format!("{name} is {flushes}; it must be at most {MOST_FLUSHES} flushes")),
+    }
+}
+
+/// Returns whether the policy picks again after some gets. `gets` is the number of gets so far, and the last `added` of
+/// these gets are new.
+#[inline]
+pub fn picks_after_gets(gets: u64, added: u64) -> bool {
+    gets / GETS_BETWEEN_PICKS != (gets - added) / GETS_BETWEEN_PICKS
+}
+
+/// Returns whether the policy picks again after a scan. `scans` is the number of scans so far.
+#[inline]
+pub fn picks_after_scan(scans: u64) -> bool {
+    scans.is_multiple_of(SCANS_BETWEEN_PICKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(flushes: u64, scans: u64) -> Operations {
+        Operations { flushes, scans, ..Operations::default() }
+    }
+
+    #[test]
+    fn a_window_begins_some_flushes_ago() {
+        let mut window = OperationWindow::new(2);
+        assert_eq!(window.operations(&at(0, 5)), at(0, 5));
+        window.note_flush(at(1, 10));
+        window.note_flush(at(2, 30));
+        assert_eq!(window.operations(&at(2, 35)), at(2, 35));
+        window.note_flush(at(3, 60));
+        assert_eq!(window.operations(&at(3, 61)), at(2, 51));
+        // Without flushes, the window becomes longer.
+        assert_eq!(window.operations(&at(3, 1061)), at(2, 1051));
+        let mut unobserved = OperationWindow::new(0);
+        unobserved.note_flush(at(1, 10));
+        assert!(unobserved.operations(&at(1, 20)).is_empty() && !unobserved.is_observed());
+    }
+
+    #[test]
+    fn picks_come_at_equal_numbers_of_reads() {
+        assert!(picks_after_gets(4096, 1) && !picks_after_gets(4097, 1) && !picks_after_gets(4095, 4095));
+        assert!(picks_after_gets(4100, 20) && picks_after_scan(64) && !picks_after_scan(65));
+    }
+}

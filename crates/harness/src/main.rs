@@ -7,7 +7,9 @@ fn main() -> std::process::ExitCode {
     lsmbench::Workbench::new()
         .allocation(&study::INVERSE)
         .cache(&study::STRING_LRU)
+        .format(&study::BARE_DELTA)
         .format(&study::PLAIN)
+        .memtable(&study::VECTOR_BTREEMAP)
         .format(&study::FIXED_PAIRS)
         .main()
 }

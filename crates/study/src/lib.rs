@@ -6,15 +6,19 @@
 
 use catalog::AdditionError;
 
+mod bare_delta;
 mod fixed_pairs;
 mod inverse;
 mod plain;
 mod string_lru;
+mod vector_btreemap;
 
+pub use bare_delta::VARIANT as BARE_DELTA;
 pub use fixed_pairs::VARIANT as FIXED_PAIRS;
 pub use inverse::VARIANT as INVERSE;
 pub use plain::VARIANT as PLAIN;
 pub use string_lru::VARIANT as STRING_LRU;
+pub use vector_btreemap::VARIANT as VECTOR_BTREEMAP;
 
 /// Adds all variants of this crate to the catalogs of their axes, for a program without a `Workbench`.
 ///
@@ -24,6 +28,8 @@ pub use string_lru::VARIANT as STRING_LRU;
 pub fn register() -> Result<(), AdditionError> {
     bloom::ALLOCATIONS.add(&INVERSE)?;
     cache::CATALOG.add(&STRING_LRU)?;
+    memtable::CATALOG.add(&VECTOR_BTREEMAP)?;
+    tree::block::CATALOG.add(&BARE_DELTA)?;
     tree::block::CATALOG.add(&PLAIN)?;
     tree::block::CATALOG.add(&FIXED_PAIRS)
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cache::BlockId;
-use lsmbench_study::{FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, register};
+use lsmbench_study::{
+    BARE_DELTA, FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, VECTOR_BTREEMAP, register,
+};
 use storage::{Memory, Storage};
 use toml::Value;
 use tree::conformance::{Model, Replay, check, in_pairs, small, steps};
@@ -25,6 +27,8 @@ fn every_variant_keeps_the_invariants_of_its_axis() {
     LazyLock::force(&REGISTERED);
     bloom::conformance::check_allocation(&INVERSE).unwrap();
     cache::conformance::check(&STRING_LRU).unwrap();
+    memtable::conformance::check(&VECTOR_BTREEMAP).unwrap();
+    tree::block::conformance::check(&BARE_DELTA).unwrap();
     tree::block::conformance::check(&PLAIN).unwrap();
     tree::block::conformance::check(&FIXED_PAIRS).unwrap();
     let error = tree::block::CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
@@ -60,6 +64,9 @@ fn trees_answer_like_the_model() {
     for text in [
         "allocation = \"inverse\"",
         "cache = { kind = \"string-lru\", capacity = \"16KiB\" }",
+        "memtable = \"vector-btreemap\"",
+        "block = { format = \"bare-delta\", memory_index = true }",
+        "block = { format = \"bare-delta\", memory_index = true, restart_interval = 3 }\ncompression = \"lz4\"",
         "block = { format = \"plain(version=1)\" }",
         "block = { format = \"plain\", index = \"hash\" }",
         "block = { format = \"plain\", index = \"fingerprint\" }\ncompression = \"lz4\"",

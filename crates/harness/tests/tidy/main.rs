@@ -58,7 +58,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("server", &["tree", "workload", "types"]),
         ("torture", &["tree", "storage", "types"]),
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
-        ("study", &["bloom", "cache", "tree", "types", "catalog"]),
+        ("study", &["bloom", "cache", "memtable", "tree", "types", "catalog"]),
         ("interleave", ground),
         ("subject", &below_subject),
         ("experiment", &experiment),

@@ -136,6 +136,17 @@ fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
     })
 }
 
+/// Appends an entry to a block whose entries are [`Entries::Delta`]. The key shares its first `shared` bytes with the
+/// previous key of the block.
+pub fn append(entry: &Entry<'_>, shared: usize, block: &mut Vec<u8>) {
+    let value = entry.value.unwrap_or_default();
+    put_varint(block, shared as u64);
+    put_varint(block, (entry.key.len() - shared) as u64);
+    put_varint(block, (value.len() as u64) << 1 | u64::from(entry.value.is_none()));
+    block.extend_from_slice(&entry.key[shared..]);
+    block.extend_from_slice(value);
+}
+
 /// Encodes the entries of one block in key order.
 struct Writer {
     interval: u32,
@@ -153,12 +164,7 @@ impl EntryWriter for Writer {
         } else {
             shared = common_prefix(&draft.last_key, entry.key);
         }
-        let value = entry.value.unwrap_or_default();
-        put_varint(&mut draft.bytes, shared as u64);
-        put_varint(&mut draft.bytes, (entry.key.len() - shared) as u64);
-        put_varint(&mut draft.bytes, (value.len() as u64) << 1 | u64::from(entry.value.is_none()));
-        draft.bytes.extend_from_slice(&entry.key[shared..]);
-        draft.bytes.extend_from_slice(value);
+        append(entry, shared, &mut draft.bytes);
         draft.set_last_key(shared, entry.key);
         self.since_restart += 1;
     }

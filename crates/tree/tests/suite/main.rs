@@ -13,6 +13,7 @@ mod damage;
 mod dropping;
 mod holding;
 mod inline;
+mod lookups;
 mod mapped;
 mod model;
 mod moves;

@@ -43,7 +43,7 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`,
-/// `shelf`, `pending`, `manifest`, the state of `signals`, `view_lock`, the rule of `pacer`. Readers take no locks,
+/// `shelf`, `pending`, `manifest`, the state of `signals`, `view_lock`, the rule of `pacer`, `stale_tables`. Readers take no locks,
 /// except that a scan occasionally takes a lock to check whether a read-triggered compaction is due.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,

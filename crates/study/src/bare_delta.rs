@@ -86,7 +86,8 @@ mod tests {
 
     /// Encodes 20 keys of 16 bytes that share their first 13 bytes, without values.
     fn block(format: &dyn BlockFormat) -> Vec<u8> {
-        let options = BlockOptions { restart_interval: 10, index: BlockIndex::None, ..BlockOptions::default() };
+        let options =
+            BlockOptions { restart_interval: 10, index: BlockIndex::None, ..BlockOptions::default() };
         let mut builder = BlockBuilder::new(format, &options);
         for number in 100..120 {
             let key = format!("user000000000{number}").into_bytes();

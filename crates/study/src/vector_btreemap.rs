@@ -68,7 +68,8 @@ struct Sorted {
 impl Log {
     /// Returns the newest version of a key that is visible at `snapshot`.
     fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<&Version> {
-        let visible = self.versions.iter().filter(|version| version.sequence <= snapshot && *version.key == *key);
+        let visible =
+            self.versions.iter().filter(|version| version.sequence <= snapshot && *version.key == *key);
         visible.max_by_key(|version| version.sequence)
     }
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cache::BlockId;
-use lsmbench_study::{
-    BARE_DELTA, FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, VECTOR_BTREEMAP, register,
-};
+use lsmbench_study::{BARE_DELTA, FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, VECTOR_BTREEMAP, register};
 use storage::{Memory, Storage};
 use toml::Value;
 use tree::conformance::{Model, Replay, check, in_pairs, small, steps};

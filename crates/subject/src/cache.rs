@@ -455,7 +455,8 @@ mod tests {
     #[test]
     fn a_shared_cache_follows_the_requests_of_its_trees() {
         let here = Path::new(".");
-        let design = Design::default().with(&"cache = \"lru(capacity=1MiB, shards=1)\"".parse().unwrap()).unwrap();
+        let design =
+            Design::default().with(&"cache = \"lru(capacity=1MiB, shards=1)\"".parse().unwrap()).unwrap();
         let rate = |trees: u64, shared: bool| {
             let params = Params {
                 blocks: Count(1000),

@@ -19,10 +19,6 @@
 //!   [`Range`], [`Snapshot`]).
 //! - Flushes and compactions write new SSTables and replace the view. Each sorted run has one version per key. The
 //!   order of the runs determines which of two versions is newer.
-//!
-//! The crate has no unsafe code. Its components may have some.
-
-#![forbid(unsafe_code)]
 
 mod assemble;
 mod batch;

@@ -61,8 +61,8 @@ impl LookupPool {
     pub(crate) fn start(helpers: usize) -> Result<Self> {
         let builder = ThreadPoolBuilder::new().num_threads(helpers);
         let threads = builder.thread_name(|number| format!("lsm-lookup-{number}")).build();
-        let threads =
-            threads.map_err(|error| Error::Failed(format!("cannot start the threads of lookups: {error}")))?;
+        let threads = threads
+            .map_err(|error| Error::Failed(format!("cannot start the threads of lookups: {error}")))?;
         Ok(Self { threads, helpers })
     }
 

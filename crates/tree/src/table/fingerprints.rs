@@ -106,13 +106,16 @@ fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
 
 /// Returns a bit mask of the bytes in a chunk that equal `wanted`.
 #[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
 #[inline]
 fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
-    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
-    // Every x86-64 CPU supports SSE2, so these functions are safe. The compiler combines both halves into one load.
-    let chunk = i128::from_le_bytes(*chunk);
-    let bytes = _mm_set_epi64x((chunk >> 64) as i64, chunk as i64);
-    _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted.cast_signed()))) as u16
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+    // SAFETY: every x86-64 CPU supports SSE2. A chunk has the 16 bytes that the load reads, and the load needs no
+    // alignment.
+    unsafe {
+        let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted.cast_signed()))) as u16
+    }
 }
 
 /// Returns a bit mask of the bytes in a chunk that equal `wanted`, without SIMD instructions.

@@ -1,8 +1,9 @@
 //! Restart points and hash indexes of blocks, in memory and apart from the blocks. Opening a table builds them from its
 //! blocks.
 //!
-//! The restart points of a block are entries with full keys, at least one restart interval apart. They need not be the
-//! restart points that the block stores. A lookup first finds the bucket of its key. An empty bucket shows that the
+//! In a delta-encoded block, the restart points are all entries with full keys, because a search from one full key to
+//! the next depends on the shared lengths between them. In other blocks, the restart points are one restart interval
+//! apart. The block need not store offsets of its restart points. A lookup first finds the bucket of its key. An empty bucket shows that the
 //! block lacks the key, so that the lookup reads no block. Otherwise, the lookup searches the entries from one restart
 //! point to the next restart point.
 //!
@@ -14,7 +15,7 @@ use types::KeyHash;
 
 use super::formats::layout_of;
 use super::hash_index::{self, Bucket};
-use super::layout::Part;
+use super::layout::{Entries, Part};
 use crate::design::BlockOptions;
 
 /// The restart points and the hash indexes of all blocks of a table.
@@ -96,18 +97,20 @@ impl IndexOfBlock {
     fn new(block: &[u8], options: &BlockOptions, hash: impl Fn(&[u8]) -> KeyHash) -> Option<Self> {
         let layout = layout_of(block)?;
         let (mut restarts, mut keys): (Vec<u32>, Vec<(KeyHash, usize)>) = Default::default();
-        let (mut key, mut at, mut since_restart) = (Vec::new(), layout.entries_start, 0);
+        let (mut key, mut at) = (Vec::new(), layout.entries_start);
         while at < layout.entries_end {
             let entry = layout.entry(block, at)?;
-            if restarts.is_empty() || (entry.shared == 0 && since_restart >= options.restart_interval) {
+            let is_restart = match matches!(layout.entries, Entries::Delta) {
+                true => entry.shared == 0,
+                false => keys.len().is_multiple_of(options.restart_interval as usize),
+            };
+            if is_restart {
                 restarts.push(u32::try_from(at).ok()?);
-                since_restart = 0;
             }
             (entry.shared <= key.len()).then_some(())?;
             key.truncate(entry.shared);
             key.extend_from_slice(&block[entry.suffix]);
-            keys.push((hash(&key), restarts.len() - 1));
-            since_restart += 1;
+            keys.push((hash(&key), restarts.len().checked_sub(1)?));
             at = entry.value.end;
         }
         let buckets = hash_index::buckets(&keys, options.index_load).unwrap_or_default().into();
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn a_lookup_with_the_index_is_a_lookup_in_the_block() {
         for (name, format) in formats() {
-            // The index may have another interval than the block. With an interval of 1, there is no hash index.
+            // The index may have another interval than the block. With an interval of 1, the index has no buckets.
             for (written, kept) in [(1, 1), (3, 3), (10, 10), (10, 3), (3, 10), (1000, 8)] {
                 let options = |restart_interval| BlockOptions { restart_interval, ..BlockOptions::default() };
                 let mut builder = BlockBuilder::new(&*format, &options(written));
@@ -180,7 +183,7 @@ mod tests {
                         assert_eq!(found, find(&block, hashed), "{name}, {written}, {kept}, {key:?}");
                     }
                 }
-                assert!(index.memory_bytes() > 400 / kept as usize * 4, "{name}");
+                assert!(index.memory_bytes() > 400 / kept.max(written.min(400)) as usize * 4, "{name}");
             }
         }
     }

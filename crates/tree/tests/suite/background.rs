@@ -101,8 +101,7 @@ fn a_flush_ends_while_others_go_on_writing() {
 /// One thread is always kept for compactions, unless a design has one thread for flushes and compactions.
 #[test]
 fn compactions_have_their_own_thread_unless_threads_are_shared() {
-    for (background, names) in
-        [("apart", &["lsm-compact", "lsm-flush"][..]), ("shared", &["lsm-background"])]
+    for (background, names) in [("apart", &["lsm-compact", "lsm-flush"][..]), ("shared", &["lsm-background"])]
     {
         let writers = Arc::new(Mutex::new(BTreeSet::new()));
         let seen = Arc::clone(&writers);

@@ -145,7 +145,13 @@ fn tables_are_released_when_unused_or_at_the_next_compaction() {
         }
         drop(tree);
         assert_eq!(tables(&memory).len(), inputs, "{release}");
-        assert_eq!(open(&small_design(&text), Mode::Counted, &storage, Path::new(DIRECTORY)).get(&key(0)).unwrap().as_deref(), Some(&b"new"[..]));
+        assert_eq!(
+            open(&small_design(&text), Mode::Counted, &storage, Path::new(DIRECTORY))
+                .get(&key(0))
+                .unwrap()
+                .as_deref(),
+            Some(&b"new"[..])
+        );
     }
 }
 

@@ -97,9 +97,12 @@ fn three_runs(per_lookup: usize) -> (Tree, Arc<Meeting>, Vec<u64>) {
         }
         tree.flush().unwrap();
     }
-    let mut tables: Vec<u64> = storage.list(Path::new(DIRECTORY)).unwrap().iter().filter_map(|name| {
-        name.strip_suffix(".table").map(|number| number.parse().unwrap())
-    }).collect();
+    let mut tables: Vec<u64> = storage
+        .list(Path::new(DIRECTORY))
+        .unwrap()
+        .iter()
+        .filter_map(|name| name.strip_suffix(".table").map(|number| number.parse().unwrap()))
+        .collect();
     tables.sort_unstable();
     assert_eq!(tables.len(), 3);
     (tree, cache, tables)
@@ -207,7 +210,10 @@ fn an_index_in_memory_answers_without_a_block() {
             (present, absent, tree.stats().fence_bytes)
         };
         let ((present, absent, bytes), (old_present, old_absent, old_bytes)) = (gets(true), gets(false));
-        assert_eq!((present.blocks_searched, old_present.blocks_searched, old_absent.blocks_searched), (500, 500, 499));
+        assert_eq!(
+            (present.blocks_searched, old_present.blocks_searched, old_absent.blocks_searched),
+            (500, 500, 499)
+        );
         assert_eq!((present.block_index_probes, absent.block_index_probes), (500, 499));
         // With two buckets per key, a bucket is empty with a probability of about exp(-0.5) = 61 %.
         assert!((250..350).contains(&(499 - absent.blocks_searched)), "{format}: {absent:?}");

@@ -196,7 +196,9 @@ mod tests {
             let subject = feature.places().find_map(subject);
             for place in feature.places() {
                 places += 1;
-                wrong.extend(refused(place, subject.as_ref(), folder.path()).map(|why| format!("{place}: {why}")));
+                wrong.extend(
+                    refused(place, subject.as_ref(), folder.path()).map(|why| format!("{place}: {why}")),
+                );
             }
             let says_where = !feature.path.is_empty() || !feature.note.is_empty();
             assert!(says_where || feature.reachable != Reach::Yes, "{}: reached by what?", feature.feature);

@@ -75,36 +75,3 @@ impl EntryWriter for Writer {
         self.entries = 0;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use tree::BlockIndex;
-    use tree::block::{BLOCK_FOOTER_BYTES, BlockBuilder, CATALOG};
-    use types::KeyHash;
-
-    use super::*;
-
-    /// Encodes 20 keys of 16 bytes that share their first 13 bytes, without values.
-    fn block(format: &dyn BlockFormat) -> Vec<u8> {
-        let options =
-            BlockOptions { restart_interval: 10, index: BlockIndex::None, ..BlockOptions::default() };
-        let mut builder = BlockBuilder::new(format, &options);
-        for number in 100..120 {
-            let key = format!("user000000000{number}").into_bytes();
-            builder.add(Entry { key: &key, value: Some(&[]) }, KeyHash(0));
-        }
-        builder.finish(<[u8]>::to_vec)
-    }
-
-    #[test]
-    fn a_block_is_its_entries_and_a_footer() {
-        let delta = CATALOG.variant("delta").unwrap().default_choice();
-        let (bare, delta) = (block(&BareDelta), block(&*CATALOG.build(&delta).unwrap()));
-        let entries = bare.len() - BLOCK_FOOTER_BYTES;
-        assert_eq!(bare[..entries], delta[..entries], "the entries are those of delta");
-        assert_eq!(delta.len() - bare.len(), 2 * size_of::<u32>(), "delta also has two restart pointers");
-        // Each entry has three lengths of one byte. Two keys are complete. Of the other keys, one byte differs, or two
-        // bytes after every tenth key.
-        assert_eq!(entries, 20 * 3 + 2 * 16 + 18);
-    }
-}

@@ -7,9 +7,10 @@ use cache::BlockId;
 use lsmbench_study::{BARE_DELTA, FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, VECTOR_BTREEMAP, register};
 use storage::{Memory, Storage};
 use toml::Value;
+use tree::block::{BLOCK_FOOTER_BYTES, BlockBuilder, CATALOG};
 use tree::conformance::{Model, Replay, check, in_pairs, small, steps};
-use tree::{Design, Mode, OpenOptions};
-use types::{Bytes, SplitMix64};
+use tree::{BlockOptions, Design, Mode, OpenOptions};
+use types::{Bytes, Entry, KeyHash, SplitMix64};
 
 /// Adds the variants before the first lookup.
 static REGISTERED: LazyLock<()> = LazyLock::new(|| register().unwrap());
@@ -55,6 +56,29 @@ fn string_lru_keeps_what_lru_keeps() {
         }
         assert!((2_000..18_000).contains(&hits), "{hits} hits show nothing");
     }
+}
+
+/// Encodes 20 keys of 16 bytes that share their first 13 bytes, without values.
+fn block(format: &str) -> Vec<u8> {
+    LazyLock::force(&REGISTERED);
+    let format = CATALOG.build(&CATALOG.variant(format).unwrap().default_choice()).unwrap();
+    let mut builder =
+        BlockBuilder::new(&*format, &BlockOptions { restart_interval: 10, ..Default::default() });
+    for number in 100..120 {
+        let key = format!("user000000000{number}").into_bytes();
+        builder.add(Entry { key: &key, value: Some(&[]) }, KeyHash(0));
+    }
+    builder.finish(<[u8]>::to_vec)
+}
+
+#[test]
+fn a_bare_block_is_its_entries_and_a_footer() {
+    let (bare, delta) = (block("bare-delta"), block("delta"));
+    let entries = bare.len() - BLOCK_FOOTER_BYTES;
+    assert_eq!(bare[..entries], delta[..entries], "the entries are those of delta");
+    assert_eq!(delta.len() - bare.len(), 2 * size_of::<u32>(), "delta also has two restart pointers");
+    // Each entry has three lengths of one byte. Two keys are complete. Of each other key, one byte differs.
+    assert_eq!(entries, 20 * 3 + 2 * 16 + 18);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Restart points and hash indexes of blocks, in memory and apart from the blocks. Opening a table builds them from its
 //! blocks.
 //!
-//! In a delta-encoded block, the restart points are all entries with full keys, because a search from one full key to
-//! the next depends on the shared lengths between them. In other blocks, the restart points are one restart interval
-//! apart. The block need not store offsets of its restart points. A lookup first finds the bucket of its key. An empty bucket shows that the
+//! In a delta-encoded block, the restart points are all entries with full keys. In other blocks, the restart points are
+//! one restart interval apart. The block need not store offsets of its restart points. A lookup first finds the bucket of its key. An empty bucket shows that the
 //! block lacks the key, so that the lookup reads no block. Otherwise, the lookup searches the entries from one restart
 //! point to the next restart point.
 //!

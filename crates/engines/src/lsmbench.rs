@@ -172,8 +172,8 @@ impl Store for TreeStore {
             let shape = stats.levels.get(level).copied().unwrap_or_default();
             of_level(&shape, &stats.level_counts.get(level).copied().unwrap_or_default())
         };
-        let has_blobs = !self.tree.design().keeps_values_inline();
-        EngineStats { whole: of_tree(&stats, self.mode, has_blobs), levels: (0..levels).map(level).collect() }
+        let whole = of_tree(&stats, self.mode, self.tree.design());
+        EngineStats { whole, levels: (0..levels).map(level).collect() }
     }
 
     fn compact(&self) -> Option<Result<(), TargetError>> {
@@ -189,8 +189,9 @@ impl Store for TreeStore {
     }
 }
 
-/// The readings of a whole tree. In counted mode they include no times. `has_blobs` adds the readings of blob files.
-fn of_tree(stats: &Stats, mode: Mode, has_blobs: bool) -> Readings {
+/// The readings of a whole tree. In counted mode they include no times. The readings of blob files and of lookups with
+/// several threads are included only if the design has them.
+fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     let counts = &stats.counts;
     let mut tree = Readings::default();
     tree.counter(&c::USER_BYTES_WRITTEN, counts.user_bytes_written)
@@ -230,6 +231,9 @@ fn of_tree(stats: &Stats, mode: Mode, has_blobs: bool) -> Readings {
             .counter(&n::DELAY_NS, counts.delay_ns)
             .counter(&n::ROTATION_NS, counts.rotation_ns)
             .counter(&n::COMPACTION_NS, counts.compaction_ns);
+        if design.options.threads.per_lookup > 1 {
+            tree.counter(&c::PARALLEL_GETS, counts.parallel_gets);
+        }
     }
     tree.gauge(&c::LEVELS, stats.levels.iter().filter(|level| level.runs > 0).count())
         .gauge(&c::RUNS, stats.runs())
@@ -240,7 +244,7 @@ fn of_tree(stats: &Stats, mode: Mode, has_blobs: bool) -> Readings {
         .gauge(&c::FENCE_BYTES, stats.fence_bytes)
         .gauge(&c::CACHE_BYTES, stats.cache_bytes)
         .gauge(&c::EXPECTED_FPR, stats.expected_fpr);
-    if has_blobs {
+    if !design.keeps_values_inline() {
         let (blobs, read) = (&stats.blobs, counts.blob_values_read + counts.blob_values_in_place);
         let live_share = (blobs.bytes > 0).then(|| blobs.live_bytes as f64 / blobs.bytes as f64);
         tree.counter(&c::BLOB_BYTES_WRITTEN, counts.blob_bytes_written)

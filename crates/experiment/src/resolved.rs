@@ -160,6 +160,13 @@ fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
         ("max_compaction", Value::String(size)) => size == "0B",
+        ("memory_index", Value::Boolean(is_on)) => !is_on,
+        ("release", Value::String(release)) => release == "unused",
+        ("background", Value::String(background)) => background == "apart",
+        ("per_lookup", Value::Integer(threads)) => *threads == 1,
+        ("trees", Value::Integer(trees)) => *trees == 1,
+        ("shared", Value::Boolean(is_shared)) => *is_shared,
+        ("alignment", Value::String(alignment)) => alignment == "128B",
         ("values", Value::Table(choice)) => choice.get("kind").and_then(Value::as_str) == Some("inline"),
         _ => false,
     };

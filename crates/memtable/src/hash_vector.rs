@@ -20,8 +20,9 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::Variant;
+use catalog::{Build, ByteSize, Variant};
 use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
@@ -29,11 +30,26 @@ use crate::radix::{self, Headed};
 use crate::shared_arena::{LinkWord, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{self, Probe, Versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "hash-vector",
     "an append-only list with a hash index; fastest lookups, but a scan of the mutable list must sort first",
-    || Box::new(Policy { pool: Arc::default() }),
+    "# Alignment of the 16 shards in memory: \"8B\", \"64B\", \"128B\" or \"256B\". Shards that share a cache line\n\
+     # slow down the writers of both shards. A CPU may also fetch cache lines in pairs of 128 bytes. byron\n\
+     # (section 1.3 A) uses 256 bytes.\n\
+     alignment = \"128B\"\n",
 );
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    alignment: ByteSize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { alignment: ByteSize(128) }
+    }
+}
 
 /// The number of shards. Writers of different shards do not wait for each other.
 const SHARDS: usize = 16;
@@ -44,30 +60,72 @@ const FIRST_SLOTS: usize = 16;
 /// Creates [`HashVector`]s that reuse the memory of earlier memtables.
 struct Policy {
     pool: Arc<MapPool>,
+    create: fn(SharedArena) -> Box<dyn Memtable>,
+}
+
+impl Build<dyn MemtablePolicy> for Policy {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+        let create = match params.alignment.0 {
+            8 => HashVector::<Shard8>::create,
+            64 => HashVector::<Shard64>::create,
+            128 => HashVector::<Shard128>::create,
+            256 => HashVector::<Shard256>::create,
+            _ => {
+                let alignment = params.alignment;
+                return Err(format!("alignment is {alignment}; it must be 8B, 64B, 128B or 256B"));
+            }
+        };
+        Ok(Box::new(Self { pool: Arc::default(), create }))
+    }
 }
 
 impl MemtablePolicy for Policy {
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
-        Box::new(HashVector {
-            arena: SharedArena::new(capacity_bytes, &self.pool),
-            shards: Default::default(),
-            order: RwLock::default(),
-        })
+        (self.create)(SharedArena::new(capacity_bytes, &self.pool))
     }
 }
 
 /// The memtable with the lists and hash indexes of all shards.
-struct HashVector {
+struct HashVector<S> {
     arena: SharedArena,
-    shards: [Shard; SHARDS],
+    shards: [S; SHARDS],
     /// The order that the last scan, or making the memtable immutable, has computed.
     order: RwLock<Arc<Order>>,
 }
 
-/// One shard, which has its own cache lines.
-#[repr(align(128))]
-#[derive(Default)]
-struct Shard(RwLock<Index>);
+/// One shard: its index and the lock of the index. Shards of different types have different alignments in memory.
+trait Shard: Default + Send + Sync + 'static {
+    /// Returns the lock with the index.
+    fn index(&self) -> &RwLock<Index>;
+}
+
+/// Defines shards, each with its alignment in bytes.
+macro_rules! shards {
+    ($($name:ident: $alignment:literal,)+) => {
+        $(
+            #[doc = concat!("A shard that begins at a multiple of ", $alignment, " bytes.")]
+            #[repr(align($alignment))]
+            #[derive(Default)]
+            struct $name(RwLock<Index>);
+
+            impl Shard for $name {
+                #[inline]
+                fn index(&self) -> &RwLock<Index> {
+                    &self.0
+                }
+            }
+        )+
+    };
+}
+
+shards! {
+    Shard8: 8,
+    Shard64: 64,
+    Shard128: 128,
+    Shard256: 256,
+}
 
 /// The hash index of a shard, and the list of its versions.
 #[derive(Default)]
@@ -200,12 +258,12 @@ fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> 
 
 impl Order {
     /// Returns the order of all versions that the shards have now.
-    fn extended_to(&self, table: &HashVector) -> Self {
+    fn extended_to<S: Shard>(&self, table: &HashVector<S>) -> Self {
         let arena = &table.arena;
         let mut taken = self.taken;
         let mut new = Vec::with_capacity(arena.versions().saturating_sub(self.sorted.len()));
         for (shard, taken) in table.shards.iter().zip(&mut taken) {
-            let index = shard.0.read();
+            let index = shard.index().read();
             new.extend_from_slice(&index.log[*taken..]);
             *taken = index.log.len();
         }
@@ -308,11 +366,15 @@ impl Versions for Ordered<'_> {
     }
 }
 
-impl HashVector {
+impl<S: Shard> HashVector<S> {
+    fn create(arena: SharedArena) -> Box<dyn Memtable> {
+        Box::new(Self { arena, shards: Default::default(), order: RwLock::default() })
+    }
+
     /// Returns an order that includes all versions whose insert has returned.
     fn order(&self) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
-        let logs = self.shards.iter().map(|shard| shard.0.read().log.len());
+        let logs = self.shards.iter().map(|shard| shard.index().read().log.len());
         if logs.eq(known.taken) {
             return known;
         }
@@ -322,19 +384,19 @@ impl HashVector {
     }
 }
 
-impl Memtable for HashVector {
+impl<S: Shard> Memtable for HashVector<S> {
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         let version = self.arena.append(key.bytes, sequence, value, 1);
-        self.shards[shard_of(key.hash)].0.write().insert(&self.arena, key, sequence, version);
+        self.shards[shard_of(key.hash)].index().write().insert(&self.arena, key, sequence, version);
     }
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
-        let index = self.shards[shard_of(key.hash)].0.read();
+        let index = self.shards[shard_of(key.hash)].index().read();
         versions::lookup(index.visible(&self.arena, key, snapshot), value)
     }
 
     fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
-        let index = self.shards[shard_of(key.hash)].0.read();
+        let index = self.shards[shard_of(key.hash)].index().read();
         index.visible(&self.arena, key, snapshot).map(|record| record.sequence)
     }
 
@@ -366,11 +428,11 @@ impl Memtable for HashVector {
     }
 
     fn shard_lens(&self) -> Vec<usize> {
-        self.shards.iter().map(|shard| shard.0.read().log.len()).collect()
+        self.shards.iter().map(|shard| shard.index().read().log.len()).collect()
     }
 
     fn memory_bytes(&self) -> usize {
-        let shards = self.shards.iter().map(|shard| size_of::<Shard>() + shard.0.read().memory_bytes());
+        let shards = self.shards.iter().map(|shard| size_of::<S>() + shard.index().read().memory_bytes());
         self.arena.memory_bytes() + shards.sum::<usize>() + self.order.read().memory_bytes()
     }
 }
@@ -379,7 +441,7 @@ impl Memtable for HashVector {
 mod tests {
     use super::*;
 
-    fn table() -> HashVector {
+    fn table() -> HashVector<Shard128> {
         HashVector {
             arena: SharedArena::new(1 << 16, &Arc::default()),
             shards: Default::default(),
@@ -412,6 +474,29 @@ mod tests {
             let in_order: Vec<&[u8]> =
                 grown.sorted.iter().map(|entry| record(&table.arena, entry.item).key).collect();
             assert!(in_order.is_sorted());
+        }
+    }
+
+    #[test]
+    fn shards_begin_at_multiples_of_the_alignment() {
+        fn check<S: Shard>(alignment: usize) {
+            let table = HashVector::<S> {
+                arena: SharedArena::new(1 << 16, &Arc::default()),
+                shards: Default::default(),
+                order: RwLock::default(),
+            };
+            let places = table.shards.each_ref().map(|shard| std::ptr::from_ref(shard).addr());
+            assert!(places.iter().all(|place| place.is_multiple_of(alignment)), "{alignment}: {places:?}");
+            let apart = places.array_windows().map(|[a, b]| b - a).min();
+            assert!(apart >= Some(alignment), "{alignment}: {places:?}");
+        }
+        check::<Shard8>(8);
+        check::<Shard64>(64);
+        check::<Shard128>(128);
+        check::<Shard256>(256);
+        for (alignment, is_valid) in [(8, true), (256, true), (32, false), (0, false), (512, false)] {
+            let built = Policy::build(Params { alignment: ByteSize(alignment) });
+            assert_eq!(built.is_ok(), is_valid, "{alignment}");
         }
     }
 

@@ -105,6 +105,9 @@ columns! {
     FPR = "fpr", "false-positive rate", Share, Number, Lower, ForSeed;
     /// Number of fence pointer searches for the block of a key.
     FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, ForSeed;
+    /// Gets that searched several sorted runs with several threads. Empty if the design has `threads.per_lookup` = 1,
+    /// and in `counted` mode.
+    PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
     /// Memtables flushed.
     FLUSHES = "flushes", "flushes", Count, Integer, Neither, Exact;
     /// Number of completed compactions.
@@ -124,7 +127,8 @@ columns! {
     MEMTABLE_BYTES = "memtable_bytes", "memory of memtables", Bytes, Integer, Lower, Varies;
     /// Memory of filters in bytes.
     FILTER_BYTES = "filter_bytes", "memory of filters", Bytes, Integer, Lower, Exact;
-    /// Memory of fence pointers, block directories and restart hints in bytes.
+    /// Memory of fence pointers, block directories, restart hints and indexes of blocks (`block.memory_index`), in
+    /// bytes.
     FENCE_BYTES = "fence_bytes", "memory of fence pointers", Bytes, Integer, Lower, Exact;
     /// Memory of the block cache in bytes.
     CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, Varies;
@@ -373,8 +377,8 @@ columns! {
     /// operation. Flushes and compactions on other threads are not included. Only for lsmbench's own tree in `timed`
     /// mode, because the program cannot count the allocations of other engines.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, Varies;
-    /// Lookups that the hash index of a data block (`block.index`) answered without a search. The index found that the
-    /// key is absent, or found its entry or restart point. Empty for blocks without an index.
+    /// Lookups that the hash index of a data block (`block.index` or `block.memory_index`) answered without a search. The
+    /// index found that the key is absent, or found its entry or restart point. Empty for blocks without an index.
     BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the block index answered", Count, Integer, Higher, ForSeed;
     /// `block_index_answers` / lookups in blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, ForSeed;

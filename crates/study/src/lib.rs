@@ -6,6 +6,7 @@
 
 use catalog::AdditionError;
 
+mod bare_delta;
 mod by_access;
 mod by_load;
 mod fixed_pairs;
@@ -18,7 +19,9 @@ mod string_lru;
 mod system_load;
 #[cfg(test)]
 mod testing;
+mod vector_btreemap;
 
+pub use bare_delta::VARIANT as BARE_DELTA;
 pub use by_access::VARIANT as BY_ACCESS;
 pub use by_load::VARIANT as BY_LOAD;
 pub use fixed_pairs::VARIANT as FIXED_PAIRS;
@@ -28,6 +31,7 @@ pub use min_max::VARIANT as MIN_MAX;
 pub use plain::VARIANT as PLAIN;
 pub use sentinel_pairs::VARIANT as SENTINEL_PAIRS;
 pub use string_lru::VARIANT as STRING_LRU;
+pub use vector_btreemap::VARIANT as VECTOR_BTREEMAP;
 
 /// Adds all variants of this crate to the catalogs of their axes, for a program without a `Workbench`.
 ///
@@ -41,6 +45,8 @@ pub fn register() -> Result<(), AdditionError> {
     fence::CATALOG.add(&MIN_MAX)?;
     fence::CATALOG.add(&BY_ACCESS)?;
     memtable::CATALOG.add(&GROWING_SHARDS)?;
+    memtable::CATALOG.add(&VECTOR_BTREEMAP)?;
+    tree::block::CATALOG.add(&BARE_DELTA)?;
     tree::block::CATALOG.add(&PLAIN)?;
     tree::block::CATALOG.add(&FIXED_PAIRS)?;
     tree::block::CATALOG.add(&SENTINEL_PAIRS)

@@ -5,14 +5,15 @@ use std::sync::{Arc, LazyLock};
 
 use cache::BlockId;
 use lsmbench_study::{
-    BY_ACCESS, BY_LOAD, FIXED_PAIRS, GROWING_SHARDS, INVERSE, MIN_MAX, PLAIN, SENTINEL_PAIRS, STRING_LRU,
-    register,
+    BARE_DELTA, BY_ACCESS, BY_LOAD, FIXED_PAIRS, GROWING_SHARDS, INVERSE, MIN_MAX, PLAIN, SENTINEL_PAIRS,
+    STRING_LRU, VECTOR_BTREEMAP, register,
 };
 use storage::{Memory, Storage};
 use toml::Value;
+use tree::block::{BLOCK_FOOTER_BYTES, BlockBuilder, CATALOG};
 use tree::conformance::{Model, Replay, check, in_pairs, small, steps};
-use tree::{Design, Mode, OpenOptions};
-use types::{Bytes, SplitMix64};
+use tree::{BlockOptions, Design, Mode, OpenOptions};
+use types::{Bytes, Entry, KeyHash, SplitMix64};
 
 /// Adds the variants before the first lookup.
 static REGISTERED: LazyLock<()> = LazyLock::new(|| register().unwrap());
@@ -32,6 +33,8 @@ fn every_variant_keeps_the_invariants_of_its_axis() {
     fence::conformance::check(&MIN_MAX).unwrap();
     fence::conformance::check(&BY_ACCESS).unwrap();
     memtable::conformance::check(&GROWING_SHARDS).unwrap();
+    memtable::conformance::check(&VECTOR_BTREEMAP).unwrap();
+    tree::block::conformance::check(&BARE_DELTA).unwrap();
     tree::block::conformance::check(&PLAIN).unwrap();
     tree::block::conformance::check(&FIXED_PAIRS).unwrap();
     tree::block::conformance::check(&SENTINEL_PAIRS).unwrap();
@@ -63,11 +66,37 @@ fn string_lru_keeps_what_lru_keeps() {
     }
 }
 
+/// Encodes 20 keys of 16 bytes that share their first 13 bytes, without values.
+fn block(format: &str) -> Vec<u8> {
+    LazyLock::force(&REGISTERED);
+    let format = CATALOG.build(&CATALOG.variant(format).unwrap().default_choice()).unwrap();
+    let mut builder =
+        BlockBuilder::new(&*format, &BlockOptions { restart_interval: 10, ..Default::default() });
+    for number in 100..120 {
+        let key = format!("user000000000{number}").into_bytes();
+        builder.add(Entry { key: &key, value: Some(&[]) }, KeyHash(0));
+    }
+    builder.finish(<[u8]>::to_vec)
+}
+
+#[test]
+fn a_bare_block_is_its_entries_and_a_footer() {
+    let (bare, delta) = (block("bare-delta"), block("delta"));
+    let entries = bare.len() - BLOCK_FOOTER_BYTES;
+    assert_eq!(bare[..entries], delta[..entries], "the entries are those of delta");
+    assert_eq!(delta.len() - bare.len(), 2 * size_of::<u32>(), "delta also has two restart pointers");
+    // Each entry has three lengths of one byte. Two keys are complete. Of each other key, one byte differs.
+    assert_eq!(entries, 20 * 3 + 2 * 16 + 18);
+}
+
 #[test]
 fn trees_answer_like_the_model() {
     for text in [
         "allocation = \"inverse\"",
         "cache = { kind = \"string-lru\", capacity = \"16KiB\" }",
+        "memtable = \"vector-btreemap\"",
+        "block = { format = \"bare-delta\", memory_index = true }",
+        "block = { format = \"bare-delta\", memory_index = true, restart_interval = 3 }\ncompression = \"lz4\"",
         "block = { format = \"plain(version=1)\" }",
         "block = { format = \"plain\", index = \"hash\" }",
         "block = { format = \"plain\", index = \"fingerprint\" }\ncompression = \"lz4\"",

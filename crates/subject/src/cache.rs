@@ -39,6 +39,12 @@ requests   = "zipfian"
 operations = 4_000_000
 # Number of threads. Each thread makes its own part of the requests.
 threads    = 1
+# Number of trees that request blocks. Each tree has an equal part of the blocks, and the blocks of two
+# trees have equal tables and offsets.
+trees      = 1
+# Whether the trees share one cache. Otherwise, each tree has its own cache with an equal part of the
+# capacity.
+shared     = true
 # Whether the run also computes the best possible hit rate by Belady's rule. This computation takes
 # longer than the requests.
 bound      = true
@@ -52,6 +58,9 @@ const SLICE: usize = 4096;
 
 /// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
+
+/// The largest number of trees.
+const MOST_TREES: u64 = 1024;
 
 /// The number of blocks whose bytes are compared after a phase.
 const CHECKED: usize = 1 << 16;
@@ -78,6 +87,8 @@ struct Params {
     requests: RequestChoice,
     operations: Count,
     threads: Count,
+    trees: Count,
+    shared: bool,
     bound: bool,
     limit: Time,
 }
@@ -90,6 +101,8 @@ impl Default for Params {
             requests: RequestChoice::of_keys("zipfian"),
             operations: Count(4_000_000),
             threads: Count(1),
+            trees: Count(1),
+            shared: true,
             bound: true,
             limit: Time(10_000_000_000),
         }
@@ -104,6 +117,7 @@ impl Build<dyn Subject> for Hits {
         check_count("block", params.block.0, MOST_BLOCK_BYTES)?;
         check_count("operations", params.operations.0, 1 << 32)?;
         check_count("threads", params.threads.0, MOST_THREADS)?;
+        check_count("trees", params.trees.0, MOST_TREES.min(params.blocks.0))?;
         Ok(Box::new(Self(params)))
     }
 }
@@ -155,17 +169,80 @@ impl Subject for Hits {
         let count = self.0.operations.0 as usize;
         let names = self.0.requests.build().names(self.0.blocks.0, count, &mut random, bench.base)?;
         let choice = bench.design.choice("cache").clone();
-        self.requests(bench, &*cache::CATALOG.build(&choice)?, &names);
-        let (length, capacity) = (self.0.block.0, cache::CATALOG.build(&choice)?.capacity());
+        self.requests(bench, &*self.cache(&choice)?, &names);
+        let cache = self.cache(&choice)?;
+        // All these blocks may be blocks of one tree.
+        let capacity = if self.0.shared { cache.capacity() } else { cache.capacity() / self.0.trees.0 };
         // Half of its capacity, so that no policy needs to evict.
-        let held = (capacity / length / 2).clamp(1, self.0.blocks.0);
+        let held = (capacity / self.0.block.0 / 2).clamp(1, self.0.blocks.0);
         let names: Vec<u64> = (0..count / 2).map(|_| random.below(held)).collect();
-        self.hits(bench, &*cache::CATALOG.build(&choice)?, held, &names);
+        self.hits(bench, &*cache, held, &names);
         Ok(())
     }
 }
 
+/// A cache for each tree. The number of a tree minus 1 is the index of its cache.
+struct CachePerTree(Vec<Box<dyn Cache>>);
+
+impl CachePerTree {
+    fn of(&self, tree: u64) -> &dyn Cache {
+        &*self.0[tree as usize - 1]
+    }
+}
+
+impl Cache for CachePerTree {
+    fn get(&self, id: &BlockId) -> Option<Bytes> {
+        self.of(id.tree).get(id)
+    }
+
+    fn insert(&self, id: BlockId, block: Bytes) {
+        self.of(id.tree).insert(id, block);
+    }
+
+    fn remove_table(&self, tree: u64, table: u64) {
+        self.of(tree).remove_table(tree, table);
+    }
+
+    fn set_capacity(&self, bytes: u64) {
+        let share = bytes / self.0.len() as u64;
+        self.0.iter().for_each(|cache| cache.set_capacity(share));
+    }
+
+    fn capacity(&self) -> u64 {
+        self.0.iter().fold(0, |sum, cache| sum.saturating_add(cache.capacity()))
+    }
+
+    fn weight_bytes(&self) -> u64 {
+        self.0.iter().map(|cache| cache.weight_bytes()).sum()
+    }
+}
+
 impl Hits {
+    /// Builds the cache of all trees, or a cache for each tree.
+    fn cache(&self, choice: &Choice) -> Result<Box<dyn Cache>, ChoiceError> {
+        let build = || cache::CATALOG.build(choice);
+        let whole = build()?;
+        if self.0.shared || self.0.trees.0 == 1 {
+            return Ok(whole);
+        }
+        let caches: Result<Vec<_>, _> = (0..self.0.trees.0).map(|_| build()).collect();
+        let caches = CachePerTree(caches?);
+        caches.set_capacity(whole.capacity());
+        Ok(Box::new(caches))
+    }
+
+    /// Returns the identifier of the block with this number. 256 neighbouring blocks belong to one SSTable.
+    fn id(&self, name: u64) -> BlockId {
+        let (mut tree, mut own) = (0, name);
+        if self.0.trees.0 > 1 {
+            let blocks_of_tree = self.0.blocks.0.div_ceil(self.0.trees.0);
+            // A trace may have more blocks. The last tree has all of them.
+            tree = (name / blocks_of_tree).min(self.0.trees.0 - 1);
+            own = name - tree * blocks_of_tree;
+        }
+        BlockId { tree: tree + 1, table: own >> 8, offset: (own & 255) << 12 }
+    }
+
     fn block(&self, name: u64) -> Bytes {
         let start = start_of(name);
         Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
@@ -181,7 +258,7 @@ impl Hits {
         move |range: Range<usize>| {
             let mut found = 0;
             for name in &names[range] {
-                let id = id(*name);
+                let id = self.id(*name);
                 if let Some(block) = cache.get(&id) {
                     black_box(&block);
                     found += 1;
@@ -202,11 +279,11 @@ impl Hits {
         let plan = (scored.len() as u64, SLICE, self.0.limit.0);
         let timing = bench.together(self.threads(), plan, |_| self.ask(cache, scored, &hits));
         let (hits, asked) = (hits.into_inner(), timing.operations);
-        timing.with_idle(Self::idle(bench, scored)).write(&mut phase.cells);
+        timing.with_idle(self.idle(bench, scored)).write(&mut phase.cells);
         set_hits(&mut phase.cells, hits, asked);
         phase.cells.set(&c::CACHE_BYTES, cache.weight_bytes());
         if self.0.bound && asked == scored.len() as u64 {
-            let request = |name: &u64| BlockRequest { id: id(*name), bytes: self.0.block.0 as u32 };
+            let request = |name: &u64| BlockRequest { id: self.id(*name), bytes: self.0.block.0 as u32 };
             let trace: Vec<BlockRequest> = names.iter().map(request).collect();
             let best = belady(&trace, cache.capacity(), warm.len()).hit_rate();
             phase.cells.set(&c::BEST_HIT_RATE, best);
@@ -219,7 +296,9 @@ impl Hits {
     /// Sets the theoretical hit rate of requests that are drawn from a distribution, for the requests after the
     /// warm-up.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
-        let Some(law) = self.0.requests.build().law() else { return };
+        // The theory is about one cache.
+        let is_one = self.0.shared || self.0.trees.0 == 1;
+        let Some(law) = self.0.requests.build().law().filter(|_| is_one) else { return };
         let blocks = popularity_of_blocks(&*law, self.0.blocks.0, 1.0, true);
         let Some(blocks) = blocks.filter(|_| asked > 0) else { return };
         let (held, warm) = ((capacity / self.0.block.0) as f64, warm as f64);
@@ -241,18 +320,18 @@ impl Hits {
         let plan = (names.len() as u64, SLICE, self.0.limit.0);
         let timing = bench.together(self.threads(), plan, |_| self.ask(cache, names, &hits));
         let asked = timing.operations;
-        timing.with_idle(Self::idle(bench, names)).write(&mut phase.cells);
+        timing.with_idle(self.idle(bench, names)).write(&mut phase.cells);
         set_hits(&mut phase.cells, hits.into_inner(), asked);
         phase.cells.set(&c::CACHE_BYTES, cache.weight_bytes());
         self.check(cache, names, &mut phase.answers);
         bench.end(phase);
     }
 
-    fn idle(bench: &Bench<'_>, names: &[u64]) -> Option<f64> {
+    fn idle(&self, bench: &Bench<'_>, names: &[u64]) -> Option<f64> {
         let some = &names[..names.len().min(1 << 16)];
         bench.idle(some.len(), || {
             for name in some {
-                black_box(id(*name));
+                black_box(self.id(*name));
             }
         })
     }
@@ -267,7 +346,7 @@ impl Hits {
             )
         });
         for name in &names[names.len() - names.len().min(CHECKED)..] {
-            let Some(block) = cache.get(&id(*name)) else { continue };
+            let Some(block) = cache.get(&self.id(*name)) else { continue };
             let start = start_of(*name);
             let right = &BYTES[start..start + self.0.block.0 as usize];
             answers
@@ -281,11 +360,6 @@ fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     if asked > 0 {
         cells.set(&c::CACHE_HIT_RATE, hits as f64 / asked as f64);
     }
-}
-
-/// Returns the identifier of the block with this number. 256 neighbouring blocks belong to one SSTable.
-fn id(name: u64) -> BlockId {
-    BlockId { tree: 1, table: name >> 8, offset: (name & 255) << 12 }
 }
 
 /// Returns the position at which the bytes of a block begin.
@@ -326,6 +400,84 @@ mod tests {
         fn weight_bytes(&self) -> u64 {
             self.0.weight_bytes()
         }
+    }
+
+    /// A cache that ignores the numbers of trees.
+    struct Confused(Box<dyn Cache>);
+
+    impl Cache for Confused {
+        fn get(&self, id: &BlockId) -> Option<Bytes> {
+            self.0.get(&BlockId { tree: 1, ..*id })
+        }
+
+        fn insert(&self, id: BlockId, block: Bytes) {
+            self.0.insert(BlockId { tree: 1, ..id }, block);
+        }
+
+        fn remove_table(&self, _: u64, table: u64) {
+            self.0.remove_table(1, table);
+        }
+
+        fn set_capacity(&self, bytes: u64) {
+            self.0.set_capacity(bytes);
+        }
+
+        fn capacity(&self) -> u64 {
+            self.0.capacity()
+        }
+
+        fn weight_bytes(&self) -> u64 {
+            self.0.weight_bytes()
+        }
+    }
+
+    #[test]
+    fn trees_that_share_a_cache_get_their_own_blocks() {
+        let (design, here) = (Design::default(), Path::new("."));
+        let params = Params { blocks: Count(1000), trees: Count(3), ..Params::default() };
+        let subject = Hits(params);
+        for confused in [false, true] {
+            let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
+            let cache = cache::CATALOG.build(design.choice("cache")).unwrap();
+            let cache = if confused { Box::new(Confused(cache)) } else { cache };
+            let names: Vec<u64> = (0..20_000).map(|number| number * 7 % 1000).collect();
+            subject.requests(&mut bench, &*cache, &names);
+            let phase = bench.into_phases().pop().unwrap();
+            assert!(phase.answers.checked > 10_000, "{:?}", phase.answers);
+            assert_eq!(phase.answers.wrong > 1000, confused, "{:?}", phase.answers);
+        }
+        // Every block has its own identifier, also the blocks of a trace beyond `blocks`.
+        let ids: std::collections::BTreeSet<BlockId> = (0..1500).map(|name| subject.id(name)).collect();
+        assert_eq!((ids.len(), ids.last().map(|id| id.tree)), (1500, Some(3)));
+    }
+
+    /// If most requests are for one tree, a shared cache has more hits than a cache for each tree.
+    #[test]
+    fn a_shared_cache_follows_the_requests_of_its_trees() {
+        let here = Path::new(".");
+        let design =
+            Design::default().with(&"cache = \"lru(capacity=1MiB, shards=1)\"".parse().unwrap()).unwrap();
+        let rate = |trees: u64, shared: bool| {
+            let params = Params {
+                blocks: Count(1000),
+                operations: Count(20_000),
+                trees: Count(trees),
+                shared,
+                ..Params::default()
+            };
+            let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
+            let subject = Hits(params);
+            let cache = subject.cache(design.choice("cache")).unwrap();
+            assert_eq!(cache.capacity(), 1 << 20);
+            // 200 of the first 250 blocks, which are those of the first of four trees.
+            let names: Vec<u64> = (0..20_000).map(|number| number * 7 % 200).collect();
+            subject.requests(&mut bench, &*cache, &names);
+            let phase = bench.into_phases().pop().unwrap();
+            assert_eq!(phase.answers.wrong, 0, "{:?}", phase.answers);
+            phase.cells.get(&c::CACHE_HIT_RATE).number().unwrap()
+        };
+        assert!(rate(4, true) > 0.99 && (rate(1, true) - rate(4, true)).abs() < 1e-9);
+        assert!(rate(4, false) < 0.5, "{}", rate(4, false));
     }
 
     #[test]

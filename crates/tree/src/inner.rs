@@ -18,12 +18,13 @@ use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::log_shelf::LogShelf;
+use crate::lookup_pool::LookupPool;
 use crate::manifest::Manifest;
 use crate::memory::Slot;
 use crate::pacing::{Pacer, Payment};
 use crate::recovered::Recovery;
 use crate::stats::AllCounters;
-use crate::table::TableContext;
+use crate::table::{Table, TableContext};
 use crate::values::ValuePolicy;
 use crate::version::View;
 use crate::visible::Visible;
@@ -42,7 +43,8 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`,
-/// `shelf`, `pending`, `manifest`, `observed`, the state of `signals`, `view_lock`, the rule of `pacer`. Readers take no locks,
+/// `shelf`, `pending`, `manifest`, `observed`, the state of `signals`, `view_lock`, the rule of `pacer`,
+/// `stale_tables`. Readers take no locks,
 /// except that a scan occasionally takes a lock to check whether a read-triggered compaction is due. If the policy
 /// observes operations, a get does the same.
 pub(crate) struct Inner {
@@ -68,12 +70,16 @@ pub(crate) struct Inner {
     pub(crate) wal_mode: WalMode,
     /// The current memtables and SSTables, like the superversion of RocksDB. A change replaces the whole view.
     pub(crate) view: ArcSwap<View>,
+    /// The threads that search sorted runs for gets. `None` if the caller of a get searches the runs.
+    pub(crate) lookup_pool: Option<LookupPool>,
     /// The sequence number up to which every write is visible.
     pub(crate) visible: CachePadded<Visible>,
     /// The running flush holds this lock, so only one flush runs at a time.
     pub(crate) flushing: Mutex<()>,
     /// The running compaction holds this lock, so only one compaction runs at a time.
     pub(crate) compacting: Mutex<()>,
+    /// The input tables of the last compaction, if the design keeps these tables open until the next compaction.
+    pub(crate) stale_tables: Mutex<Vec<Arc<Table>>>,
     /// The WAL that writers currently write.
     pub(crate) log: CachePadded<Mutex<Log>>,
     /// The WALs that no memtable writes to.

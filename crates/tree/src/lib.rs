@@ -37,6 +37,7 @@ mod error;
 pub mod hash;
 mod inner;
 mod log_shelf;
+mod lookup_pool;
 mod maintain;
 mod manifest;
 mod memory;
@@ -54,6 +55,7 @@ mod recovered;
 mod recovery;
 #[doc(hidden)]
 pub mod reseal;
+mod run_lookup;
 mod seals;
 mod snapshot;
 mod stats;
@@ -70,10 +72,10 @@ mod write;
 pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError, FilterPlace, InlineWork,
-    LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions, SECOND_NAMES, StallOptions,
-    TableLayout, TableNames, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify, axis,
-    deprecations, own_key_entries, own_keys,
+    AXES, BackgroundThreads, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError,
+    FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions,
+    SECOND_NAMES, StallOptions, TableLayout, TableNames, TableOptions, TableReaders, TableReferences,
+    TableRelease, ThreadOptions, Verify, axis, deprecations, own_key_entries, own_keys,
 };
 pub use destroy::destroy;
 pub use error::{Error, Result};

@@ -15,9 +15,11 @@ use types::{MergeOperator, SequenceNumber};
 
 use crate::assemble::{misuse, table_context};
 use crate::delay::pacer;
+use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::inner::{Failure, Inner, Log, Mode, Signals, WriteQueue};
 use crate::log_shelf::LogShelf;
+use crate::lookup_pool::LookupPool;
 use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
@@ -136,6 +138,7 @@ impl Opening {
         let policy = compaction::CATALOG.build(design.choice("compaction")).map_err(misuse)?;
         let observed = OperationWindow::new(policy.observed_flushes());
         let values = values::CATALOG.build(design.choice("values")).map_err(misuse)?;
+        let lookup_pool = lookup_pool(design, self.options.mode)?;
         let file = LogFile::create(&*self.storage, &self.directory, self.new_log, log_seal, self.wal_mode)?;
         let synced_offset = wal::synced_when_new(self.wal_mode);
         Ok(Inner {
@@ -151,9 +154,11 @@ impl Opening {
             hasher: Arc::clone(&self.context.hash.component),
             wal_mode: self.wal_mode,
             view: ArcSwap::from_pointee(first_view(&active, self.levels, culling)),
+            lookup_pool,
             visible: CachePadded::new(Visible::new(last_sequence)),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
+            stale_tables: Mutex::default(),
             log: CachePadded::new(Mutex::new(Log::new(file))),
             shelf: Mutex::new(LogShelf::default()),
             logged: CachePadded::new(AtomicU64::new(last_sequence)),
@@ -254,6 +259,15 @@ fn check_operator(
     };
     let (store, design, directory) = (quoted(of_store), quoted(of_design), directory.display());
     Err(Error::Misuse(format!("{directory} was created with {store}, but the design has {design}; {remedy}")))
+}
+
+/// Starts the threads that search sorted runs for gets. Returns `None` if the caller of a get searches the runs, as
+/// always in `counted` mode.
+fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
+    match design.options.threads.per_lookup - 1 {
+        helpers @ 1.. if mode == Mode::Timed => LookupPool::start(helpers).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.

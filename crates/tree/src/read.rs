@@ -9,6 +9,7 @@ use types::{HashedKey, Lookup, MAX_KEY_BYTES, MergeOperator, SequenceNumber};
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::merge_operands::{OperandStack, unmarked, value_in};
+use crate::run_lookup::{lookup_run, lookup_runs};
 use crate::stats::Counters;
 use crate::version::{SortedRun, View};
 
@@ -41,7 +42,10 @@ impl Inner {
         counters.gets.bump();
         let (key, start) = (self.hashed(key), value.len());
         let lookup = match lookup_memtables(view, snapshot, key, value) {
-            Lookup::Absent => lookup_runs(view, key, value, counters)?,
+            Lookup::Absent => match &self.lookup_pool {
+                None => lookup_runs(&view.version, key, value, counters)?,
+                Some(pool) => pool.lookup(&view.version, key, value, &self.counters)?,
+            },
             answer => {
                 counters.gets_from_memtable.bump();
                 answer
@@ -170,45 +174,9 @@ fn lookup_memtables(
     Lookup::Absent
 }
 
-#[inline]
-fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &Counters) -> Result<Lookup> {
-    for run in &view.version.runs {
-        match lookup_run(run, key, value, counters)? {
-            Lookup::Absent => {}
-            answer => return Ok(answer),
-        }
-    }
-    Ok(Lookup::Absent)
-}
-
-#[inline]
-fn lookup_run(
-    run: &SortedRun,
-    key: HashedKey<'_>,
-    value: &mut Vec<u8>,
-    counters: &Counters,
-) -> Result<Lookup> {
-    let Some(table) = run.table_for(key.bytes) else { return Ok(Lookup::Absent) };
-    let table = &run.tables[table];
-    if !table.has_only_range_tombstones_at(key.bytes) {
-        let level = counters.level(run.level);
-        level.filter_probes.bump();
-        if table.passes_filter(key, counters) {
-            level.filter_passes.bump();
-            let before = counters.looked();
-            let answer = table.find(key, value, counters)?;
-            counters.attribute(run.level, before);
-            if answer != Lookup::Absent {
-                return Ok(answer);
-            }
-        }
-    }
-    Ok(if table.deletes(key.bytes) { Lookup::Deleted } else { Lookup::Absent })
-}
-
 /// Returns whether an SSTable of the view has the key.
 pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counters) -> Result<bool> {
-    lookup_runs(view, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)
+    lookup_runs(&view.version, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)
 }
 
 /// Looks up the keys that are not found yet in one run, and removes the found keys from the list.

@@ -80,6 +80,8 @@ counters! {
     gets_found,
     /// Lookups that a memtable answered.
     gets_from_memtable,
+    /// Gets that searched several sorted runs with several threads, because the filters of these runs passed the key.
+    parallel_gets,
     /// Puts, including puts in batches.
     puts,
     /// Deletes, including deletes in batches.

@@ -63,9 +63,10 @@ const SMALL: &str = r#"
 "#;
 
 /// Designs with different tables, in addition to every variant of the axes that affect tables.
-const TABLE_DESIGNS: [&str; 10] = [
+const TABLE_DESIGNS: [&str; 11] = [
     "block = { index = \"hash\" }",
     "block = { index = \"fingerprint\" }",
+    "block = { memory_index = true }\nbloom = \"none\"",
     "block = { align = true }\ncompression = \"lz4\"",
     "block = { checksum = \"none\" }",
     "block = { checksum = \"none\" }\ncompression = \"zstd\"",

@@ -22,6 +22,7 @@ mod kept;
 mod kills;
 mod levels;
 mod live;
+mod lookups;
 mod merge;
 mod merges;
 mod museum;

@@ -61,6 +61,23 @@ fn writers_stop_or_are_delayed_and_the_answers_are_right() {
     assert!(percentiles.is_sorted(), "{percentiles:?}");
 }
 
+/// One thread for flushes and compactions, and inputs of compactions that stay open for a cycle, change no answer.
+#[test]
+fn flushes_and_compactions_may_share_a_thread() {
+    let bench = Bench::new();
+    let sweep = "[sweep]\n\"design.threads.background\" = [\"apart\", \"shared\"]\n\
+                 \"design.table.release\" = [\"unused\", \"next-compaction\"]\n";
+    bench.write("x.toml", format!("{LOAD}{sweep}"));
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let rows = bench.rows("x");
+    for row in of(&rows, "read", "all") {
+        assert_eq!(count(row, &c::WRONG_ANSWERS), 0);
+    }
+    let loads = of(&rows, "load", "all");
+    assert_eq!(loads.len(), 4);
+    assert!(loads.iter().all(|row| count(row, &c::COMPACTIONS) > 0));
+}
+
 #[test]
 fn counted_mode_has_no_delays_and_small_compactions_write_little_more() {
     let bench = Bench::new();

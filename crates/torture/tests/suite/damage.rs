@@ -17,7 +17,7 @@ use crate::{maker, subject};
 
 /// WAL modes with designs whose files differ in content.
 const DESIGNS: [(&str, &str); 5] = [
-    ("none", "compaction = \"tiered\"\nbloom = \"ribbon\""),
+    ("none", "compaction = \"tiered\"\nbloom = \"ribbon\"\nblock = { memory_index = true }"),
     (
         "buffered",
         "compaction = \"leveled\"\nfence = \"static-btree\"\nvalues = \"tiered-by-size\"\n\

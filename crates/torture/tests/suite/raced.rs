@@ -341,9 +341,12 @@ fn assert_caught(bug: Bug, by: Check) {
 
 #[test]
 fn races_on_trees_find_nothing() {
-    for toml in
-        ["", "wal = \"none\"\nmemtable = \"arena-skiplist\"\ncache = \"lockfree-clock\"", "wal = \"group\""]
-    {
+    for toml in [
+        "",
+        "wal = \"none\"\nmemtable = \"arena-skiplist\"\ncache = \"lockfree-clock\"",
+        "wal = \"group\"\nbloom = \"none\"\nthreads = { per_lookup = 3, background = \"shared\" }\n\
+         table = { release = \"next-compaction\" }",
+    ] {
         let contestant = Contestant::tree(toml, design(toml)).expect("the design can be built");
         let mut race = Race::in_memory(&contestant, 3, 1);
         for _ in 0..ROUNDS {

@@ -20,9 +20,9 @@ const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-parti
 const VALUES: [&str; 5] =
     ["hash-partitioned", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
 
-/// A design whose puts are merges, with values in blob files.
-const MERGING: &str =
-    "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"\nvalues = \"blob-files\"";
+/// A design whose puts are merges, with values in blob files, indexes of blocks in memory, and late releases of tables.
+const MERGING: &str = "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"\nvalues = \"blob-files\"\n\
+                       block = { memory_index = true }\ntable = { release = \"next-compaction\" }";
 
 /// Returns the TOML of the designs under test.
 fn designs() -> impl Iterator<Item = String> {

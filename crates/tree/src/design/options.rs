@@ -87,6 +87,11 @@ pub struct BlockOptions {
     /// Whether the tree keeps restart hints in memory for blocks that are read in place and verified once. With
     /// restart hints, a search prefetches only the part of the block that can contain its key.
     pub restart_hints: bool,
+    /// Whether the tree keeps the restart points and a hash index of every block in memory, apart from the block.
+    /// Opening a table then reads all its blocks. A get that finds no entry for its key in the index of a block does
+    /// not read the block. The option `index_load` also applies to this hash index. Scans and multi-gets that read
+    /// several blocks at once do not use it. Source: byron, section 1.2 (A).
+    pub memory_index: bool,
 }
 
 /// How the tree reads uncompressed blocks of memory-mapped tables.
@@ -147,6 +152,8 @@ pub struct TableOptions {
     pub filter: FilterPlace,
     /// The order of the parts in the file of a new table.
     pub layout: TableLayout,
+    /// The time at which the tree closes and removes the input tables of a compaction.
+    pub release: TableRelease,
 }
 
 /// The order of the parts in the file of a table. A store reads files of both orders.
@@ -185,6 +192,19 @@ pub enum TableNames {
     /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the file
     /// number. Both increase from file to file.
     LevelTime,
+}
+
+/// The time at which the tree closes and removes the input tables of a compaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableRelease {
+    /// A table is closed when its last reader has released it.
+    #[default]
+    Unused,
+    /// A table is also kept open until the next compaction ends or the tree is closed. The tables need their space
+    /// for a further cycle. Source: golsm, "Compaction". Unlike in golsm, a table that a reader still uses is not
+    /// closed.
+    NextCompaction,
 }
 
 /// The source of the largest key of a table. Both sources give tables with equal bytes. Source: "Fjall 2.1", section
@@ -301,6 +321,28 @@ pub struct ThreadOptions {
     pub max_subcompactions: usize,
     /// The background work that a write runs before it returns if the write fills a memtable.
     pub inline: InlineWork,
+    /// The threads that run flushes and compactions, except the work that writes run.
+    pub background: BackgroundThreads,
+    /// Number of threads that search the sorted runs of one get at the same time: 1 to 64. With 1, the caller of the
+    /// get searches one run after another. With more, the caller probes the filters, and other threads help to search
+    /// the runs whose filters pass the key. All callers share these threads. Multi-gets and scans do not use them. In
+    /// `counted` mode, the caller searches one run after another, so that counters do not depend on the machine.
+    /// Source: byron, section 1.4 (B).
+    pub per_lookup: usize,
+}
+
+/// The threads that run flushes and compactions. The option applies to `timed` mode without inline flushes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackgroundThreads {
+    /// One thread runs only flushes, and another thread runs only compactions. One thread is therefore always kept
+    /// for compactions.
+    #[default]
+    Apart,
+    /// One thread runs flushes and compactions. A flush waits for the running compaction, and compactions wait until
+    /// no flush is due. Under a high load, compactions starve. byron had this problem with a shared pool of threads
+    /// (section 1.4 (B)).
+    Shared,
 }
 
 /// The background work that a write runs before it returns if the write fills a memtable. The option applies to
@@ -319,7 +361,12 @@ pub enum InlineWork {
 
 impl Default for ThreadOptions {
     fn default() -> Self {
-        Self { max_subcompactions: 1, inline: InlineWork::None }
+        Self {
+            max_subcompactions: 1,
+            inline: InlineWork::None,
+            background: BackgroundThreads::Apart,
+            per_lookup: 1,
+        }
     }
 }
 
@@ -335,6 +382,7 @@ impl Default for BlockOptions {
             verify: Verify::Once,
             mapped: Mapped::InPlace,
             restart_hints: true,
+            memory_index: false,
         }
     }
 }
@@ -347,6 +395,7 @@ impl Default for TableOptions {
             names: TableNames::Number,
             filter: FilterPlace::Inside,
             layout: TableLayout::BlocksFirst,
+            release: TableRelease::Unused,
         }
     }
 }
@@ -411,6 +460,10 @@ impl Options {
         if !(1..=64).contains(&subcompactions) {
             let message = format!("must be 1 to 64, not {subcompactions}");
             return Err(("threads", "max_subcompactions", message));
+        }
+        let threads = self.threads.per_lookup;
+        if !(1..=64).contains(&threads) {
+            return Err(("threads", "per_lookup", format!("must be 1 to 64, not {threads}")));
         }
         Ok(())
     }

@@ -8,10 +8,12 @@ use std::sync::atomic::Ordering;
 use compaction::{Levels, OutputRun, TableId};
 
 use crate::blob::References;
+use crate::design::TableRelease;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
+use crate::table::Table;
 use crate::version::{TableRef, View, blob_files, references};
 
 /// A change of the tree's SSTables.
@@ -71,7 +73,12 @@ impl Inner {
         let stays = |id: TableId| change.added.iter().any(|table| table.0.id() == id);
         let gone =
             view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
-        gone.for_each(|table| table.set_obsolete());
+        let gone: Vec<&Arc<Table>> = gone.collect();
+        gone.iter().for_each(|table| table.set_obsolete());
+        if self.design.options.table.release == TableRelease::NextCompaction && !gone.is_empty() {
+            // This drops the references to the inputs of the previous compaction.
+            *self.stale_tables.lock() = gone.into_iter().cloned().collect();
+        }
         if view.version.has_blobs() {
             let kept: HashSet<u64> = references(&version.levels)
                 .flat_map(|references| references.iter().map(|reference| reference.file.number()))

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use crate::design::BackgroundThreads;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 
@@ -15,15 +16,19 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts a flusher and a compactor, unless writers do their work. Starts a syncer if the WAL is synced at a
-    /// fixed interval. In `counted` mode, the tree has no background threads.
+    /// Starts a flusher and a compactor, or one thread for both, unless writers do their work. Starts a syncer if the
+    /// WAL is synced at a fixed interval. In `counted` mode, the tree has no background threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
-        if !inner.flushes_inline() {
-            workers.spawn("lsm-flush", Inner::flush_until_stopped)?;
-        }
-        if !inner.compacts_inline() {
-            workers.spawn("lsm-compact", Inner::compact_until_stopped)?;
+        let is_shared = inner.design.options.threads.background == BackgroundThreads::Shared;
+        match (inner.flushes_inline(), inner.compacts_inline()) {
+            (true, true) => {}
+            (true, false) => workers.spawn("lsm-compact", Inner::compact_until_stopped)?,
+            (false, _) if is_shared => workers.spawn("lsm-background", Inner::work_until_stopped)?,
+            (false, _) => {
+                workers.spawn("lsm-flush", Inner::flush_until_stopped)?;
+                workers.spawn("lsm-compact", Inner::compact_until_stopped)?;
+            }
         }
         if inner.mode == Mode::Timed
             && let Some(period) = inner.wal_mode.period
@@ -76,15 +81,42 @@ impl Drop for Workers {
 impl Inner {
     fn flush_until_stopped(&self) -> Result<()> {
         while !self.signals.is_stopping() {
-            if !self.view.load().frozen.is_empty() {
-                self.tidy_logs()?;
-            }
-            if !self.flush_oldest()? {
+            if !self.flush_next()? {
                 let mut state = self.signals.state.lock();
                 if self.view.load().frozen.is_empty() && !self.signals.is_stopping() {
                     self.signals.changed.wait(&mut state);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Flushes the oldest immutable memtable, after creating the next WAL. Returns `false` if there is no immutable
+    /// memtable.
+    fn flush_next(&self) -> Result<bool> {
+        if !self.view.load().frozen.is_empty() {
+            self.tidy_logs()?;
+        }
+        self.flush_oldest()
+    }
+
+    /// Runs flushes and compactions on one thread. A compaction begins only if no flush is due.
+    fn work_until_stopped(&self) -> Result<()> {
+        while !self.signals.is_stopping() {
+            {
+                let mut state = self.signals.state.lock();
+                while self.view.load().frozen.is_empty()
+                    && !state.shape_changed
+                    && !self.signals.is_stopping()
+                {
+                    self.signals.changed.wait(&mut state);
+                }
+                state.shape_changed = false;
+                state.compacting = true;
+            }
+            while !self.signals.is_stopping() && (self.flush_next()? || self.compact_next()?) {}
+            self.signals.state.lock().compacting = false;
+            self.signals.notify();
         }
         Ok(())
     }

@@ -8,8 +8,6 @@
 //! restarts    u32 × restart count: offsets of entries that share nothing with the one before
 //! ```
 
-use std::cmp::Ordering;
-
 use catalog::Variant;
 use types::{Entry, common_prefix};
 
@@ -95,24 +93,26 @@ impl EntryCodec for Delta {
         while at < end {
             let head = Self::head(entries, at)?;
             at = head.value.end;
-            match head.shared.cmp(&matched) {
-                // The key differs from the target at the same byte as the previous key, so the key is also below the
-                // target.
-                Ordering::Greater => {}
-                // The key differs from the previous key within the matched bytes. The keys ascend, so the key is
-                // above the target.
-                Ordering::Less => return Some(Found::Absent),
-                Ordering::Equal => {
-                    let suffix = &entries[head.suffix.clone()];
-                    let rest = &target[matched..];
-                    let common = common_prefix(suffix, rest);
-                    match (suffix.get(common), rest.get(common)) {
-                        (None, None) => return Some(head.found()),
-                        (Some(key), Some(wanted)) if key > wanted => return Some(Found::Absent),
-                        (Some(_), None) => return Some(Found::Absent),
-                        _ => matched += common,
-                    }
+            // The key differs from the target at the same byte as the previous key, so the key is also below the target.
+            if head.shared > matched {
+                continue;
+            }
+            if head.shared < matched {
+                // The key differs from the previous key within the matched bytes. The keys ascend, so the key is above
+                // the target. An entry that shares nothing may be a restart point, whose key is full.
+                if head.shared > 0 {
+                    return Some(Found::Absent);
                 }
+                matched = 0;
+            }
+            let suffix = &entries[head.suffix.clone()];
+            let rest = &target[matched..];
+            let common = common_prefix(suffix, rest);
+            match (suffix.get(common), rest.get(common)) {
+                (None, None) => return Some(head.found()),
+                (Some(key), Some(wanted)) if key > wanted => return Some(Found::Absent),
+                (Some(_), None) => return Some(Found::Absent),
+                _ => matched += common,
             }
         }
         Some(Found::Absent)
@@ -136,6 +136,17 @@ fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
     })
 }
 
+/// Appends an entry to a block whose entries are [`Entries::Delta`]. The key shares its first `shared` bytes with the
+/// previous key of the block.
+pub fn append(entry: &Entry<'_>, shared: usize, block: &mut Vec<u8>) {
+    let value = entry.value.unwrap_or_default();
+    put_varint(block, shared as u64);
+    put_varint(block, (entry.key.len() - shared) as u64);
+    put_varint(block, (value.len() as u64) << 1 | u64::from(entry.value.is_none()));
+    block.extend_from_slice(&entry.key[shared..]);
+    block.extend_from_slice(value);
+}
+
 /// Encodes the entries of one block in key order.
 struct Writer {
     interval: u32,
@@ -153,12 +164,7 @@ impl EntryWriter for Writer {
         } else {
             shared = common_prefix(&draft.last_key, entry.key);
         }
-        let value = entry.value.unwrap_or_default();
-        put_varint(&mut draft.bytes, shared as u64);
-        put_varint(&mut draft.bytes, (entry.key.len() - shared) as u64);
-        put_varint(&mut draft.bytes, (value.len() as u64) << 1 | u64::from(entry.value.is_none()));
-        draft.bytes.extend_from_slice(&entry.key[shared..]);
-        draft.bytes.extend_from_slice(value);
+        append(entry, shared, &mut draft.bytes);
         draft.set_last_key(shared, entry.key);
         self.since_restart += 1;
     }

@@ -27,7 +27,7 @@ use crate::design::BlockOptions;
 ///    bytes, the layout is `None`, or its parts are within the block.
 pub trait BlockFormat: Send + Sync {
     /// Returns the code of the format in block footers. Codes 0 and 2 belong to formats of this crate, and codes
-    /// 1, 3 and 4 belong to formats of the crate `study`. Codes 5 to 15 are not assigned.
+    /// 1, 3, 4 and 5 belong to formats of the crate `study`. Codes 6 to 15 are not assigned.
     fn code(&self) -> u8;
 
     /// Returns the layout of a block whose footer has the code of the format. Returns `None` if the parts do not fit

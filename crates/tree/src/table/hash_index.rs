@@ -34,15 +34,28 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, o
     out.resize(start + count, EMPTY);
     let buckets = &mut out[start..];
     for (restart, behind) in hashes.chunks(interval).enumerate() {
-        for hash in behind {
-            let bucket = &mut buckets[place(*hash, count)];
-            *bucket = match *bucket {
-                EMPTY => restart as u8,
-                same if usize::from(same) == restart => same,
-                _ => COLLISION,
-            };
-        }
+        behind.iter().for_each(|hash| put(buckets, *hash, restart));
     }
+}
+
+/// Returns the buckets for keys with these hashes and these restart points, in order. Returns `None` if there are too
+/// many restart points, or no keys.
+pub(super) fn buckets(keys: &[(KeyHash, usize)], keys_per_bucket: f64) -> Option<Vec<u8>> {
+    keys.last().filter(|(_, restart)| *restart < MAX_RESTARTS)?;
+    let mut buckets = vec![EMPTY; bucket_count(keys.len(), keys_per_bucket)];
+    keys.iter().for_each(|(hash, restart)| put(&mut buckets, *hash, *restart));
+    Some(buckets)
+}
+
+/// Adds a key to its bucket.
+fn put(buckets: &mut [u8], hash: KeyHash, restart: usize) {
+    let count = buckets.len();
+    let bucket = &mut buckets[place(hash, count)];
+    *bucket = match *bucket {
+        EMPTY => restart as u8,
+        same if usize::from(same) == restart => same,
+        _ => COLLISION,
+    };
 }
 
 /// Returns the number of buckets in an index over `keys` keys.
@@ -77,7 +90,7 @@ mod tests {
             (0..200u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
         // The minimum number of keys that are found without a search, for 3/4, 1 and 4 keys per bucket.
         for (load, count, least) in [(0.75, 267, 80), (1.0, 200, 60), (4.0, 50, 0)] {
-            let buckets = buckets(&hashes, load);
+            let buckets = of_intervals(&hashes, load);
             assert_eq!(buckets.len(), count);
             let direct = direct(&hashes, &buckets);
             assert!(direct >= least, "only {direct} of 200 keys are found directly at {load}");
@@ -87,7 +100,7 @@ mod tests {
         assert!(none.is_empty());
     }
 
-    fn buckets(hashes: &[KeyHash], load: f64) -> Vec<u8> {
+    fn of_intervals(hashes: &[KeyHash], load: f64) -> Vec<u8> {
         let mut buckets = Vec::new();
         build(hashes, 16, load, &mut buckets);
         buckets

@@ -25,6 +25,7 @@ use super::filter_file;
 use super::footer::{FENCE_CHUNK_BYTES, FOOTER_BYTES, Footer, Section};
 use super::formats::layout_of;
 use super::layout::{Found, Part};
+use super::memory_index::{Hint, MemoryIndex};
 use super::names::files_of;
 use super::prefetcher::Prefetcher;
 use super::restart_hints::RestartHints;
@@ -121,7 +122,7 @@ impl Table {
         let checked = checks_once.then(|| CheckedBlocks::new(directory.len()));
         let restart_hints = (checks_once && block.restart_hints)
             .then(|| RestartHints::new(directory.len(), &properties.smallest, &properties.largest));
-        let file = TableFile {
+        let mut file = TableFile {
             context: Arc::clone(context),
             id,
             seal,
@@ -136,7 +137,12 @@ impl Table {
             is_in_place,
             checked,
             restart_hints,
+            memory_index: None,
         };
+        if context.options.block.memory_index {
+            let hasher = own_hash.as_ref().unwrap_or(&context.hash.component);
+            file.memory_index = Some(file.new_memory_index(&**hasher)?);
+        }
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
         Ok(Self {
@@ -220,11 +226,12 @@ impl Table {
         &*self.filter
     }
 
-    /// Returns the memory of the fence, the block directory and the restart hints, in bytes.
+    /// Returns the memory of the fence, the block directory, the restart hints and the memory index, in bytes.
     pub(crate) fn fence_bytes(&self) -> usize {
         let restart_hints = self.file.restart_hints.as_ref().map_or(0, RestartHints::memory_bytes);
+        let memory_index = self.file.memory_index.as_ref().map_or(0, MemoryIndex::memory_bytes);
         let directory = self.file.directory.memory_bytes() + self.file.fence_checksums.len() * 4;
-        self.fence.memory_bytes() + directory + restart_hints
+        self.fence.memory_bytes() + directory + restart_hints + memory_index
     }
 
     /// Marks the table as part of no version. Dropping the last reference to the table then removes its file.
@@ -296,6 +303,9 @@ impl Table {
         counters.fence_searches.bump();
         let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
+        if let Some(memory_index) = &self.file.memory_index {
+            return self.find_with(memory_index, index, key, value, counters);
+        }
         let part = self.part(index, key.bytes);
         match &part {
             Some(part) => {
@@ -306,6 +316,37 @@ impl Table {
         }
         let bytes = self.file.block(index, counters)?;
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
+    }
+
+    /// Looks up a key in the only block that can contain the key, with the memory index of the table.
+    #[inline(never)]
+    fn find_with(
+        &self,
+        memory_index: &MemoryIndex,
+        index: u32,
+        key: HashedKey<'_>,
+        value: &mut Vec<u8>,
+        counters: &Counters,
+    ) -> Result<Lookup> {
+        let hint = memory_index.hint(index, key.hash);
+        counters.block_index_probes.add(u64::from(hint.is_some()));
+        counters.block_index_answers.add(u64::from(matches!(hint, Some(Hint::Absent | Hint::Part(_)))));
+        if let Some(Hint::Absent) = hint {
+            return Ok(self.absent(key, counters));
+        }
+        let bytes = self.file.block(index, counters)?;
+        let part = match hint {
+            Some(Hint::Part(part)) => Some(part),
+            _ => memory_index.seek(index, &bytes, key.bytes),
+        };
+        self.find_in(index, &bytes, part.as_ref(), key, value, counters)
+    }
+
+    /// Counts and reports that the filter has passed an absent key.
+    fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
+        counters.filter_false_positives.bump();
+        self.filter.report_false_positive(key);
+        Lookup::Absent
     }
 
     /// Looks up keys that have passed the filter. Calls `answer` for each key with its index in `keys`, the result
@@ -383,11 +424,7 @@ impl Table {
                 Ok(Lookup::Found)
             }
             Some(Found::Tombstone) => Ok(Lookup::Deleted),
-            Some(Found::Absent) => {
-                counters.filter_false_positives.bump();
-                self.filter.report_false_positive(key);
-                Ok(Lookup::Absent)
-            }
+            Some(Found::Absent) => Ok(self.absent(key, counters)),
             None => Err(self.damaged_block(index)),
         }
     }

@@ -16,6 +16,7 @@ use super::checked::CheckedBlocks;
 use super::context::TableContext;
 use super::directory::{BlockPlace, Directory};
 use super::footer::Footer;
+use super::memory_index::MemoryIndex;
 use super::prefetcher::Prefetcher;
 use super::properties::Properties;
 use super::restart_hints::RestartHints;
@@ -23,6 +24,7 @@ use super::trailer::TRAILER_BYTES;
 use crate::checksum::{Checksum, block_checksum};
 use crate::codec::Reader;
 use crate::error::{Error, Result};
+use crate::hash::KeyHasher;
 use crate::stats::Counters;
 
 /// The parts of an SSTable that are needed to read its blocks.
@@ -47,6 +49,8 @@ pub(super) struct TableFile {
     pub(super) checked: Option<CheckedBlocks>,
     /// The restart hints of the verified blocks.
     pub(super) restart_hints: Option<RestartHints>,
+    /// The restart points and hash indexes of all blocks, if the design keeps them in memory.
+    pub(super) memory_index: Option<MemoryIndex>,
 }
 
 /// The trailer of a stored block.
@@ -196,6 +200,23 @@ impl TableFile {
         };
         let blocks: Result<Vec<Bytes>> = places.iter().map(block).collect();
         Ok((blocks?, stored.len() as u64))
+    }
+
+    /// Reads all blocks and creates the index of their keys. `hasher` is the hash function of the table.
+    ///
+    /// # Errors
+    /// If storage cannot read a block. A corrupt block is no error, because lookups report its corruption.
+    pub(super) fn new_memory_index(&self, hasher: &dyn KeyHasher) -> Result<MemoryIndex> {
+        let mut memory_index = MemoryIndex::default();
+        for index in 0..self.directory.len() {
+            let block = match self.stream_blocks(index..index + 1, 0) {
+                Ok((blocks, _)) => blocks.into_iter().next(),
+                Err(error) if error.is_damage() => None,
+                Err(error) => return Err(error),
+            };
+            memory_index.add(block.as_deref(), &self.context.options.block, |key| hasher.hash(key));
+        }
+        Ok(memory_index)
     }
 
     /// Verifies the checksum of a stored block, and decompresses the block. `kind` is the kind of the checksum.

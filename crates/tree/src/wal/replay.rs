@@ -168,6 +168,18 @@ mod tests {
         (bytes, ends)
     }
 
+    /// A sequence number takes one byte per seven bits, as in byron (section 1.2 A).
+    #[test]
+    fn records_contain_sequence_numbers_as_varints() {
+        let len = |first: SequenceNumber| {
+            let mut bytes = Vec::new();
+            frame(&mut bytes, LogPlace { seal: SEAL, base: 0, synced: 0 }, first, |_| {});
+            bytes.len()
+        };
+        let numbers = [1, 127, 128, (1 << 14) - 1, 1 << 14, (1 << 56) - 1];
+        assert_eq!(numbers.map(|number| len(number) - len(0)), [0, 0, 1, 1, 2, 7]);
+    }
+
     fn replayed(bytes: &[u8]) -> Result<(Vec<String>, LogContent)> {
         let storage = Memory::default();
         let directory = Path::new("store");

@@ -1,5 +1,6 @@
 //! Background work: flushes, compactions and syncs finish in time, and report their errors.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lsmbench_tree::Mode;
+use parking_lot::Mutex;
 use storage::{
     DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage, Unsynced,
 };
@@ -94,6 +96,33 @@ fn a_flush_ends_while_others_go_on_writing() {
             stop.store(true, Ordering::Relaxed);
         });
     });
+}
+
+/// One thread is always kept for compactions, unless a design has one thread for flushes and compactions.
+#[test]
+fn compactions_have_their_own_thread_unless_threads_are_shared() {
+    for (background, names) in [("apart", &["lsm-compact", "lsm-flush"][..]), ("shared", &["lsm-background"])]
+    {
+        let writers = Arc::new(Mutex::new(BTreeSet::new()));
+        let seen = Arc::clone(&writers);
+        let disk = Probe::new(move |_, operation, path| {
+            if operation == FileOperation::Create && is_a(path, "table") {
+                let name = thread::current().name().unwrap_or_default().to_owned();
+                seen.lock().insert(name);
+            }
+        });
+        let storage: Arc<dyn Storage> = Arc::new(disk);
+        let text = format!("threads = {{ background = \"{background}\" }}\ncompaction = \"tiered\"");
+        let tree = open(&small_design(&text), Mode::Timed, &storage, Path::new(DIRECTORY));
+        let counts = in_time(background, move || {
+            (0..2000).for_each(|number| tree.put(&key(number % 500), &[1; 30]).unwrap());
+            tree.settle().unwrap();
+            assert!((0..500).all(|number| tree.get(&key(number)).unwrap().is_some()));
+            tree.stats().counts
+        });
+        assert!(counts.flushes > 10 && counts.compactions > 2, "{counts:?}");
+        assert!(writers.lock().iter().eq(names), "{background}: {:?}", writers.lock());
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
     let options = [
         "block = { restart_interval = 1 }",
         "block = { restart_hints = false }",
+        "block = { memory_index = true }",
+        "block = { memory_index = true, restart_interval = 3, index = \"hash\" }\ncompression = \"lz4\"\nbloom = \"none\"",
         "block = { index = \"hash\" }",
         "block = { index = \"hash\", index_load = 0.25, size = \"64KiB\", restart_interval = 100 }\n\
          table = { capacity = \"64KiB\" }",
@@ -62,6 +64,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "table = { layout = \"index-first\" }\nfence = \"static-btree\"\nblock = { align = true }",
         "table = { layout = \"index-first\" }\nfence = \"page-search\"\nbloom = \"none\"",
         "table = { names = \"level-time\", filter = \"apart\" }",
+        "table = { release = \"next-compaction\" }",
         "range = { references = \"table\" }",
         "range = { readers = \"eager\" }",
         "range = { read_ahead = \"2KiB\" }",
@@ -72,6 +75,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "fence = { kind = \"adaptive\", eytzinger_threshold = 2, eytzinger_min_level = 1 }",
         "threads = { inline = \"flush\" }",
         "threads = { inline = \"all\" }\nstall = { frozen_memtables = 1, level0_runs = 2 }",
+        "threads = { background = \"shared\" }",
+        "threads = { per_lookup = 3 }\nbloom = \"none\"\ncache = \"none\"\ncompaction = \"tiered\"",
         "threads = { max_subcompactions = 4 }",
         "threads = { max_subcompactions = 3 }\ncompaction = \"leveled\"\nfence = \"static-btree\"\ncache = \"none\"",
         "compaction = { kind = \"leveled\", size_ratio = 2 }",

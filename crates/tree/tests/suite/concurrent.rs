@@ -352,6 +352,14 @@ fn every_read_is_right_while_writers_flush_and_compact() {
 }
 
 #[test]
+fn every_read_is_right_while_several_threads_search_for_it() {
+    let text = "threads = { per_lookup = 3, background = \"shared\" }\nbloom = \"none\"\ncompaction = \"tiered\"\n\
+                cache = \"none\"\ntable = { release = \"next-compaction\" }\nblock = { memory_index = true }";
+    let design = small_design(text);
+    in_time(text, move || stress(&design, Mode::Timed));
+}
+
+#[test]
 fn every_read_is_right_while_writers_are_delayed() {
     let text = "stall = { frozen_memtables = 1, level0_runs = 4, pacing = \"delay\" }";
     let design = small_design(text);

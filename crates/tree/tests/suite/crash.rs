@@ -254,6 +254,30 @@ fn a_failed_sync_is_reported_with_its_file_and_stops_the_writes() {
     tree.put(b"c", b"3").unwrap();
 }
 
+/// Recovery writes the operations of a WAL to SSTables, and then removes the WAL. golsm describes recovery in this way.
+#[test]
+fn recovery_flushes_the_operations_of_a_wal_and_removes_it() {
+    let design = small_design("wal = \"sync\"\ncompaction = \"none\"\nmemtable = { capacity = \"64KiB\" }");
+    let memory = Arc::new(Memory::default());
+    let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
+    let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+    (0..40u8).for_each(|number| tree.put(&[number], b"value").unwrap());
+    assert_eq!(tree.stats().counts.flushes, 0);
+    let logs = |storage: &dyn Storage| {
+        let mut names = storage.list(Path::new(DIRECTORY)).unwrap();
+        names.retain(|name| name.ends_with(".wal"));
+        names
+    };
+    let disk: Arc<dyn Storage> = Arc::new(memory.after_crash(Unsynced::Dropped));
+    let before = logs(&*disk);
+    let tree = open(&design, Mode::Counted, &disk, Path::new(DIRECTORY));
+    let stats = tree.stats();
+    assert_eq!((tree.recovery().replayed_operations, stats.counts.flushes, stats.runs()), (40, 1, 1));
+    assert!((0..40u8).all(|number| tree.get(&[number]).unwrap().is_some()));
+    assert_eq!(tree.stats().counts.gets_from_memtable, 0, "no operation is in a memtable again");
+    assert!(before.len() == 1 && !logs(&*disk).contains(&before[0]), "{before:?} {:?}", logs(&*disk));
+}
+
 #[test]
 fn a_crash_during_recovery_changes_nothing() {
     let design = small_design("wal = \"sync\"");

@@ -126,6 +126,35 @@ fn a_range_keeps_its_tables_whatever_it_holds_them_by() {
     }
 }
 
+/// The input tables of a compaction also remain until the next compaction, if the design says so, and no longer.
+#[test]
+fn tables_are_released_when_unused_or_at_the_next_compaction() {
+    for (release, kept) in [("unused", 0), ("next-compaction", 1)] {
+        let memory = Arc::new(Memory::default());
+        let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
+        let text = format!("compaction = \"none\"\ntable = {{ release = \"{release}\" }}");
+        let tree = filled(&small_design(&text), &storage);
+        let mut inputs = tables(&memory).len();
+        for round in 0..3 {
+            tree.compact().unwrap();
+            let outputs = tree.stats().levels.iter().map(|level| level.tables as usize).sum::<usize>();
+            assert_eq!(tables(&memory).len(), outputs + kept * inputs, "{release}, round {round}");
+            tree.put(&key(0), b"new").unwrap();
+            tree.flush().unwrap();
+            inputs = outputs + 1;
+        }
+        drop(tree);
+        assert_eq!(tables(&memory).len(), inputs, "{release}");
+        assert_eq!(
+            open(&small_design(&text), Mode::Counted, &storage, Path::new(DIRECTORY))
+                .get(&key(0))
+                .unwrap()
+                .as_deref(),
+            Some(&b"new"[..])
+        );
+    }
+}
+
 #[test]
 fn the_switches_are_said_in_toml_and_misspellings_are_refused() {
     let design = small_design("range = { references = \"table\" }\ntable = { last_key = \"entry\" }");
@@ -136,7 +165,11 @@ fn the_switches_are_said_in_toml_and_misspellings_are_refused() {
         ("range = { read_ahead = \"17MiB\" }", "range.read_ahead"),
         ("range = { reference = \"run\" }", "reference"),
         ("table = { last_key = \"item\" }", "table.last_key"),
+        ("table = { release = \"later\" }", "table.release"),
         ("threads = { inline = \"flushes\" }", "threads.inline"),
+        ("threads = { background = \"pool\" }", "threads.background"),
+        ("threads = { per_lookup = 0 }", "threads.per_lookup: must be 1 to 64, not 0"),
+        ("threads = { per_lookup = -1 }", "threads.per_lookup"),
     ] {
         let error = Design::default().with(&text.parse().unwrap()).unwrap_err().to_string();
         assert!(error.contains(key), "{text}: {error}");

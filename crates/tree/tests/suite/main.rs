@@ -15,6 +15,7 @@ mod existence;
 mod holding;
 mod inline;
 mod key_ranges;
+mod lookups;
 mod mapped;
 mod model;
 mod moves;

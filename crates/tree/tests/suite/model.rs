@@ -88,6 +88,7 @@ fn merges_are_answered_like_the_model() {
         "merge_operator = \"max\"",
         "merge_operator = \"append\"\nmerge = { kernel = \"heap\" }\nthreads = { max_subcompactions = 4 }\ncompaction = \"tiered\"",
         "merge_operator = \"append\"\ncompaction = \"leveled\"\nmemtable = \"vector\"\nwal = \"none\"",
+        "merge_operator = \"append\"\nthreads = { per_lookup = 3 }\nbloom = \"none\"\ncompaction = \"tiered\"",
         "merge_operator = \"append\"\ncompression = \"lz4\"\nblock = { index = \"hash\" }\nbloom = \"none\"",
         "merge_operator = \"append\"\nvalues = \"blob-files(threshold=8, file_size=1KiB, stale_share=0.3)\"",
         "merge_operator = \"add\"\nvalues = \"value-log(file_size=1KiB, stale_share=0.2)\"\ncompaction = \"tiered\"",

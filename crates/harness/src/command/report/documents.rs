@@ -101,7 +101,9 @@ mod tests {
 
     /// Creates an experiment with the setting that an entry of `features.csv` names. If the setting is a list, the
     /// experiment sweeps the list.
-    fn experiment(path: &str, value: Value) -> String {
+    ///
+    /// A setting of a component experiment belongs to the component `subject`.
+    fn experiment(path: &str, value: Value, subject: Option<&Value>) -> String {
         let phase: Table =
             "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.125, batch = 0.125 }"
                 .parse()
@@ -116,6 +118,12 @@ mod tests {
             }
             ("subject", None) => {
                 table.insert(path.to_owned(), value);
+                phases.clear();
+            }
+            ("component", Some(_)) => {
+                table.extend(subject.map(|subject| ("subject".to_owned(), subject.clone())));
+                let values = if value.is_array() { value } else { Value::Array(vec![value]) };
+                table.insert("sweep".to_owned(), Table::from_iter([(path.to_owned(), values)]).into());
                 phases.clear();
             }
             ("trials", Some((_, key))) => {
@@ -145,8 +153,15 @@ mod tests {
     /// Registers the variants of the report's sources, as the program does.
     static STUDY: LazyLock<()> = LazyLock::new(|| study::register().expect("nothing was looked up before"));
 
-    /// Reason why a place that `features.csv` names does not exist. `None` if the place exists.
-    fn refused(place: &str, folder: &Path) -> Option<String> {
+    /// The component that a place of an entry names with `subject = "..."`.
+    fn subject(place: &str) -> Option<Value> {
+        let (_, value) = place.split_once(" = ").filter(|(path, _)| *path == "subject")?;
+        format!("value = {value}").parse::<Table>().ok()?.remove("value")
+    }
+
+    /// Reason why a place that `features.csv` names does not exist. `None` if the place exists. `subject` is the
+    /// component that another place of the entry names.
+    fn refused(place: &str, subject: Option<&Value>, folder: &Path) -> Option<String> {
         LazyLock::force(&STUDY);
         if place.starts_with("crates/") || place.starts_with("experiments/") {
             return (!root().join(place).exists()).then(|| format!("there is no {place}"));
@@ -162,7 +177,7 @@ mod tests {
             Err(error) => return Some(error.to_string()),
         };
         let file = folder.join("e.toml");
-        std::fs::write(&file, experiment(path, value["value"].clone())).unwrap();
+        std::fs::write(&file, experiment(path, value["value"].clone(), subject)).unwrap();
         if path == ENGINE && is_known_and_absent(&value["value"]) {
             return None;
         }
@@ -178,9 +193,12 @@ mod tests {
     fn what_reaches_a_feature_can_be_said() {
         let (folder, mut wrong, mut places) = (tempfile::tempdir().unwrap(), Vec::new(), 0);
         for feature in features(&[root().join("experiments")]).unwrap() {
+            let subject = feature.places().find_map(subject);
             for place in feature.places() {
                 places += 1;
-                wrong.extend(refused(place, folder.path()).map(|why| format!("{place}: {why}")));
+                wrong.extend(
+                    refused(place, subject.as_ref(), folder.path()).map(|why| format!("{place}: {why}")),
+                );
             }
             let says_where = !feature.path.is_empty() || !feature.note.is_empty();
             assert!(says_where || feature.reachable != Reach::Yes, "{}: reached by what?", feature.feature);
@@ -216,11 +234,12 @@ mod tests {
             "blom = \"standard\"",
             "phase.mix = { gte = 1 }",
             "subject = \"blom\"",
+            "component.trees = 2",
             "crates/none",
             "lsmbench tortrue",
             "bloom",
         ] {
-            assert!(refused(place, folder.path()).is_some(), "{place}");
+            assert!(refused(place, None, folder.path()).is_some(), "{place}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{Model, open, small_design};
+use crate::probe::is_a;
 use lsmbench_tree::{Design, Error, Mode, OpenOptions, WriteBatch, verify};
 use storage::{
     DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage, Unsynced,
@@ -265,7 +266,7 @@ fn recovery_flushes_the_operations_of_a_wal_and_removes_it() {
     assert_eq!(tree.stats().counts.flushes, 0);
     let logs = |storage: &dyn Storage| {
         let mut names = storage.list(Path::new(DIRECTORY)).unwrap();
-        names.retain(|name| name.ends_with(".wal"));
+        names.retain(|name| is_a(name, "wal"));
         names
     };
     let disk: Arc<dyn Storage> = Arc::new(memory.after_crash(Unsynced::Dropped));

@@ -2,7 +2,7 @@
 //! exists. Otherwise the values come from the compaction simulator, which uses the code of the tree.
 
 use catalog::{Choice, ChoiceError};
-use compaction::{CATALOG, SimulatedLoad, SimulationError, simulate};
+use compaction::{CATALOG, SimulatedLoad, SimulationError, Simulator, simulate};
 use thiserror::Error;
 
 use crate::forms::{levels_and_runs, picks_tables, write_amp};
@@ -53,4 +53,34 @@ pub fn growth(policy: &Choice, load: SimulatedLoad, flushes: u64) -> Result<Grow
     let levels = report.levels.iter().filter(|level| level.runs > 0).count() as u64;
     let written = (report.flush_bytes + report.compaction_bytes_written) as f64;
     Ok(Growth { write_amp: written / report.flush_bytes as f64, levels, runs: report.runs() as u64 })
+}
+
+/// The mean number of sorted runs of a tree with `policy` over a range of flushes, after compaction has finished. `flushes`
+/// contains the numbers of flushes before each of which the runs are counted.
+///
+/// # Errors
+/// A choice of another axis; an empty load.
+pub fn mean_runs(
+    policy: &Choice,
+    load: SimulatedLoad,
+    flushes: std::ops::RangeInclusive<u64>,
+) -> Result<f64, GrowthError> {
+    let (first, last) = (*flushes.start(), *flushes.end());
+    let count = (last.saturating_sub(first) + 1) as f64;
+    if has_form(policy, load, last) {
+        let runs = |flush: u64| levels_and_runs(policy, flush).map(|(_, runs)| runs);
+        if let Some(sum) = (first..=last).map(runs).sum::<Option<u64>>() {
+            return Ok(sum as f64 / count);
+        }
+    }
+    let built = CATALOG.build(policy)?;
+    let mut simulator = Simulator::new(&*built, load)?;
+    let mut sum = 0;
+    for flush in 0..=last {
+        if flush >= first {
+            sum += simulator.shape().levels.runs().count();
+        }
+        simulator.flush()?;
+    }
+    Ok(sum as f64 / count)
 }

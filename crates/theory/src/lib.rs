@@ -32,7 +32,7 @@ mod ucs;
 
 pub use fluid::Fluid;
 pub use forms::{levels_and_runs, most_space_amp, picks_tables, textbook_write_amp, write_amp};
-pub use growth::{Growth, GrowthError, growth, has_form};
+pub use growth::{Growth, GrowthError, growth, has_form, mean_runs};
 pub use hit_rate::Eviction;
 pub use horizontal::least_writes;
 pub use klsm::KLsm;

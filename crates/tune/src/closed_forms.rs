@@ -3,7 +3,7 @@
 use compaction::SimulatedLoad;
 use results::{Measurements, columns as c};
 use simulation::{Costs, PhaseRow, added_keys};
-use theory::growth;
+use theory::{growth, mean_runs};
 use tree::Design;
 use types::{Outcome, Problem};
 use workload::Workload;
@@ -26,6 +26,7 @@ pub fn rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<
     for phase in &workload.phases {
         let rates = simulation::rates(phase);
         let entries = rates.writes;
+        let before = (written / per_flush).floor() as u64;
         written += entries;
         let all = (written / per_flush).floor();
         let flushes = (all as u64).clamp(1, MOST_FLUSHES);
@@ -37,7 +38,10 @@ pub fn rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<
             distinct_keys,
         };
         let grown = growth(policy, load, flushes).map_err(|error| Problem::new(error.to_string()))?;
-        let runs = grown.runs as f64;
+        // Reads are spread over the phase, so they search the mean number of runs.
+        let begin = before.min(flushes);
+        let runs =
+            mean_runs(policy, load, begin..=flushes).map_err(|error| Problem::new(error.to_string()))?;
         let file_factor = costs.file_bytes.per_byte * costs.entry_bytes / user_entry.max(1.0);
         let mut row = Measurements::default();
         row.set(&c::OPS, rates.operations.round() as u64);

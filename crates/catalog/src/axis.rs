@@ -18,6 +18,9 @@ pub trait Axis: Sync {
     /// The baseline: the first variant with its defaults.
     fn baseline(&self) -> Choice;
 
+    /// Returns the limitations of a choice. The list is empty if no variant has the kind of the choice.
+    fn limits(&self, choice: &Choice) -> &'static [Limit];
+
     /// Reads a choice from TOML.
     ///
     /// # Errors
@@ -47,7 +50,7 @@ pub struct VariantInfo {
     pub defaults: Table,
     /// Whether the variant is an ideal bound of the axis, which no real component reaches.
     pub oracle: bool,
-    /// Limitations of the variant.
+    /// Limitations of the variant with its default parameters.
     pub limits: &'static [Limit],
     /// Crate of the variant.
     pub origin: Origin,
@@ -77,6 +80,10 @@ impl<T: ?Sized> Axis for Catalog<T> {
 
     fn baseline(&self) -> Choice {
         self.baseline()
+    }
+
+    fn limits(&self, choice: &Choice) -> &'static [Limit] {
+        self.variant(choice.kind()).map_or(&[], |variant| variant.limits_of(choice))
     }
 
     fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError> {

@@ -69,8 +69,10 @@ pub struct Variant<T: ?Sized> {
     pub oracle: bool,
     /// Whether the variant selects among other variants of its axis for each call.
     pub selector: bool,
-    /// Limitations of the variant.
+    /// Limitations of the variant with its default parameters.
     pub limits: &'static [Limit],
+    /// Whether parameters lift all limitations.
+    lifted: fn(&Table) -> bool,
     /// Crate of the variant; `None` means the crate of the catalog.
     pub origin: Option<Origin>,
     build: Constructor<T>,
@@ -92,6 +94,7 @@ impl<T: ?Sized> Variant<T> {
             oracle: false,
             selector: false,
             limits: &[],
+            lifted: |_| false,
             origin: None,
             build: Constructor::FromParameters(|params| {
                 B::build(read_params(params).map_err(|error| params_error(&error))?)
@@ -111,6 +114,7 @@ impl<T: ?Sized> Variant<T> {
             oracle: false,
             selector: false,
             limits: &[],
+            lifted: |_| false,
             origin: None,
             build: Constructor::Plain(build),
             normalize: |params| Ok(write_params(&read_params::<NoParams>(params)?)),
@@ -137,6 +141,18 @@ impl<T: ?Sized> Variant<T> {
     pub const fn limited(mut self, limits: &'static [Limit]) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// Declares that the limitations do not apply to parameters that fulfil `lifted`.
+    #[must_use]
+    pub const fn unless(mut self, lifted: fn(&Table) -> bool) -> Self {
+        self.lifted = lifted;
+        self
+    }
+
+    /// Returns the limitations of the variant with the parameters of a choice.
+    pub fn limits_of(&self, choice: &Choice) -> &'static [Limit] {
+        if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
     /// Sets the crate of the variant: `origin!()` in that crate. A variant that is [added](crate::Catalog::add) from

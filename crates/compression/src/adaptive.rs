@@ -3,8 +3,8 @@
 //!
 //! A trial costs several times as much as compressing the block once, so trials become rarer while their results stay
 //! equal. Blocks that barely shrink with the light codec are stored raw. The dense codec must save its margin over the
-//! light codec. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run can repeat. This
-//! selector adapts to the data.
+//! light codec. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run can repeat (the
+//! selector `by-load`). This selector adapts to the data.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

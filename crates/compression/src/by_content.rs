@@ -1,7 +1,8 @@
 //! A selector by the kind of content: text, other structured bytes, or already compressed bytes.
 //!
 //! The choice "by block content" of the cs265 document (section 2.7.4). The fraction of printable bytes and the entropy
-//! of the first 4 KiB determine the kind of content.
+//! of the first 4 KiB determine the kind of content. As in the document, a level table can have the last word: the
+//! codecs of `levels` compress blocks that are neither text nor binary nor compressed.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,8 +22,14 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
         "a dense codec for text, a fast codec for other bytes, and none for compressed data",
         "# Codec of blocks with at least 85 % printable characters.\n\
          text = \"zstd(level=3)\"\n\
-         # Codec of blocks that are not text, unless their entropy is above 7.5 bits per byte.\n\
-         binary = \"lz4\"\n",
+         # Codec of blocks that are binary, unless their entropy is above 7.5 bits per byte.\n\
+         binary = \"lz4\"\n\
+         # Share of printable characters below which a block is binary, 0 to 0.85. Below 0.85, blocks with a\n\
+         # share from this value to 85 % use the codecs in `levels`.\n\
+         binary_below = 0.85\n\
+         # Codecs of the other blocks on level 0, level 1 and so on. The last codec applies to all deeper\n\
+         # levels. Only for `binary_below` below 0.85.\n\
+         levels = []\n",
     )
     .selector()
 }
@@ -38,18 +45,33 @@ const COMPRESSED_BITS: f64 = 7.5;
 struct Params<C> {
     text: Picked<C>,
     binary: Picked<C>,
+    binary_below: f64,
+    levels: Vec<Picked<C>>,
 }
 
 impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     fn default() -> Self {
-        Self { text: Picked::of("zstd"), binary: Picked::of("lz4") }
+        let (text, binary) = (Picked::of("zstd"), Picked::of("lz4"));
+        Self { text, binary, binary_below: TEXT_SHARE, levels: Vec::new() }
     }
 }
 
 /// The codec for each kind of content.
 struct ByContent {
-    /// The codec for text, and the codec for other bytes.
+    /// The codec for text, and the codec for binary blocks.
     codecs: [Arc<dyn Compression>; 2],
+    /// The share of printable bytes below which a block is binary.
+    binary_below: f64,
+    /// The codecs of other blocks by level, starting with level 0. At least one.
+    levels: Vec<Arc<dyn Compression>>,
+}
+
+impl ByContent {
+    /// Returns all codecs for blocks of a level: for text, for binary blocks, and for other blocks.
+    fn codecs_at(&self, level: usize) -> [Arc<dyn Compression>; 3] {
+        let [text, binary] = self.codecs.each_ref().map(Arc::clone);
+        [text, binary, Arc::clone(&self.levels[level.min(self.levels.len() - 1)])]
+    }
 }
 
 /// A builder of the selector of the catalog `C`.
@@ -59,7 +81,22 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
     type Params = Params<C>;
 
     fn build(params: Params<C>) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(ByContent { codecs: [params.text.build()?, params.binary.build()?] }))
+        let Params { text, binary, binary_below, levels } = params;
+        if !(0.0..=TEXT_SHARE).contains(&binary_below) {
+            return Err(format!("binary_below is {binary_below}; it must be 0 to {TEXT_SHARE}"));
+        }
+        if levels.is_empty() != (binary_below == TEXT_SHARE) {
+            return Err(format!(
+                "binary_below = {binary_below} leaves {} blocks to levels; set levels and a binary_below below \
+                 {TEXT_SHARE}, or neither",
+                if levels.is_empty() { "some" } else { "no" }
+            ));
+        }
+        let mut levels = levels.iter().map(Picked::build).collect::<Result<Vec<_>, _>>()?;
+        if levels.is_empty() {
+            levels.push(Picked::<C>::of("none").build()?);
+        }
+        Ok(Box::new(ByContent { codecs: [text.build()?, binary.build()?], binary_below, levels }))
     }
 }
 
@@ -69,14 +106,17 @@ impl Compression for ByContent {
     }
 
     fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
-        let [text, binary] = &self.codecs;
-        if entropy::text_share(block) >= TEXT_SHARE {
+        let [text, binary, other] = self.codecs_at(level);
+        let text_share = entropy::text_share(block);
+        if text_share >= TEXT_SHARE {
             text.compress(level, block, out)
-        } else if entropy::bits_per_byte(block) <= COMPRESSED_BITS {
-            binary.compress(level, block, out)
-        } else {
+        } else if entropy::bits_per_byte(block) > COMPRESSED_BITS {
             out.extend_from_slice(block);
             RAW
+        } else if text_share < self.binary_below {
+            binary.compress(level, block, out)
+        } else {
+            other.compress(level, block, out)
         }
     }
 
@@ -85,11 +125,11 @@ impl Compression for ByContent {
     }
 
     fn sample_bytes(&self, level: usize) -> usize {
-        picked::sample_bytes(&self.codecs, level)
+        picked::sample_bytes(&self.codecs_at(level), level)
     }
 
     fn foreign_bytes(&self, level: usize) -> usize {
-        picked::foreign_bytes(&self.codecs, level)
+        picked::foreign_bytes(&self.codecs_at(level), level)
     }
 
     fn learn(
@@ -98,13 +138,16 @@ impl Compression for ByContent {
         samples: &[&[u8]],
         dictionaries: &mut Dictionaries,
     ) -> Option<Arc<dyn Compression>> {
-        let codecs = picked::learn(&self.codecs, level, samples, dictionaries)?;
-        Some(Arc::new(Self { codecs }))
+        let [text, binary, other] = picked::learn(&self.codecs_at(level), level, samples, dictionaries)?;
+        // An SSTable stays on the level for which it was written, so the learnt codec needs only this level.
+        Some(Arc::new(Self { codecs: [text, binary], binary_below: self.binary_below, levels: vec![other] }))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use toml::Value;
+
     use super::*;
 
     #[test]
@@ -116,5 +159,27 @@ mod tests {
         assert_eq!(tag(&b"a line of text\n".repeat(100)), 3);
         assert_eq!(tag(&[0, 1, 2, 200].repeat(100)), 1);
         assert_eq!(tag(&random), RAW);
+    }
+
+    #[test]
+    fn a_level_table_has_the_last_word() {
+        let label = r#"by-content(binary_below=0.3, levels=["none", "snappy", "zstd"])"#;
+        let codec = crate::CATALOG.build(&crate::CATALOG.choose(&Value::from(label)).unwrap()).unwrap();
+        let tags = |block: &[u8]| [0, 1, 2, 5].map(|level| codec.compress(level, block, &mut Vec::new()));
+        assert_eq!(tags(&b"a line of text\n".repeat(100)), [3; 4], "text");
+        assert_eq!(tags(&[0, 1, 2, 200].repeat(100)), [1; 4], "binary");
+        assert_eq!(tags(&b"half\0\x01\x02\x03".repeat(100)), [0, 2, 3, 3], "half of the bytes are printable");
+    }
+
+    #[test]
+    fn a_level_table_without_blocks_is_refused() {
+        for (label, named) in [
+            (r#"by-content(levels=["lz4"])"#, "leaves no blocks to levels"),
+            ("by-content(binary_below=0.5)", "leaves some blocks to levels"),
+            (r#"by-content(binary_below=0.9, levels=["lz4"])"#, "must be 0 to 0.85"),
+        ] {
+            let error = crate::CATALOG.choose(&Value::from(label)).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
     }
 }

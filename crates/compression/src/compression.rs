@@ -85,7 +85,7 @@ pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
     /// The error of a selector that is called to decompress, because a selector has no tag.
-    pub(crate) fn of_selector() -> Self {
+    pub fn of_selector() -> Self {
         Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())
     }
 

@@ -18,7 +18,7 @@ mod lz4;
 mod lz4_hc;
 mod lzma;
 mod none;
-mod picked;
+pub mod picked;
 mod pool;
 mod shrunk;
 mod snappy;
@@ -57,8 +57,8 @@ pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
     ],
 );
 
-/// The handle of [`CATALOG`].
-enum Codecs {}
+/// The handle of [`CATALOG`], for the codecs that a selector uses.
+pub enum Codecs {}
 
 impl CatalogHandle<dyn Compression> for Codecs {
     fn catalog() -> &'static Catalog<dyn Compression> {

@@ -1,4 +1,4 @@
-//! A codec that a selector uses, named in TOML by its label.
+//! A codec that a selector uses, named in TOML by its label. Selectors of other crates use these types too.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::compression::Compression;
 use crate::dictionaries::Dictionaries;
 
 /// A codec of the catalog `C`, identified by its label. Other spellings of the choice are normalized to this label.
-pub(crate) struct Picked<C>(Choice, PhantomData<C>);
+pub struct Picked<C>(Choice, PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// Returns the codec of a label that the catalog is known to contain.
     ///
     /// # Panics
     /// If the catalog has no such codec.
-    pub(crate) fn of(label: &str) -> Self {
+    pub fn of(label: &str) -> Self {
         Self::read(label).expect("a codec of this catalog")
     }
 
@@ -41,23 +41,23 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     ///
     /// # Errors
     /// The error of the codec.
-    pub(crate) fn build(&self) -> Result<Arc<dyn Compression>, String> {
+    pub fn build(&self) -> Result<Arc<dyn Compression>, String> {
         C::catalog().build(&self.0).map(Arc::from).map_err(|error| error.to_string())
     }
 }
 
 /// The maximum number of bytes from which any of the codecs learns.
-pub(crate) fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
+pub fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }
 
 /// The total memory of all codecs for blocks of a level that is invisible to Rust allocators, in bytes.
-pub(crate) fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
+pub fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
 /// Lets each codec learn. A codec that has nothing to learn is kept unchanged. Returns `None` if no codec learnt.
-pub(crate) fn learn<const N: usize>(
+pub fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],
     level: usize,
     samples: &[&[u8]],

@@ -29,8 +29,13 @@ impl Table {
         let separators: Separators = first_keys().collect();
         let hashes: Vec<KeyHash> = (0..keys.len()).map(hash).collect();
         let block_starts: Vec<u32> = (0..keys.len() as u32).step_by(KEYS_PER_BLOCK).collect();
-        let input =
-            FenceInput { separators: &separators, hashes: &hashes, block_starts: &block_starts, level: 0 };
+        let input = FenceInput {
+            separators: &separators,
+            hashes: &hashes,
+            block_starts: &block_starts,
+            level: 0,
+            bounds: None,
+        };
         let stored = Bytes::copy_from(&policy.build(&input));
         Self { first_keys: first_keys().map(Bytes::copy_from).collect(), keys, stored }
     }

@@ -153,7 +153,8 @@ mod tests {
 
     fn chosen_in(level: usize, params: Params, separators: &Separators) -> u8 {
         let policy = <Adaptive as Build<_>>::build(params).ok().unwrap();
-        policy.build(&FenceInput { separators, hashes: &[], block_starts: &[], level })[TAG.len()]
+        policy.build(&FenceInput { separators, hashes: &[], block_starts: &[], level, bounds: None })
+            [TAG.len()]
     }
 
     #[test]

@@ -20,6 +20,12 @@ pub trait FencePolicy: Send + Sync {
         1
     }
 
+    /// Returns whether [`build`](Self::build) needs the bounds of every block, in addition to the separators. A
+    /// writer then collects the bounds for [`FenceInput::bounds`].
+    fn needs_bounds(&self) -> bool {
+        false
+    }
+
     /// Opens a stored fence. A fence in memory reads all stored bytes in this call. A fence on disk reads nothing,
     /// or only its root. The fence checks all lengths before it uses them.
     ///
@@ -41,6 +47,19 @@ pub struct FenceInput<'a> {
     /// The level for which the SSTable is written, from 0. If the SSTable later moves to another level without
     /// rewriting, the fence stays the same.
     pub level: usize,
+    /// The bounds of every block. Present if the policy [needs](FencePolicy::needs_bounds) them.
+    pub bounds: Option<&'a BlockBounds>,
+}
+
+/// The smallest key, the largest key and the place of every block of an SSTable, in the order of the blocks.
+#[derive(Clone, Debug, Default)]
+pub struct BlockBounds {
+    /// The first key of every block.
+    pub first_keys: Separators,
+    /// The last key of every block.
+    pub last_keys: Separators,
+    /// The byte at which every block begins in the file.
+    pub offsets: Vec<u64>,
 }
 
 /// The fence of one SSTable.
@@ -49,7 +68,8 @@ pub struct FenceInput<'a> {
 /// 1. [`seek`](Self::seek) splits the SSTable at the key. Every block before the returned block contains only
 ///    smaller keys, and every block after the returned block only larger keys. If the key is between two blocks,
 ///    both blocks fulfil this condition. The result is then the last block whose separator is at or below the key. A
-///    fence that stores no separators uses the first keys of the blocks instead, and may return the earlier block.
+///    fence that stores no separators uses the first keys of the blocks instead, and may return the earlier block. A
+///    fence of largest keys may return the later block.
 /// 2. [`find`](Self::find) returns the block of every key that the SSTable contains. For any other key, it may
 ///    return any block.
 /// 3. [`find_batch`](Self::find_batch) returns the result of [`find`](Self::find) for every key.

@@ -29,7 +29,7 @@ mod two_level;
 
 use catalog::Catalog;
 
-pub use fence::{Fence, FenceError, FenceInput, FencePolicy, TableReadError, TableView};
+pub use fence::{BlockBounds, Fence, FenceError, FenceInput, FencePolicy, TableReadError, TableView};
 pub use separators::Separators;
 
 /// All fences. The first fence is the baseline, and the last fence is the ideal bound.

@@ -177,6 +177,26 @@ impl<'a> Page<'a> {
     /// # Errors
     /// Returns an error if a separator is outside of the page.
     pub(crate) fn child_of(&self, key: &[u8]) -> Result<usize, FenceError> {
+        self.count_separators(key, |separator, key| separator <= key)
+    }
+
+    /// Returns the number of the child for `key` in a page whose separators are the largest keys of its children: the
+    /// number of separators below the key.
+    ///
+    /// # Errors
+    /// Returns an error if a separator is outside of the page.
+    pub(crate) fn first_child_up_to(&self, key: &[u8]) -> Result<usize, FenceError> {
+        self.count_separators(key, |separator, key| separator < key)
+    }
+
+    /// Returns the number of separators that are `before` the key. If a separator is before the key, all separators
+    /// below this separator are also before the key.
+    #[inline]
+    fn count_separators(
+        &self,
+        key: &[u8],
+        before: impl Fn(&[u8], &[u8]) -> bool,
+    ) -> Result<usize, FenceError> {
         let last = self.children - 1;
         let Some(suffix) = key.strip_prefix(self.prefix) else {
             return Ok(if key < self.prefix { 0 } else { last });
@@ -184,7 +204,7 @@ impl<'a> Page<'a> {
         let (mut low, mut high) = (0, last);
         while low < high {
             let middle = low.midpoint(high);
-            if self.suffix(middle)? <= suffix {
+            if before(self.suffix(middle)?, suffix) {
                 low = middle + 1;
             } else {
                 high = middle;

@@ -3,7 +3,8 @@
 //!
 //! The root is page 0. The inner layers follow from top to bottom, and then the leaves. A footer of 20 bytes
 //! describes the sizes of the tree. A lookup reads and searches one page per layer. Source: the SSTs of the document
-//! csc443, section 4.2.3. Here, separators are byte strings of any length instead of integer keys.
+//! csc443, section 4.2.3. Here, separators are byte strings of any length instead of integer keys. By default, they are
+//! the shortest keys that separate two children. The document uses the largest key of each child.
 //!
 //! A page is `page_bytes` long, unless the separator between two children does not fit. A longer page takes several
 //! consecutive page lengths, and its parent stores their number. Each layer still costs one read. A long separator
@@ -21,39 +22,56 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
     "a B-tree on disk that is read through the cache; takes no memory, but costs one read per layer",
     "# Page length, a power of two from 512 B to 64 KiB. Longer pages give fewer layers, but a search\n\
      # reads more bytes per layer.\n\
-     page_bytes = \"4KiB\"\n",
+     page_bytes = \"4KiB\"\n\
+     # Keys between the children of a page: \"shortest\" keys that separate two children, or the \"largest\"\n\
+     # key of each child, as in csc443. With \"largest\", a search goes to the first child whose largest key is\n\
+     # at or above the searched key.\n\
+     separators = \"shortest\"\n",
 );
 
-const TAG: Tag = *b"sbtr";
+/// The last bytes of a tree with the shortest separators, and of a tree with the largest keys.
+const TAGS: [Tag; 2] = [*b"sbtr", *b"sbtl"];
 const FOOTER_BYTES: u64 = 20;
 
 /// Maximum number of layers of a tree. Each layer is at most half as wide as the next lower layer, and block numbers
 /// have 32 bits.
 const MAX_LAYERS: u32 = 33;
 
+/// The keys between the children of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Between {
+    /// The shortest key above all keys of the left child, and at or below all keys of the right child.
+    Shortest,
+    /// The largest key of the left child.
+    Largest,
+}
+
 /// A policy that builds static B-trees.
 struct StaticBTree {
     page_bytes: u64,
+    separators: Between,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     page_bytes: ByteSize,
+    separators: Between,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { page_bytes: ByteSize(4096) }
+        Self { page_bytes: ByteSize(4096), separators: Between::Shortest }
     }
 }
 
 impl Build<dyn FencePolicy> for StaticBTree {
     type Params = Params;
 
-    fn build(Params { page_bytes }: Params) -> Result<Box<dyn FencePolicy>, String> {
+    fn build(Params { page_bytes, separators }: Params) -> Result<Box<dyn FencePolicy>, String> {
         page::check_page_bytes(page_bytes)?;
-        Ok(Box::new(Self { page_bytes: page_bytes.0 }))
+        Ok(Box::new(Self { page_bytes: page_bytes.0, separators }))
     }
 }
 
@@ -70,6 +88,7 @@ impl FencePolicy for StaticBTree {
             }
         }
         let geometry = Geometry {
+            separators: self.separators,
             page_bytes: self.page_bytes,
             layers: layers.len() as u32,
             root_pages: layers[0].pages(),
@@ -83,6 +102,10 @@ impl FencePolicy for StaticBTree {
         self.page_bytes
     }
 
+    fn needs_bounds(&self) -> bool {
+        self.separators == Between::Largest
+    }
+
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let end = table.stored_bytes();
         let start = end.checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(format!("only {end} bytes")))?;
@@ -94,12 +117,23 @@ impl FencePolicy for StaticBTree {
 impl StaticBTree {
     /// Returns the layers of the tree. The first layer is the root.
     fn layers<'a>(&self, input: &FenceInput<'a>) -> Vec<Layer<'a>> {
-        let mut layers = vec![self.layer(Kind::Leaf, &input.separators.iter().collect::<Vec<_>>())];
+        let mut layers = vec![self.layer(Kind::Leaf, &self.keys_before_blocks(input))];
         while layers[0].nodes.len() > 1 {
             let firsts: Vec<&[u8]> = layers[0].nodes.iter().map(|node| node.firsts[0]).collect();
             layers.insert(0, self.layer(Kind::Inner, &firsts));
         }
         layers
+    }
+
+    /// Returns the key between each block and the block before it. No page stores the key before the first block.
+    fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
+        match input.bounds {
+            Some(bounds) if self.separators == Between::Largest => {
+                let largest = bounds.last_keys.iter().take(input.separators.len() - 1);
+                std::iter::once(&b""[..]).chain(largest).collect()
+            }
+            _ => input.separators.iter().collect(),
+        }
     }
 
     /// Builds the layer above some children. `firsts` has the first separator of each child.
@@ -159,9 +193,10 @@ impl Node<'_> {
     }
 }
 
-/// The sizes of a tree, from the tree's footer.
+/// The kind of separators and the sizes of a tree, from the tree's footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
+    separators: Between,
     page_bytes: u64,
     /// The number of layers. A lookup reads one page per layer.
     layers: u32,
@@ -174,16 +209,18 @@ struct Geometry {
 impl Geometry {
     fn to_footer(self) -> Vec<u8> {
         let numbers = [self.page_bytes as u32, self.layers, self.root_pages, self.pages];
-        numbers.into_iter().flat_map(u32::to_le_bytes).chain(TAG).collect()
+        numbers.into_iter().flat_map(u32::to_le_bytes).chain(TAGS[self.separators as usize]).collect()
     }
 
     /// Reads the footer of a tree whose pages have `tree_bytes` bytes in total.
     fn from_footer(mut footer: &[u8], tree_bytes: u64) -> Result<Self, FenceError> {
-        let mut numbers = u32s(take(&mut footer, FOOTER_BYTES as usize - TAG.len())?);
+        let mut numbers = u32s(take(&mut footer, FOOTER_BYTES as usize - size_of::<Tag>())?);
         let mut number = || numbers.next().expect("four numbers in sixteen bytes");
         let page_bytes = u64::from(number());
-        let geometry = Self { page_bytes, layers: number(), root_pages: number(), pages: number() };
-        let possible = footer == TAG
+        let separators = if footer == TAGS[1] { Between::Largest } else { Between::Shortest };
+        let geometry =
+            Self { separators, page_bytes, layers: number(), root_pages: number(), pages: number() };
+        let possible = footer == TAGS[separators as usize]
             && page::is_page_length(page_bytes)
             && u64::from(geometry.pages) * page_bytes == tree_bytes
             && (1..=MAX_LAYERS).contains(&geometry.layers)
@@ -203,12 +240,15 @@ struct StaticBTreeFence {
 
 impl Fence for StaticBTreeFence {
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
-        let Geometry { page_bytes, layers, root_pages, pages } = self.geometry;
+        let Geometry { separators, page_bytes, layers, root_pages, pages } = self.geometry;
         let mut node = 0..root_pages;
         for layer in 1..=layers {
             let bytes = table.page(u64::from(node.start) * page_bytes..u64::from(node.end) * page_bytes)?;
             let page = Page::parse(&bytes)?;
-            let child = page.child_of(key)?;
+            let child = match separators {
+                Between::Shortest => page.child_of(key)?,
+                Between::Largest => page.first_child_up_to(key)?,
+            };
             match page.kind {
                 Kind::Leaf if layer == layers && page.block(child) < table.block_count() => {
                     return Ok(page.block(child));
@@ -231,13 +271,16 @@ impl Fence for StaticBTreeFence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fence::BlockBounds;
     use crate::separators::Separators;
     use crate::testing::{Stored, numbered};
 
+    const OF_SHORTEST: StaticBTree = StaticBTree { page_bytes: 4096, separators: Between::Shortest };
+
     fn tree(page_bytes: u64, separators: &Separators) -> (Geometry, Stored) {
-        let policy = StaticBTree { page_bytes };
-        let stored =
-            FencePolicy::build(&policy, &FenceInput { separators, hashes: &[], block_starts: &[], level: 0 });
+        let policy = StaticBTree { page_bytes, separators: Between::Shortest };
+        let input = FenceInput { separators, hashes: &[], block_starts: &[], level: 0, bounds: None };
+        let stored = FencePolicy::build(&policy, &input);
         let tree_bytes = stored.len() as u64 - FOOTER_BYTES;
         let geometry = Geometry::from_footer(&stored[tree_bytes as usize..], tree_bytes).unwrap();
         (geometry, Stored::new(&stored, separators))
@@ -250,7 +293,7 @@ mod tests {
         {
             let (geometry, table) = tree(page_bytes, &numbered(count));
             assert_eq!(geometry.layers, layers, "{count} separators in pages of {page_bytes}");
-            let fence = StaticBTree { page_bytes: 4096 }.open(&table).unwrap();
+            let fence = OF_SHORTEST.open(&table).unwrap();
             for block in (0..count).step_by(997).chain([count - 1]) {
                 table.pages.borrow_mut().clear();
                 let key = format!("user{:020}", block * 10 + 5);
@@ -287,7 +330,7 @@ mod tests {
             separators.push(name);
         }
         let (geometry, table) = tree(512, &separators);
-        let fence = StaticBTree { page_bytes: 512 }.open(&table).unwrap();
+        let fence = OF_SHORTEST.open(&table).unwrap();
         let mut longest = Vec::new();
         for (block, name) in names.iter().enumerate() {
             table.pages.borrow_mut().clear();
@@ -300,9 +343,44 @@ mod tests {
         assert!(longest[250] > 60_000 && longest[400] > 3_000);
     }
 
+    /// Tests the example of contradiction T8 of csc443: leaves of five keys, whose largest keys are 4, 9, 14, …
+    #[test]
+    fn largest_keys_lead_to_the_first_block_that_reaches_the_key() {
+        let key = |number: u32| number.to_be_bytes();
+        let [firsts, lasts] = [0, 4].map(|in_block| {
+            let mut keys = Separators::default();
+            (0..1000).for_each(|block| keys.push(&key(block * 5 + in_block)));
+            keys
+        });
+        let bounds =
+            BlockBounds { first_keys: firsts.clone(), last_keys: lasts.clone(), offsets: Vec::new() };
+        let input = FenceInput {
+            separators: &firsts,
+            hashes: &[],
+            block_starts: &[],
+            level: 0,
+            bounds: Some(&bounds),
+        };
+        let policy = StaticBTree { page_bytes: 512, separators: Between::Largest };
+        let table = Stored::new(&FencePolicy::build(&policy, &input), &firsts);
+        // The tree records its kind of separators, so a policy of the other kind opens the tree.
+        let fence = OF_SHORTEST.open(&table).unwrap();
+        for number in 0..5000 {
+            assert_eq!(fence.seek(&key(number), &table).unwrap(), number / 5);
+        }
+        assert_eq!(
+            fence.seek(&[key(4).as_slice(), b"0"].concat(), &table).unwrap(),
+            1,
+            "above all of block 0"
+        );
+        assert_eq!(fence.seek(&[0xff; 4], &table).unwrap(), 999);
+    }
+
     #[test]
     fn page_lengths_are_powers_of_two_within_bounds() {
-        let build = |bytes| <StaticBTree as Build<_>>::build(Params { page_bytes: ByteSize(bytes) });
+        let build = |bytes| {
+            <StaticBTree as Build<_>>::build(Params { page_bytes: ByteSize(bytes), ..Params::default() })
+        };
         assert!([512, 4096, 65_536].into_iter().all(|bytes| build(bytes).is_ok()));
         for bytes in [0, 256, 1000, 5000, 131_072, u64::MAX] {
             let error = build(bytes).err().unwrap();

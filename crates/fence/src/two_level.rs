@@ -198,7 +198,8 @@ mod tests {
     #[test]
     fn a_search_reads_one_page_and_little_is_held() {
         let separators = numbered(20_000);
-        let input = FenceInput { separators: &separators, hashes: &[], block_starts: &[], level: 0 };
+        let input =
+            FenceInput { separators: &separators, hashes: &[], block_starts: &[], level: 0, bounds: None };
         for page_bytes in [512, 4096, 65_536] {
             let policy = TwoLevel { page_bytes };
             let table = Stored::new(&policy.build(&input), &separators);

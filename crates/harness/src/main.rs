@@ -7,7 +7,12 @@ fn main() -> std::process::ExitCode {
     lsmbench::Workbench::new()
         .allocation(&study::INVERSE)
         .cache(&study::STRING_LRU)
+        .compression(&study::BY_LOAD)
+        .fence(&study::MIN_MAX)
+        .fence(&study::BY_ACCESS)
+        .memtable(&study::GROWING_SHARDS)
         .format(&study::PLAIN)
         .format(&study::FIXED_PAIRS)
+        .format(&study::SENTINEL_PAIRS)
         .main()
 }

@@ -112,6 +112,12 @@ pub trait Memtable: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the number of keys that moved from shard to shard because the memtable added shards. `None` if the
+    /// memtable never adds shards.
+    fn moved_keys(&self) -> Option<usize> {
+        None
+    }
+
     /// Returns the memory of the memtable in bytes. The result is an estimate.
     fn memory_bytes(&self) -> usize;
 }

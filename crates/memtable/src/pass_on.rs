@@ -19,6 +19,10 @@ macro_rules! pass_on {
         fn shard_lens(&self) -> Vec<usize> {
             self.memtable.shard_lens()
         }
+
+        fn moved_keys(&self) -> Option<usize> {
+            self.memtable.moved_keys()
+        }
     };
 }
 

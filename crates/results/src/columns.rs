@@ -395,6 +395,9 @@ columns! {
     /// Pearson's χ² of the entries per shard, compared with equal shards. By chance, even a perfect hash has the value
     /// (shards − 1), the number of degrees of freedom. Component runs only.
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, ForSeed;
+    /// Component runs only: keys that moved from shard to shard because a memtable added shards. Empty for memtables with
+    /// a fixed number of shards.
+    SHARD_MOVED_KEYS = "shard_moved_keys", "keys moved to added shards", Count, Integer, Lower, ForSeed;
     /// Memory that a codec needs to compress blocks one after the other, without the blocks and the compressed output.
     /// Retained contexts and temporary allocations are included, also the allocations of libraries in other languages.
     /// A codec that depends on the level reports the memory for level `component.level`. A codec that depends on the

@@ -12,6 +12,8 @@
 //! pair*    key, value
 //! mark     u8, in the place of index and footer, which only a block with an index has
 //! ```
+//!
+//! The format "sentinel-pairs" has the same layout, and stores tombstones as pairs.
 
 use catalog::{Variant, origin};
 use tree::block::{
@@ -24,16 +26,71 @@ use types::Entry;
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
     "pairs of equal size without metadata, found by binary search; other pairs use btree-page (csc443)",
-    || Box::new(FixedPairs::new()),
+    || Box::new(FixedPairs::new(PAIRS)),
 )
 .from(origin!());
 
-/// The code of this format in block footers.
-const CODE: u8 = 3;
+/// A form of the format: the entries that can be pairs, and the numbers that identify a block.
+#[derive(Clone, Copy)]
+pub(crate) struct Form {
+    /// The code of the form in block footers.
+    pub(crate) code: u8,
+    pub(crate) entries: Entries,
+    /// The value that marks a tombstone. `None` if no pair is a tombstone.
+    pub(crate) tombstone: Option<&'static [u8; 4]>,
+}
 
-/// The last byte of a block without a footer. No footer ends with this byte, because it would be the high byte of the
-/// length of an index of 8 MiB or more.
-const MARK: u8 = 0x80 | CODE;
+/// The form without tombstones.
+const PAIRS: Form = Form { code: 3, entries: Entries::Pairs, tombstone: None };
+
+impl Form {
+    /// Returns the last byte of a block without a footer. No footer ends with this byte, because it would be the high
+    /// byte of the length of an index of 8 MiB or more.
+    fn mark(self) -> u8 {
+        0x80 | self.code
+    }
+
+    /// Returns the bytes that a pair stores as the value of an entry. Returns `None` if the entry cannot be a pair.
+    fn stored_value<'a>(self, entry: &Entry<'a>) -> Option<&'a [u8]> {
+        match (self.tombstone, entry.value) {
+            (None, value) => value,
+            (Some(tombstone), None) => Some(tombstone),
+            (Some(tombstone), Some(value)) => {
+                (value.len() == tombstone.len() && value != tombstone).then_some(value)
+            }
+        }
+    }
+
+    /// Returns the sizes of an entry as a pair. Returns `None` if the entry cannot be a pair.
+    fn sizes(self, entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
+        let sizes = [entry.key.len(), self.stored_value(entry)?.len()].map(|len| u8::try_from(len).ok());
+        Some([sizes[0].filter(|key| *key > 0)?, sizes[1]?])
+    }
+
+    /// Returns the entry of a pair.
+    fn entry<'a>(self, (key, value): (&'a [u8], &'a [u8])) -> Entry<'a> {
+        let is_tombstone = self.tombstone.is_some_and(|tombstone| value == tombstone);
+        Entry { key, value: (!is_tombstone).then_some(value) }
+    }
+
+    /// Returns the layout of pairs that end at `entries_end`, without an index.
+    fn layout_until(self, block: &[u8], entries_end: usize) -> Option<Layout> {
+        let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
+        let stride = stride(*sizes);
+        let has_values = self.tombstone.is_none_or(|tombstone| usize::from(sizes[1]) == tombstone.len());
+        let fits = has_values && sizes[0] > 0 && !pairs.is_empty() && pairs.len().is_multiple_of(stride);
+        fits.then(|| Layout {
+            entries_start: HEADER_BYTES,
+            entries_end,
+            entries: self.entries,
+            restart_count: pairs.len() / stride,
+            restarts: Restarts::Every(stride as u32),
+            has_bounds: false,
+            index: BlockIndex::None,
+            index_len: 0,
+        })
+    }
+}
 
 /// The bytes before the pairs.
 const HEADER_BYTES: usize = 2;
@@ -42,24 +99,25 @@ const HEADER_BYTES: usize = 2;
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
 /// The format of fixed-size pairs, with the format for blocks of other entries.
-struct FixedPairs {
+pub(crate) struct FixedPairs {
+    form: Form,
     others: Box<dyn BlockFormat>,
 }
 
 impl FixedPairs {
-    fn new() -> Self {
+    pub(crate) fn new(form: Form) -> Self {
         let page = CATALOG.variant("btree-page").expect("the format is built in").default_choice();
-        Self { others: CATALOG.build(&page).expect("the format can be built from its defaults") }
+        Self { form, others: CATALOG.build(&page).expect("the format can be built from its defaults") }
     }
 }
 
 impl BlockFormat for FixedPairs {
     fn code(&self) -> u8 {
-        CODE
+        self.form.code
     }
 
     fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout> {
-        let layout = layout_until(block, footer.index_at)?;
+        let layout = self.form.layout_until(block, footer.index_at)?;
         (layout.restart_count == footer.restart_count).then_some(Layout {
             index: footer.index,
             index_len: footer.index_len,
@@ -69,11 +127,12 @@ impl BlockFormat for FixedPairs {
 
     fn layout_without_footer(&self, block: &[u8]) -> Option<Layout> {
         let (mark, before) = block.split_last()?;
-        if *mark == MARK { layout_until(block, before.len()) } else { None }
+        if *mark == self.form.mark() { self.form.layout_until(block, before.len()) } else { None }
     }
 
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter> {
         Box::new(Writer {
+            form: self.form,
             is_indexed: options.index != BlockIndex::None,
             sizes: [0; HEADER_BYTES],
             pairs: Vec::new(),
@@ -88,25 +147,9 @@ fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
     usize::from(key) + usize::from(value)
 }
 
-/// Returns the layout of pairs that end at `entries_end`, without an index.
-fn layout_until(block: &[u8], entries_end: usize) -> Option<Layout> {
-    let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
-    let stride = stride(*sizes);
-    let fits = sizes[0] > 0 && !pairs.is_empty() && pairs.len().is_multiple_of(stride);
-    fits.then(|| Layout {
-        entries_start: HEADER_BYTES,
-        entries_end,
-        entries: Entries::Pairs,
-        restart_count: pairs.len() / stride,
-        restarts: Restarts::Every(stride as u32),
-        has_bounds: false,
-        index: BlockIndex::None,
-        index_len: 0,
-    })
-}
-
 /// Writes the pairs of consecutive blocks.
 struct Writer {
+    form: Form,
     is_indexed: bool,
     /// The key and value sizes shared by all entries of the block.
     sizes: [u8; HEADER_BYTES],
@@ -118,17 +161,11 @@ struct Writer {
     has_others: bool,
 }
 
-/// Returns the key size and value size of an entry that can be stored as a fixed-size pair. Returns `None` for other
-/// entries.
-fn sizes(entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
-    let sizes = [u8::try_from(entry.key.len()).ok()?, u8::try_from(entry.value?.len()).ok()?];
-    (sizes[0] > 0).then_some(sizes)
-}
-
 impl Writer {
     /// Returns whether the block consists only of fixed-size pairs if this entry is added.
     fn has_pairs_with(&self, entry: &Entry<'_>) -> bool {
-        !self.has_others && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
+        !self.has_others
+            && self.form.sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
     /// Rewrites all earlier pairs in the layout for entries of different sizes, because the next entry has another
@@ -136,8 +173,7 @@ impl Writer {
     fn move_to_others(&mut self, draft: &mut Draft) {
         self.has_others = true;
         for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {
-            let (key, value) = pair.split_at(usize::from(self.sizes[0]));
-            self.others.add(draft, &Entry { key, value: Some(value) });
+            self.others.add(draft, &self.form.entry(pair.split_at(usize::from(self.sizes[0]))));
         }
         self.pairs.clear();
     }
@@ -150,10 +186,10 @@ impl EntryWriter for Writer {
             return self.others.add(draft, entry);
         }
         if self.pairs.is_empty() {
-            self.sizes = sizes(entry).unwrap_or_default();
+            self.sizes = self.form.sizes(entry).unwrap_or_default();
         }
         self.pairs.extend_from_slice(entry.key);
-        self.pairs.extend_from_slice(entry.value.unwrap_or_default());
+        self.pairs.extend_from_slice(self.form.stored_value(entry).unwrap_or_default());
         draft.set_last_key(0, entry.key);
     }
 
@@ -162,8 +198,9 @@ impl EntryWriter for Writer {
             let moved = self.pairs.len() / stride(self.sizes).max(1);
             return self.others.bytes_with(draft, entry) + moved * PAGE_BYTES_PER_PAIR + self.pairs.len();
         }
-        let behind = if self.is_indexed { BLOCK_FOOTER_BYTES } else { size_of_val(&MARK) };
-        HEADER_BYTES + self.pairs.len() + entry.user_bytes() + behind
+        let behind = if self.is_indexed { BLOCK_FOOTER_BYTES } else { 1 };
+        let pair = entry.key.len() + self.form.stored_value(entry).map_or(0, <[u8]>::len);
+        HEADER_BYTES + self.pairs.len() + pair + behind
     }
 
     fn finish(&mut self, draft: &mut Draft) {
@@ -173,8 +210,8 @@ impl EntryWriter for Writer {
         draft.bytes.extend_from_slice(&self.sizes);
         draft.bytes.extend_from_slice(&self.pairs);
         match self.is_indexed {
-            true => draft.end(CODE, self.pairs.len() / stride(self.sizes).max(1), 1),
-            false => draft.bytes.push(MARK),
+            true => draft.end(self.form.code, self.pairs.len() / stride(self.sizes).max(1), 1),
+            false => draft.bytes.push(self.form.mark()),
         }
         self.pairs.clear();
     }
@@ -188,13 +225,14 @@ mod tests {
     use types::{HashedKey, KeyHash};
 
     use super::*;
+    use crate::testing::register;
 
     const PAGE_BYTES: usize = 4096 - TRAILER_BYTES;
 
-    /// Returns the format after adding it to the catalog, so that its blocks can be read.
+    /// Returns the format from its catalog.
     fn format() -> &'static dyn BlockFormat {
         static FORMAT: LazyLock<Box<dyn BlockFormat>> = LazyLock::new(|| {
-            CATALOG.add(&VARIANT).unwrap();
+            register();
             CATALOG.build(&VARIANT.default_choice()).unwrap()
         });
         &**FORMAT
@@ -257,6 +295,7 @@ mod tests {
             let damaged = [&sizes, &block[HEADER_BYTES..]].concat();
             assert!(layout_of(&damaged).is_none(), "{sizes:?}");
         }
-        assert!([&[][..], &[MARK], &[4, 4, MARK]].iter().all(|block| layout_of(block).is_none()));
+        let mark = PAIRS.mark();
+        assert!([&[][..], &[mark], &[4, 4, mark]].iter().all(|block| layout_of(block).is_none()));
     }
 }

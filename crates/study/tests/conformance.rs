@@ -4,7 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cache::BlockId;
-use lsmbench_study::{FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, register};
+use lsmbench_study::{
+    BY_ACCESS, BY_LOAD, FIXED_PAIRS, GROWING_SHARDS, INVERSE, MIN_MAX, PLAIN, SENTINEL_PAIRS, STRING_LRU,
+    register,
+};
 use storage::{Memory, Storage};
 use toml::Value;
 use tree::conformance::{Model, Replay, check, in_pairs, small, steps};
@@ -25,8 +28,13 @@ fn every_variant_keeps_the_invariants_of_its_axis() {
     LazyLock::force(&REGISTERED);
     bloom::conformance::check_allocation(&INVERSE).unwrap();
     cache::conformance::check(&STRING_LRU).unwrap();
+    compression::conformance::check(&BY_LOAD).unwrap();
+    fence::conformance::check(&MIN_MAX).unwrap();
+    fence::conformance::check(&BY_ACCESS).unwrap();
+    memtable::conformance::check(&GROWING_SHARDS).unwrap();
     tree::block::conformance::check(&PLAIN).unwrap();
     tree::block::conformance::check(&FIXED_PAIRS).unwrap();
+    tree::block::conformance::check(&SENTINEL_PAIRS).unwrap();
     let error = tree::block::CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
     assert!(error.to_string().contains("the versions that cs265 prints"), "{error}");
 }
@@ -64,6 +72,10 @@ fn trees_answer_like_the_model() {
         "block = { format = \"plain\", index = \"hash\" }",
         "block = { format = \"plain\", index = \"fingerprint\" }\ncompression = \"lz4\"",
         "block = { format = \"fixed-pairs\", index = \"hash\" }",
+        "memtable = \"growing-shards(shards=1, entries_per_shard=5)\"\nformat = \"sentinel-pairs\"",
+        "fence = \"min-max\"\ncompression = \"by-load(loads=[0.9, 0.1, 0.1])\"",
+        "fence = \"by-access(window=3, range_share=0.3)\"\ncompression = \"by-load(period=2)\"",
+        "fence = \"static-btree(page_bytes=512, separators=largest)\"\ncache = \"none\"",
         "block = { format = \"fixed-pairs\", index = \"fingerprint\", align = true }\nfence = \"page-search\"",
     ] {
         check(&design(text)).unwrap_or_else(|difference| panic!("{text}: {difference}"));
@@ -72,7 +84,7 @@ fn trees_answer_like_the_model() {
 
 #[test]
 fn pairs_of_one_size_are_answered_like_the_model() {
-    for format in ["plain", "plain(version=1)", "fixed-pairs"] {
+    for format in ["plain", "plain(version=1)", "fixed-pairs", "sentinel-pairs"] {
         for more in ["", "block = { index = \"fingerprint\" }", "fence = \"page-search\"\ncache = \"none\""] {
             let design = design(&format!("format = \"{format}\"\n{more}"));
             let storage: Arc<dyn Storage> = Arc::new(Memory::default());
@@ -89,11 +101,12 @@ fn pairs_of_one_size_are_answered_like_the_model() {
 fn tables_of_one_format_are_read_under_another() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let mut model = Model::new();
-    for (round, format) in ["plain", "delta", "fixed-pairs", "plain(version=1)", "btree-page"]
-        .into_iter()
-        .cycle()
-        .take(10)
-        .enumerate()
+    for (round, format) in
+        ["plain", "delta", "fixed-pairs", "sentinel-pairs", "plain(version=1)", "btree-page"]
+            .into_iter()
+            .cycle()
+            .take(10)
+            .enumerate()
     {
         let design = design(&format!("format = \"{format}\""));
         let options = OpenOptions::new(design).mode(Mode::Counted).storage(Arc::clone(&storage));

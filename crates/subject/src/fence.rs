@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use catalog::{Build, Count, Time, Variant};
-use fence::{Fence, FenceInput, Separators, TableReadError, TableView};
+use fence::{BlockBounds, Fence, FenceInput, Separators, TableReadError, TableView};
 use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
@@ -44,6 +44,9 @@ limit      = "5s"
 
 /// Keys per block.
 const KEYS_PER_BLOCK: usize = 2;
+
+/// Length of a block in the file.
+const PAGE_BYTES: u64 = 4096;
 
 /// Searches per slice (searches that are timed together), and untimed searches before them.
 const SLICE: usize = 4096;
@@ -175,11 +178,13 @@ impl Searches {
         let separators: Separators = table.keys.iter().step_by(KEYS_PER_BLOCK).map(|key| &**key).collect();
         let block_starts: Vec<u32> =
             (0..separators.len()).map(|block| (block * KEYS_PER_BLOCK) as u32).collect();
+        let bounds = policy.needs_bounds().then(|| table.bounds(separators.clone()));
         let input = FenceInput {
             separators: &separators,
             hashes: &table.hashes,
             block_starts: &block_starts,
             level: 0,
+            bounds: bounds.as_ref(),
         };
         let (opened, timing) = bench.build(self.0.entries.0, || {
             let stored = policy.build(&input);
@@ -352,6 +357,13 @@ impl Table {
             keys: keys.iter().map(part).collect(),
             hashes: keys.iter().map(|key| KeyHash(xxh3_64(key))).collect(),
         }
+    }
+
+    /// Returns the bounds of all blocks, whose first keys are `first_keys`. Every block takes one page.
+    fn bounds(&self, first_keys: Separators) -> BlockBounds {
+        let last_keys = self.keys.iter().skip(KEYS_PER_BLOCK - 1).step_by(KEYS_PER_BLOCK);
+        let offsets = (0..first_keys.len() as u64).map(|block| block * PAGE_BYTES).collect();
+        BlockBounds { first_keys, last_keys: last_keys.map(|key| &**key).collect(), offsets }
     }
 }
 

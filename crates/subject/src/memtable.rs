@@ -243,6 +243,7 @@ impl Writes {
             format!("the shards report {in_shards} entries, but the memtable reports {}", table.len())
         });
         set_balance(about, &shards);
+        about.set_some(&c::SHARD_MOVED_KEYS, table.moved_keys().map(|keys| keys as u64));
         bench.end(phase);
     }
 

@@ -11,7 +11,7 @@ use crate::blob::{BlobFiles, BlobSource};
 use crate::design::{Design, Mapped};
 use crate::error::{Error, Result};
 use crate::seals::Seals;
-use crate::table::{Component, TableContext};
+use crate::table::{Component, Names, TableContext};
 
 /// Converts the error of a component that cannot be built into an error of the tree.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
@@ -42,6 +42,7 @@ pub(crate) fn table_context(
         blobs: BlobFiles::new(source, directory, seals.clone()),
         storage,
         directory: directory.to_owned(),
+        names: Names::new(design.options.table.names),
         seals,
         tree,
         cache,
@@ -59,6 +60,7 @@ pub(crate) fn table_context(
             component: Arc::from(crate::hash::CATALOG.build(hash).map_err(misuse)?),
         },
         format: crate::table::FORMATS.build(design.choice("format")).map_err(misuse)?,
+        compression_label: design.choice("compression").label(),
         compression: compression::CATALOG.build(design.choice("compression")).map_err(misuse)?,
         options: design.options.clone(),
     })

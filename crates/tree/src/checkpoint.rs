@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
-use crate::table::table_path;
 
 impl Inner {
     /// Creates an independent tree in `target` with hard links to the SSTables and blob files of this tree. The
@@ -24,8 +23,10 @@ impl Inner {
         // The view holds references to the tables, so their files exist until all files are linked.
         let view = self.view.load_full();
         for table in view.version.tables() {
-            self.storage
-                .hard_link(&table_path(&self.directory, table.id()), &table_path(target, table.id()))?;
+            for path in table.paths() {
+                let name = path.file_name().expect("the path of a table ends with its name");
+                self.storage.hard_link(&path, &target.join(name))?;
+            }
         }
         let blobs = view.version.blob_files()?;
         for blob in &blobs {

@@ -7,6 +7,7 @@ use crc_fast::{CrcAlgorithm, Digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
+use xxhash_rust::xxh64::xxh64;
 
 /// The checksum of each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,11 +22,13 @@ pub enum Checksum {
     Crc32,
     /// The lower half of XXH3.
     Xxh3,
+    /// The lower half of XXH64, which the second block format of cs265 prints.
+    Xxh64,
 }
 
 impl Checksum {
     /// All kinds of checksum, in the order of their codes in tables.
-    pub const ALL: [Self; 4] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3];
+    pub const ALL: [Self; 5] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3, Self::Xxh64];
 }
 
 /// Returns the CRC-32C over a place (file number and offset) and the bytes that are stored at this place.
@@ -42,6 +45,7 @@ pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u
         // The crate `twox-hash` detects CPU features at run time. The crate `xxhash-rust`, which the hash functions
         // use, would need compile-time CPU features.
         Checksum::Xxh3 => XxHash3_64::oneshot_with_seed(seed(file, offset), bytes) as u32,
+        Checksum::Xxh64 => xxh64(bytes, seed(file, offset)) as u32,
     }
 }
 
@@ -84,6 +88,8 @@ mod tests {
             let expected = xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, seed(3, 8192)) as u32;
             assert_eq!(block_checksum(Checksum::Xxh3, 3, 8192, &bytes), expected);
         }
+        // The XXH64 of no bytes with the seed 0, as the reference implementation computes it.
+        assert_eq!(block_checksum(Checksum::Xxh64, 0, 0, b""), 0x51d8_e999);
         // The check value of CRC-32/ISO-HDLC in Greg Cook's catalogue.
         assert_eq!(crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, b"123456789"), 0xcbf4_3926);
     }

@@ -70,10 +70,10 @@ mod write;
 pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError, InlineWork, LastKey,
-    Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions, SECOND_NAMES, StallOptions,
-    TableOptions, TableReaders, TableReferences, ThreadOptions, Verify, axis, deprecations, own_key_entries,
-    own_keys,
+    AXES, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError, FilterPlace, InlineWork,
+    LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions, SECOND_NAMES, StallOptions,
+    TableLayout, TableNames, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify, axis,
+    deprecations, own_key_entries, own_keys,
 };
 pub use destroy::destroy;
 pub use error::{Error, Result};

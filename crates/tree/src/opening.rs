@@ -82,6 +82,7 @@ impl Opening {
         state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
         let (cache, seals) = (options.cache.take(), state.seals.clone());
         let context = table_context(&options.design, Arc::clone(&storage), cache, directory, seals)?;
+        files.record_names(&context.names);
         let context = Arc::new(context);
         let levels = open_tables(&context, &state, options.quarantine, &mut recovery)?;
         let directory = directory.to_owned();

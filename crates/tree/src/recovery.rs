@@ -18,7 +18,7 @@ use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState
 use crate::memory::Slot;
 use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
-use crate::table::{Table, TableContext, table_path};
+use crate::table::{Names, Table, TableContext, table_number, table_of_companion};
 use crate::version::{TableRef, references};
 use crate::wal;
 
@@ -48,10 +48,24 @@ fn refused(directory: &Path, error: StorageError) -> Error {
     }
 }
 
+/// A file that belongs to a table.
+struct Companion {
+    /// The number of the table.
+    number: u64,
+    /// The file name of the table.
+    table: String,
+    /// The name of this file.
+    name: String,
+}
+
 /// The numbered files in a tree's directory.
 #[derive(Default)]
 pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
+    /// The metadata files and filter files of tables.
+    companions: Vec<Companion>,
+    /// The temporary files of blocks, which only a crash leaves.
+    leaves: Vec<String>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
     has_manifest: bool,
@@ -70,15 +84,18 @@ impl Files {
                 (QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
                 (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
-                (_, Some((number, kind @ ("table" | "wal" | "blob"))))
-                    if let Some(number) = file_number(number) =>
-                {
-                    let files = match kind {
-                        "table" => &mut files.tables,
-                        "wal" => &mut files.logs,
-                        _ => &mut files.blobs,
-                    };
+                (_, Some((number, kind @ ("wal" | "blob")))) if let Some(number) = file_number(number) => {
+                    let files = if kind == "wal" { &mut files.logs } else { &mut files.blobs };
                     files.insert(number, name);
+                }
+                (table, _) if let Some(number) = table_number(table, file_number) => {
+                    files.tables.insert(number, name);
+                }
+                (companion, _) if let Some((number, table)) = table_of_companion(companion, file_number) => {
+                    match companion.ends_with(".leaves") {
+                        true => files.leaves.push(name),
+                        false => files.companions.push(Companion { number, table, name }),
+                    }
                 }
                 _ => files.foreign.push(name),
             }
@@ -92,6 +109,13 @@ impl Files {
             Err(Error::Storage(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             listed => listed,
         }
+    }
+
+    /// Records the names of all tables in `names`. If only another file of a table exists, its name leads to the name of the
+    /// missing table, so that an error can contain it.
+    pub(crate) fn record_names(&self, names: &Names) {
+        self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
+        self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
     /// Returns an error if the directory has files, but no file of a tree.
@@ -159,7 +183,8 @@ impl Files {
         let manifest = self.has_manifest.then_some(MANIFEST);
         let temporary = self.has_temporary.then_some(MANIFEST_TEMPORARY);
         let numbered = [&self.tables, &self.logs, &self.blobs].into_iter().flat_map(BTreeMap::values);
-        manifest.into_iter().chain(temporary).chain(numbered.map(String::as_str))
+        let companions = self.companions.iter().map(|companion| &companion.name).chain(&self.leaves);
+        manifest.into_iter().chain(temporary).chain(numbered.chain(companions).map(String::as_str))
     }
 
     /// Returns whether the directory has any numbered file.
@@ -186,12 +211,14 @@ impl Files {
     /// Returns the names of the files that `state` does not need.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
-        let tables = self.tables.iter().filter(|(number, _)| !needed.contains(number));
+        let companions = self.companions.iter().map(|companion| (&companion.number, &companion.name));
+        let tables = self.tables.iter().chain(companions).filter(|(number, _)| !needed.contains(number));
         let logs = self.logs.iter().filter(|(number, _)| state.log.is_none_or(|first| **number < first));
         let named: HashSet<u64> = state.blobs.iter().map(|blob| blob.id).collect();
         let blobs = self.blobs.iter().filter(|(number, _)| !named.contains(number));
         let temporary = self.has_temporary.then(|| MANIFEST_TEMPORARY.to_owned());
-        tables.chain(blobs).chain(logs).map(|(_, name)| name.clone()).chain(temporary).collect()
+        let leaves = self.leaves.iter().cloned();
+        tables.chain(blobs).chain(logs).map(|(_, name)| name.clone()).chain(leaves).chain(temporary).collect()
     }
 }
 
@@ -248,8 +275,11 @@ fn open_run(
         match opened {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine.is_some() && is_lost(&error) => {
-                set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
-                recovery.quarantined_files.push(format!("{id:08}.table: {error}"));
+                let name = context.names.of(*id);
+                for file in context.table_files(*id) {
+                    set_aside(&*context.storage, &context.directory, &file)?;
+                }
+                recovery.quarantined_files.push(format!("{name}: {error}"));
             }
             Err(error) if is_lost(&error) => return Err(with_hint(error)),
             Err(error) => return Err(error),
@@ -258,7 +288,7 @@ fn open_run(
     let out_of_order = tables.windows(2).find(|pair| pair[0].0.largest() >= pair[1].0.smallest());
     match out_of_order {
         Some(pair) => {
-            let path = table_path(&context.directory, pair[1].0.id());
+            let path = context.table_path(pair[1].0.id());
             Err(Error::damaged(
                 &path,
                 0,

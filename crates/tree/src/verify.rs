@@ -63,7 +63,7 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
     match files.read_manifest(&**storage, directory) {
         Ok(found) => {
             report.note_leftovers(&files, &found);
-            report.check_tables(storage, directory, &found.state)?;
+            report.check_tables(storage, directory, &files, &found.state)?;
             report.check_logs(&**storage, directory, &files, &found.state);
         }
         Err(error) if error.is_damage() => {
@@ -98,10 +98,17 @@ impl Verification {
             .extend(orphans.map(|name| format!("the store does not need {name}; the next open removes it")));
     }
 
-    fn check_tables(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) -> Result<()> {
+    fn check_tables(
+        &mut self,
+        storage: &Arc<dyn Storage>,
+        directory: &Path,
+        files: &Files,
+        state: &State,
+    ) -> Result<()> {
         let no_cache = Toml::from_iter([("cache".to_owned(), toml::Value::String("none".to_owned()))]);
         let design = Design::default().with(&no_cache)?;
         let context = table_context(&design, Arc::clone(storage), None, directory, state.seals.clone())?;
+        files.record_names(&context.names);
         let context = Arc::new(context);
         let mut live: BTreeMap<u64, u64> = BTreeMap::new();
         for run in state.levels.iter().flatten() {

@@ -26,6 +26,7 @@ fn forms() -> Vec<(String, Box<dyn Compression>)> {
         r#"by-level(levels=["fsst", "zstd(level=1, dictionary=\"256B\")", "lz4"])"#,
         r#"by-entropy(small="900B", codecs=["lz4", "zstd(dictionary=1024)", "fsst"])"#,
         r#"by-content(text="fsst", binary="zstd(dictionary=1024)")"#,
+        r#"by-content(binary_below=0.4, levels=["lz4", "fsst"])"#,
         r#"adaptive(period=3, light="fsst", dense="zstd(dictionary=1024)")"#,
         r#"by-level(levels=["snappy", "zstd(level=9)"])"#,
         "lz4-hc(level=1)",

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use types::{Bytes, HashedKey, KeyHash, SplitMix64};
 
-use crate::{FenceInput, FencePolicy, Separators, TableReadError, TableView};
+use crate::{BlockBounds, FenceInput, FencePolicy, Separators, TableReadError, TableView};
 
 /// The kind of separator between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +57,27 @@ impl Table {
             .iter()
             .scan(0, |next, block| Some(std::mem::replace(next, *next + block.len() as u32)))
             .collect();
+        let bounds = policy.needs_bounds().then(|| self.bounds());
         policy.build(&FenceInput {
             separators: &separators,
             hashes: &hashes,
             block_starts: &block_starts,
             level: 0,
+            bounds: bounds.as_ref(),
         })
+    }
+
+    /// Returns the bounds of all blocks. A block takes one page per key.
+    fn bounds(&self) -> BlockBounds {
+        let mut bounds = BlockBounds::default();
+        let mut offset = 0;
+        for keys in &self.blocks {
+            bounds.first_keys.push(&keys[0]);
+            bounds.last_keys.push(keys.last().expect("no block is empty"));
+            bounds.offsets.push(offset);
+            offset += keys.len() as u64 * 4096;
+        }
+        bounds
     }
 
     pub(crate) fn separators(&self) -> Separators {

@@ -4,6 +4,7 @@
 mod canary;
 
 use canary::{Canary, Fault};
+use catalog::laws::check_invariants;
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 use proptest::test_runner::RngSeed;
 use toml::Value;
@@ -69,14 +70,31 @@ proptest! {
     }
 }
 
-/// Returns every variant of the catalog with its defaults. A variant with pages is also returned with the smallest
-/// pages.
+#[test]
+fn fences_with_other_parameters_keep_every_invariant() {
+    for label in FORMS {
+        check_invariants(label, &Subject { policy: form(label), oracle: false }, INVARIANTS).unwrap();
+    }
+}
+
+/// Variants with other parameters than their defaults.
+const FORMS: [&str; 2] =
+    ["static-btree(separators=largest)", "static-btree(page_bytes=512, separators=largest)"];
+
+fn form(label: &str) -> Box<dyn FencePolicy> {
+    CATALOG.build(&CATALOG.choose(&Value::from(label)).unwrap()).unwrap()
+}
+
+/// Returns every variant of the catalog with its defaults, and some variants with other parameters. A variant with
+/// pages is also returned with the smallest pages.
 fn policies() -> impl Iterator<Item = (String, Box<dyn FencePolicy>)> {
     let choices = CATALOG
         .variants()
         .iter()
         .flat_map(|variant| [variant.default_choice()].into_iter().chain(with_small_pages(variant)));
-    choices.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()))
+    let forms = FORMS.map(|label| (label.to_owned(), form(label)));
+    let defaults = choices.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
+    defaults.chain(forms)
 }
 
 fn policy(kind: &str) -> Box<dyn FencePolicy> {

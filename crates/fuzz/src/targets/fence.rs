@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use fence::{CATALOG, Fence, FenceInput, FencePolicy, Separators, TableReadError, TableView};
+use fence::{BlockBounds, CATALOG, Fence, FenceInput, FencePolicy, Separators, TableReadError, TableView};
 use types::{Bytes, HashedKey, KeyHash};
 
 use super::input::{SPARE_BYTES, choose};
@@ -82,12 +82,24 @@ fn seeds() -> Vec<Vec<u8>> {
         let hashes: Vec<KeyHash> =
             (0..u64::from(blocks) * 2).map(|i| KeyHash(i.wrapping_mul(1 << 45))).collect();
         let block_starts: Vec<u32> = (0..u32::from(blocks)).map(|block| block * 2).collect();
+        let bounds = BlockBounds {
+            first_keys: separators.clone(),
+            last_keys: (0..blocks).map(|number| [&separator(number.into())[..], b"z"].concat()).fold(
+                Separators::default(),
+                |mut keys, key| {
+                    keys.push(&key);
+                    keys
+                },
+            ),
+            offsets: (0..u64::from(blocks)).map(|block| block * 4096).collect(),
+        };
         for (number, policy) in policies().enumerate() {
             let input = FenceInput {
                 separators: &separators,
                 hashes: &hashes,
                 block_starts: &block_starts,
                 level: 0,
+                bounds: Some(&bounds),
             };
             seeds.push([&[number as u8][..], &blocks.to_le_bytes(), &policy.build(&input)].concat());
         }

@@ -24,6 +24,7 @@ mod levels;
 mod live;
 mod merge;
 mod merges;
+mod museum;
 mod new;
 mod oracles;
 mod page;

@@ -59,7 +59,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("leveldb", &["cache", "experiment", "storage", "study", "tree", "types"]),
         ("torture", &["tree", "storage", "types"]),
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
-        ("study", &["bloom", "cache", "tree", "types", "catalog"]),
+        ("study", &["bloom", "cache", "compression", "fence", "memtable", "tree", "types", "catalog"]),
         ("interleave", ground),
         ("subject", &below_subject),
         ("experiment", &experiment),

@@ -110,11 +110,16 @@ impl<'a> Inspection<'a> {
     }
 
     /// Checks that each corruption is reported with its file. For a changed manifest, a report about a file that the
-    /// manifest names is accepted as well.
+    /// manifest names is accepted as well. The filter of a corrupt SSTable is not read, so it need not be reported.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
-        for corruption in self.corruptions.iter().filter(|corruption| kind(corruption) != FileKind::Manifest)
-        {
+        let is_table_corrupt = self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Table);
+        let is_reported = |corruption: &&Corruption| match kind(corruption) {
+            FileKind::Manifest => false,
+            FileKind::Filter => !is_table_corrupt,
+            _ => true,
+        };
+        for corruption in self.corruptions.iter().copied().filter(is_reported) {
             let alone = Rule::of(self.store_image, &[corruption], self.subject.wal);
             let other =
                 if let FileChange::Exchange { with } = corruption.change { with } else { corruption.file };
@@ -175,8 +180,9 @@ impl<'a> Inspection<'a> {
                 match file.kind {
                     FileKind::Table => ranges.extend(bounds(&file.bytes)),
                     FileKind::Log => is_all |= self.store_image.ending != Ending::Stopped,
-                    // Every SSTable that refers to a corrupted blob file can be set aside.
-                    FileKind::Manifest | FileKind::Blob => is_all = true,
+                    // Every SSTable that refers to a corrupted blob file can be set aside, and the SSTable of a
+                    // corrupted filter.
+                    FileKind::Manifest | FileKind::Blob | FileKind::Filter => is_all = true,
                     FileKind::Other => {}
                 }
             }
@@ -306,7 +312,9 @@ impl<'a> Inspection<'a> {
 
 /// Checks that an error names a file of the store.
 fn names_a_file(text: &str) -> Result<(), Violation> {
-    let is_named = [".table", ".wal", ".blob", "manifest"].iter().any(|part| text.contains(part));
+    let is_named = [".table", ".bin", ".sst", ".filter", ".wal", ".blob", "manifest"]
+        .iter()
+        .any(|part| text.contains(part));
     if is_named { Ok(()) } else { Err(Violation::new(Check::Named, text)) }
 }
 

@@ -23,6 +23,8 @@ const BLOB_FOOTER_BYTES: usize = 32;
 pub(crate) enum FileKind {
     /// An SSTable.
     Table,
+    /// The filter of an SSTable in a file of its own.
+    Filter,
     /// A write-ahead log.
     Log,
     /// A blob file.
@@ -38,7 +40,8 @@ impl FileKind {
     pub(crate) fn of(name: &str) -> Self {
         match name.rsplit_once('.') {
             _ if name.contains('/') => Self::Other,
-            Some((_, "table")) => Self::Table,
+            Some((_, "table" | "bin" | "sst")) => Self::Table,
+            Some((_, "filter")) => Self::Filter,
             Some((_, "wal")) => Self::Log,
             Some((_, "blob")) => Self::Blob,
             None if name == "manifest" => Self::Manifest,
@@ -66,7 +69,7 @@ pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
             (vec!["magic", "older records", "last record"], vec![MANIFEST_MAGIC_BYTES.min(last), last])
         }
         FileKind::Blob => (vec!["records", "footer"], vec![bytes.len().saturating_sub(BLOB_FOOTER_BYTES)]),
-        FileKind::Other => (vec!["whole"], Vec::new()),
+        FileKind::Filter | FileKind::Other => (vec!["whole"], Vec::new()),
     };
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain(std::iter::once(bytes.len()));
@@ -92,7 +95,7 @@ pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
         FileKind::Blob => bytes.len().checked_sub(1),
         FileKind::Log => Some(7),
         FileKind::Manifest => Some(11),
-        FileKind::Other => None,
+        FileKind::Filter | FileKind::Other => None,
     }
 }
 
@@ -104,6 +107,13 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     let mut names = vec!["blocks", "filter", "fence", "directory", "properties", "footer"];
     if sections == LONG_SECTIONS {
         names.insert(3, "range tombstones");
+    }
+    if cuts[1] < cuts[0] {
+        // The fence comes before the blocks, which end where the filter begins.
+        let fence = number(bytes, footer + SECTION_BYTES + 8)?;
+        cuts[1] += fence;
+        cuts.swap(0, 1);
+        names[..3].copy_from_slice(&["fence", "blocks", "filter"]);
     }
     Some((names, cuts))
 }

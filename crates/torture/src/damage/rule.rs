@@ -47,7 +47,7 @@ impl Rule {
     fn of_one(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         match store_image.files[corruption.file].kind {
             FileKind::Other => Self::passes(store_image, Class::Unneeded),
-            FileKind::Table | FileKind::Blob => Self::told(store_image),
+            FileKind::Table | FileKind::Filter | FileKind::Blob => Self::told(store_image),
             FileKind::Manifest => Self::of_manifest(store_image, corruption, wal),
             FileKind::Log => Self::of_log(store_image, corruption, wal),
         }

@@ -18,7 +18,11 @@ use crate::{maker, subject};
 /// WAL modes with designs whose files differ in content.
 const DESIGNS: [(&str, &str); 5] = [
     ("none", "compaction = \"tiered\"\nbloom = \"ribbon\""),
-    ("buffered", "compaction = \"leveled\"\nfence = \"static-btree\"\nvalues = \"tiered-by-size\""),
+    (
+        "buffered",
+        "compaction = \"leveled\"\nfence = \"static-btree\"\nvalues = \"tiered-by-size\"\n\
+     table = { names = \"level-run\", filter = \"apart\", layout = \"index-first\" }",
+    ),
     ("sync", "compression = \"zstd(dictionary=256)\"\nblock = { index = \"hash\" }\nvalues = \"blob-files\""),
     ("group", "block = { align = true, checksum = \"xxh3\" }\nbloom = \"grafite\"\nvalues = \"value-log\""),
     (

@@ -87,8 +87,8 @@ fn log_modes_and_designs_may_change_at_every_opening() {
     let designs = [
         "wal = \"buffered\"\ncompaction = \"leveled\"",
         "wal = \"none\"\ncompaction = \"tiered\"\nbloom = \"ribbon\"\nvalues = \"value-log\"",
-        "wal = \"sync\"\ncompaction = \"leveled-partial\"\ncompression = \"lz4\"",
-        "wal = \"interval\"\ncompaction = \"universal\"\nfence = \"static-btree\"",
+        "wal = \"sync\"\ncompaction = \"leveled-partial\"\ncompression = \"lz4\"\ntable = { names = \"level-run\", layout = \"index-first\" }",
+        "wal = \"interval\"\ncompaction = \"universal\"\nfence = \"static-btree\"\ntable = { names = \"level-time\", filter = \"apart\" }",
         "wal = \"group\"\nblock = { align = true }\ncache = \"none\"\nvalues = \"blob-files\"",
     ];
     let makers = designs.iter().map(|toml| maker(toml)).collect();

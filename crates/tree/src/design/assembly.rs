@@ -42,11 +42,7 @@ impl Design {
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {
-            let variants = axis.variants();
-            let variant = variants.iter().find(|variant| variant.kind == choice.kind());
-            limits.extend(
-                variant.into_iter().flat_map(|v| v.limits).map(|limit| (axis.name(), choice, *limit)),
-            );
+            limits.extend(axis.limits(choice).iter().map(|limit| (axis.name(), choice, *limit)));
         }
         limits
     }

@@ -13,8 +13,9 @@ pub use axes::{AXES, axis};
 pub use deprecated::{DEPRECATIONS, Deprecation, deprecations};
 pub use error::DesignError;
 pub use options::{
-    BlockIndex, BlockOptions, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing,
-    RangeOptions, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
+    BlockIndex, BlockOptions, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options,
+    Pacing, RangeOptions, StallOptions, TableLayout, TableNames, TableOptions, TableReaders, TableReferences,
+    ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;
 pub use own_keys::{own_key_entries, own_keys};

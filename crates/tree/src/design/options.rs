@@ -141,6 +141,50 @@ pub struct TableOptions {
     pub capacity: ByteSize,
     /// Source of the largest key of a table. The properties of the table contain this key.
     pub last_key: LastKey,
+    /// The form of the file names of new tables. A store reads tables with names of any form.
+    pub names: TableNames,
+    /// The place of the filter of a new table.
+    pub filter: FilterPlace,
+    /// The order of the parts in the file of a new table.
+    pub layout: TableLayout,
+}
+
+/// The order of the parts in the file of a table. A store reads files of both orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableLayout {
+    /// The data blocks come first. A table is written in one pass.
+    #[default]
+    BlocksFirst,
+    /// The fence comes first, as in csc443, where the inner pages of a B-tree precede its leaves. The blocks are written
+    /// to a temporary file, and then copied after the fence.
+    IndexFirst,
+}
+
+/// The place of the filter of a table. A store reads filters in both places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilterPlace {
+    /// The filter is a part of the table's file.
+    #[default]
+    Inside,
+    /// The filter has a file of its own next to the table's file, as in csc443. Opening a table then reads two files.
+    Apart,
+}
+
+/// The form of the file name of a table. A table keeps its name if it moves to another level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableNames {
+    /// The file number: `00000012.table`.
+    #[default]
+    Number,
+    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the table as JSON. The
+    /// store never reads this file, because the table and the manifest contain the same data with checksums.
+    LevelRun,
+    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the file
+    /// number. Both increase from file to file.
+    LevelTime,
 }
 
 /// The source of the largest key of a table. Both sources give tables with equal bytes. Source: "Fjall 2.1", section
@@ -297,7 +341,13 @@ impl Default for BlockOptions {
 
 impl Default for TableOptions {
     fn default() -> Self {
-        Self { capacity: ByteSize(64 << 20), last_key: LastKey::Block }
+        Self {
+            capacity: ByteSize(64 << 20),
+            last_key: LastKey::Block,
+            names: TableNames::Number,
+            filter: FilterPlace::Inside,
+            layout: TableLayout::BlocksFirst,
+        }
     }
 }
 

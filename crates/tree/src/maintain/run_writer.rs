@@ -8,10 +8,11 @@ use types::Entry;
 
 use super::separation::{Separation, SeparationPlan};
 use crate::blob::References;
+use crate::design::FilterPlace;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::range_tombstones::{KeyRange, end_below, successor};
-use crate::table::{FilterBudget, TableWriter, table_path};
+use crate::table::{FilterBudget, TableWriter};
 use crate::version::TableRef;
 
 /// Writes a sorted run and splits the run into tables of the design's capacity. Dropping the writer before
@@ -176,8 +177,8 @@ impl<'a> RunWriter<'a> {
 
     /// Removes the file of an incomplete table.
     fn remove(&self, id: u64) {
-        // If this removal fails, the file is an orphan, and the next open removes it.
-        let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
+        let context = &self.inner.context;
+        context.remove_table(id, context.options.table.filter == FilterPlace::Apart);
     }
 }
 

@@ -28,6 +28,7 @@ impl Layout {
             Entries::Delta => delta::Delta::head(entries, at),
             Entries::Whole => whole::Whole::head(entries, at),
             Entries::Pairs => pairs::Pairs::head(entries, at),
+            Entries::SentinelPairs => pairs::SentinelPairs::head(entries, at),
         }
     }
 
@@ -39,6 +40,7 @@ impl Layout {
             Entries::Delta => self.seek_among::<delta::Delta>(bytes, among, target),
             Entries::Whole => self.seek_among::<whole::Whole>(bytes, among, target),
             Entries::Pairs => self.seek_among::<pairs::Pairs>(bytes, among, target),
+            Entries::SentinelPairs => self.seek_among::<pairs::SentinelPairs>(bytes, among, target),
         }
     }
 }
@@ -68,6 +70,9 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
             Entries::Delta => layout.find_matching::<delta::Delta>(block, interval, first, matches, key),
             Entries::Whole => layout.find_matching::<whole::Whole>(block, interval, first, matches, key),
             Entries::Pairs => layout.find_matching::<pairs::Pairs>(block, interval, first, matches, key),
+            Entries::SentinelPairs => {
+                layout.find_matching::<pairs::SentinelPairs>(block, interval, first, matches, key)
+            }
         });
     }
     with_layout(&footer, block, |layout| find_by(layout, block, key, note))
@@ -86,6 +91,7 @@ fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(
         Entries::Delta => layout.find::<delta::Delta>(block, key, note),
         Entries::Whole => layout.find::<whole::Whole>(block, key, note),
         Entries::Pairs => layout.find::<pairs::Pairs>(block, key, note),
+        Entries::SentinelPairs => layout.find::<pairs::SentinelPairs>(block, key, note),
     }
 }
 
@@ -97,6 +103,7 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
         Entries::Delta => layout.find_in_part::<delta::Delta>(block, part, key),
         Entries::Whole => layout.find_in_part::<whole::Whole>(block, part, key),
         Entries::Pairs => layout.find_in_part::<pairs::Pairs>(block, part, key),
+        Entries::SentinelPairs => layout.find_in_part::<pairs::SentinelPairs>(block, part, key),
     };
     match BlockFooter::of(block) {
         Some(footer) => with_layout(&footer, block, work),

@@ -270,6 +270,7 @@ impl<'t> BlockCursor<'t> {
             Entries::Delta => self.decode_as::<delta::Delta>(at, end, limit),
             Entries::Whole => self.decode_as::<whole::Whole>(at, end, limit),
             Entries::Pairs => self.decode_as::<pairs::Pairs>(at, end, limit),
+            Entries::SentinelPairs => self.decode_as::<pairs::SentinelPairs>(at, end, limit),
         }
     }
 

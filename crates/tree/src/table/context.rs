@@ -12,6 +12,7 @@ use storage::Storage;
 use toml::Value;
 
 use super::format::BlockFormat;
+use super::names::{Names, files_of};
 use crate::blob::BlobFiles;
 use crate::design::Options;
 use crate::hash::KeyHasher;
@@ -23,6 +24,8 @@ pub(crate) struct TableContext {
     pub(crate) storage: Arc<dyn Storage>,
     /// The directory of the tree.
     pub(crate) directory: PathBuf,
+    /// The file names of the tables.
+    pub(crate) names: Names,
     /// The seals of the files.
     pub(crate) seals: Seals,
     /// The number of the tree in this process. The cache distinguishes blocks of different trees by this number.
@@ -41,6 +44,8 @@ pub(crate) struct TableContext {
     pub(crate) hash: Component<dyn KeyHasher>,
     /// The block format for new tables.
     pub(crate) format: Box<dyn BlockFormat>,
+    /// The label of the compression for new tables.
+    pub(crate) compression_label: String,
     /// The compression for new tables.
     pub(crate) compression: Box<dyn Compression>,
     /// The options of the design.
@@ -48,6 +53,25 @@ pub(crate) struct TableContext {
 }
 
 impl TableContext {
+    /// Returns the path of an SSTable.
+    pub(crate) fn table_path(&self, number: u64) -> PathBuf {
+        self.directory.join(self.names.of(number))
+    }
+
+    /// Returns the names of all files that an SSTable can have. Some of these files may not exist.
+    pub(crate) fn table_files(&self, number: u64) -> impl Iterator<Item = String> {
+        files_of(Path::new(&self.names.of(number)), true).map(|path| path.to_string_lossy().into_owned())
+    }
+
+    /// Removes the files of an SSTable. `has_filter_file` says whether the filter has a file of its own.
+    pub(crate) fn remove_table(&self, number: u64, has_filter_file: bool) {
+        for path in files_of(&self.table_path(number), has_filter_file) {
+            // If a removal fails, the file is an orphan, and the next open removes it.
+            let _ = self.storage.remove(&path);
+        }
+        self.names.forget(number);
+    }
+
     /// Returns whether new blocks take whole pages.
     pub(super) fn is_aligned(&self) -> bool {
         self.options.block.align || self.format.is_page_aligned()
@@ -73,9 +97,4 @@ impl<T: ?Sized> Component<T> {
         let built = choice.and_then(|choice| catalog.build(&choice)).map_err(|error| error.to_string())?;
         Ok(Arc::from(built))
     }
-}
-
-/// Returns the path of an SSTable.
-pub(crate) fn table_path(directory: &Path, id: u64) -> PathBuf {
-    directory.join(format!("{id:08}.table"))
 }

@@ -1,11 +1,21 @@
 //! The block directory: the place of each data block in the file of an SSTable. The directory is a list of offsets.
 //! For aligned blocks, the directory computes the offsets instead.
 
+use std::ops::Range;
+
 use crate::codec::{Reader, put_varint};
 
 /// The places of the data blocks by block number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Directory {
+pub(super) struct Directory {
+    /// The offset of the first block.
+    start: u64,
+    lengths: Lengths,
+}
+
+/// The places of the data blocks relative to the first block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Lengths {
     /// The offset of the end of each block. A block begins at the end of the previous block.
     Ends(Vec<u32>),
     /// Aligned blocks. Every block takes one page, except for a list of longer blocks.
@@ -42,14 +52,83 @@ pub(super) struct BlockPlace {
 impl Directory {
     /// Creates an empty directory. `align` is the page size of aligned blocks, in bytes.
     pub(super) fn new(align: Option<u32>) -> Self {
+        Self { start: 0, lengths: Lengths::new(align) }
+    }
+
+    /// Sets the offset of the first block. The directory must be empty. If blocks are aligned, the offset must be a
+    /// multiple of the page size.
+    pub(super) fn begin_at(&mut self, start: u64) {
+        self.start = start;
+    }
+
+    /// Adds the next block. If blocks are aligned, the length of a block must be a multiple of the page size.
+    pub(super) fn push(&mut self, len: usize) {
+        self.lengths.push(len);
+    }
+
+    /// Returns the number of blocks.
+    pub(super) fn len(&self) -> u32 {
+        self.lengths.len()
+    }
+
+    /// Returns whether blocks take whole pages.
+    pub(super) fn is_aligned(&self) -> bool {
+        matches!(self.lengths, Lengths::Aligned { .. })
+    }
+
+    /// Returns the place of a block. Returns `None` if the block does not exist.
+    #[inline]
+    pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
+        let place = self.lengths.place(block)?;
+        Some(BlockPlace { offset: self.start + place.offset, ..place })
+    }
+
+    /// Returns the total size of all blocks, in bytes.
+    pub(super) fn data_bytes(&self) -> u64 {
+        self.lengths.data_bytes()
+    }
+
+    /// Returns the range of the file that has the blocks.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.start..self.start + self.data_bytes()
+    }
+
+    /// Returns the memory of the directory, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.lengths.memory_bytes()
+    }
+
+    /// Appends the encoded directory to `out`. The directory does not contain the offset of the first block.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        self.lengths.encode(out);
+    }
+
+    /// Decodes a directory. The first block begins at the start of `data`, or at the next page if blocks are aligned.
+    /// The last block must end at the end of `data`. Returns `None` if the directory is corrupt.
+    pub(super) fn decode(reader: &mut Reader<'_>, data: Range<u64>) -> Option<Self> {
+        let page_bytes = u32::try_from(reader.varint()?).ok()?;
+        let blocks = u32::try_from(reader.varint()?).ok()?;
+        let start = data.start.checked_next_multiple_of(u64::from(page_bytes.max(1)))?;
+        let bytes = data.end.checked_sub(start)?;
+        let lengths = match page_bytes {
+            0 => Lengths::decode_ends(reader, blocks, bytes)?,
+            _ => Lengths::decode_aligned(reader, page_bytes, blocks, bytes)?,
+        };
+        (lengths.data_bytes() == bytes).then_some(Self { start, lengths })
+    }
+}
+
+impl Lengths {
+    /// Creates an empty list. `align` is the page size of aligned blocks, in bytes.
+    fn new(align: Option<u32>) -> Self {
         match align {
             Some(page_bytes) => Self::Aligned { page_bytes, blocks: 0, long: Vec::new() },
             None => Self::Ends(Vec::new()),
         }
     }
 
-    /// Adds the next block. In an aligned directory, the length of a block must be a multiple of the page size.
-    pub(super) fn push(&mut self, len: usize) {
+    /// Adds the next block. If blocks are aligned, the length of a block must be a multiple of the page size.
+    fn push(&mut self, len: usize) {
         match self {
             Self::Ends(ends) => ends.push(ends.last().copied().unwrap_or(0) + len as u32),
             Self::Aligned { page_bytes, blocks, long } => {
@@ -64,7 +143,7 @@ impl Directory {
     }
 
     /// Returns the number of blocks.
-    pub(super) fn len(&self) -> u32 {
+    fn len(&self) -> u32 {
         match self {
             Self::Ends(ends) => ends.len() as u32,
             Self::Aligned { blocks, .. } => *blocks,
@@ -73,7 +152,7 @@ impl Directory {
 
     /// Returns the place of a block. Returns `None` if the block does not exist.
     #[inline]
-    pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
+    fn place(&self, block: u32) -> Option<BlockPlace> {
         match self {
             Self::Ends(ends) => {
                 let end = *ends.get(block as usize)?;
@@ -99,23 +178,23 @@ impl Directory {
     }
 
     /// Returns the total size of all blocks, in bytes.
-    pub(super) fn data_bytes(&self) -> u64 {
+    fn data_bytes(&self) -> u64 {
         match self.len().checked_sub(1).and_then(|last| self.place(last)) {
             Some(last) => last.offset + last.len as u64,
             None => 0,
         }
     }
 
-    /// Returns the memory of the directory, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
+    /// Returns the memory of the list, in bytes.
+    fn memory_bytes(&self) -> usize {
         match self {
             Self::Ends(ends) => ends.len() * size_of::<u32>(),
             Self::Aligned { long, .. } => long.len() * size_of::<LongBlock>(),
         }
     }
 
-    /// Appends the encoded directory to `out`.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    /// Appends the encoded list to `out`.
+    fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Ends(_) => {
                 put_varint(out, 0);
@@ -134,17 +213,6 @@ impl Directory {
                 }
             }
         }
-    }
-
-    /// Decodes a directory whose last block must end at `data_end`. Returns `None` if the directory is corrupt.
-    pub(super) fn decode(reader: &mut Reader<'_>, data_end: u64) -> Option<Self> {
-        let page_bytes = u32::try_from(reader.varint()?).ok()?;
-        let blocks = u32::try_from(reader.varint()?).ok()?;
-        let directory = match page_bytes {
-            0 => Self::decode_ends(reader, blocks, data_end)?,
-            _ => Self::decode_aligned(reader, page_bytes, blocks, data_end)?,
-        };
-        (directory.data_bytes() == data_end).then_some(directory)
     }
 
     fn decode_ends(reader: &mut Reader<'_>, blocks: u32, data_end: u64) -> Option<Self> {
@@ -190,12 +258,19 @@ mod tests {
         let mut bytes = Vec::new();
         directory.encode(&mut bytes);
         let mut reader = Reader::new(&bytes);
-        assert_eq!(Directory::decode(&mut reader, offset).as_ref(), Some(directory));
+        assert_eq!(Directory::decode(&mut reader, 0..offset).as_ref(), Some(directory));
         assert!(reader.is_at_end());
         for cut in 0..bytes.len() {
-            assert_eq!(Directory::decode(&mut Reader::new(&bytes[..cut]), offset), None);
+            assert_eq!(Directory::decode(&mut Reader::new(&bytes[..cut]), 0..offset), None);
         }
-        assert_eq!(Directory::decode(&mut Reader::new(&bytes), offset + 1), None);
+        assert_eq!(Directory::decode(&mut Reader::new(&bytes), 0..offset + 1), None);
+        let start = 8192;
+        let moved = Directory::decode(&mut Reader::new(&bytes), start..start + offset).unwrap();
+        assert_eq!(moved.range(), start..start + offset);
+        for block in 0..directory.len() {
+            let place = directory.place(block).unwrap();
+            assert_eq!(moved.place(block), Some(BlockPlace { offset: start + place.offset, ..place }));
+        }
     }
 
     #[test]

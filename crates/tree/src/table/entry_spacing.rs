@@ -41,7 +41,7 @@ impl EntrySpacing {
         let entries = properties.entries.max(1);
         let around = u64::from(directory.len()) * (TRAILER_BYTES + BLOCK_FOOTER_BYTES) as u64;
         let stored = directory.data_bytes().saturating_sub(around);
-        if stored < properties.value_bytes || matches!(directory, Directory::Aligned { .. }) {
+        if stored < properties.value_bytes || directory.is_aligned() {
             return None;
         }
         let step = (stored / entries) as usize;
@@ -114,6 +114,7 @@ mod tests {
             fence: String::new(),
             hash: String::new(),
             checksum: Checksum::Crc32c,
+            is_filter_apart: false,
             dictionaries: Vec::new(),
         };
         (block, entries, EntrySpacing::of(&properties, &directory))

@@ -1,6 +1,8 @@
 //! The footer of an SSTable. The footer has a fixed length and is at the end of the file. The footer contains the
 //! places of all other parts.
 
+use std::ops::Range;
+
 use crate::checksum::checksum;
 use crate::codec::Reader;
 
@@ -38,7 +40,8 @@ pub(super) struct Section {
     pub(super) checksum: u32,
 }
 
-/// The places of all parts except the data blocks. The data blocks come before the first section.
+/// The places of all parts except the data blocks. The data blocks come before the filter, and the fence comes before the
+/// data blocks or after the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// The filter.
@@ -133,7 +136,15 @@ impl Footer {
         })
     }
 
-    /// Returns all sections in the order of the file.
+    /// Returns the part of the file that has the data blocks, including padding before the first block. If the fence comes
+    /// before the filter, it also comes before the blocks.
+    pub(super) fn blocks(&self) -> Range<u64> {
+        let Section { offset, len, .. } = self.fence;
+        let start = if offset < self.filter.offset { offset.saturating_add(len) } else { 0 };
+        start..self.filter.offset
+    }
+
+    /// Returns all sections in the order of the footer.
     pub(super) fn sections(&self) -> Vec<Section> {
         let first = [self.filter, self.fence].into_iter();
         first.chain(self.range_tombstones).chain([self.directory, self.properties]).collect()
@@ -143,7 +154,9 @@ impl Footer {
     /// footer.
     fn check(&self, footer_offset: u64) -> Result<(), String> {
         let mut end = 0;
-        for section in self.sections() {
+        let mut sections = self.sections();
+        sections.sort_by_key(|section| section.offset);
+        for section in sections {
             let section_end = section.offset.checked_add(section.len);
             match section_end {
                 Some(next) if section.offset >= end && next <= footer_offset => end = next,

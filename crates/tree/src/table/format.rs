@@ -26,8 +26,8 @@ use crate::design::BlockOptions;
 ///    the format. [`layout_without_footer`](Self::layout_without_footer) reads the blocks without a footer. For other
 ///    bytes, the layout is `None`, or its parts are within the block.
 pub trait BlockFormat: Send + Sync {
-    /// Returns the code of the format in block footers. Codes 0 and 2 belong to formats of this crate, and codes 1
-    /// and 3 belong to formats of the crate `study`. Codes 4 to 15 are not assigned.
+    /// Returns the code of the format in block footers. Codes 0 and 2 belong to formats of this crate, and codes
+    /// 1, 3 and 4 belong to formats of the crate `study`. Codes 5 to 15 are not assigned.
     fn code(&self) -> u8;
 
     /// Returns the layout of a block whose footer has the code of the format. Returns `None` if the parts do not fit

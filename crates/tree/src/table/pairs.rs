@@ -8,8 +8,15 @@
 
 use super::layout::{EntryCodec, EntryHead};
 
+/// The value of a tombstone in an encoding without a mark for tombstones: the largest `int` of C, in the order of bytes
+/// of x86.
+pub const SENTINEL: [u8; 4] = i32::MAX.to_le_bytes();
+
 /// The encoding of the pairs. The encoded entries begin with the sizes.
 pub(super) struct Pairs;
+
+/// The encoding of pairs with values of four bytes, of which [`SENTINEL`] marks a tombstone.
+pub(super) struct SentinelPairs;
 
 impl EntryCodec for Pairs {
     #[inline]
@@ -23,5 +30,14 @@ impl EntryCodec for Pairs {
             value: key_end..value_end,
             tombstone: false,
         })
+    }
+}
+
+impl EntryCodec for SentinelPairs {
+    #[inline]
+    fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
+        let head = Pairs::head(entries, at)?;
+        let tombstone = entries[head.value.clone()] == SENTINEL;
+        (head.value.len() == SENTINEL.len()).then_some(EntryHead { tombstone, ..head })
     }
 }

@@ -15,6 +15,9 @@ const MOST_BYTES: u64 = 1 << 40;
 /// entries and less than 64 KiB. The lengths of an entry take less space than one more key.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
+/// The bit of the code of the checksum that marks a table whose filter has a file of its own.
+const FILTER_APART: u8 = 0x80;
+
 /// The properties of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
@@ -40,6 +43,8 @@ pub(crate) struct Properties {
     pub(crate) hash: String,
     /// The checksum of each block.
     pub(crate) checksum: Checksum,
+    /// Whether the filter has a file of its own.
+    pub(crate) is_filter_apart: bool,
     /// The dictionaries that codecs trained on the first blocks. Empty if the codecs trained no dictionaries.
     pub(crate) dictionaries: Vec<u8>,
 }
@@ -60,13 +65,14 @@ impl Properties {
         for label in [&self.bloom, &self.fence, &self.hash] {
             put_bytes(out, label.as_bytes());
         }
-        out.push(self.checksum as u8);
+        out.push(self.checksum as u8 | if self.is_filter_apart { FILTER_APART } else { 0 });
         out.extend_from_slice(&self.dictionaries);
     }
 
     /// Decodes properties. Returns `None` if the properties are corrupt.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
+        let kinds;
         let properties = Self {
             entries: reader.varint()?,
             tombstones: reader.varint()?,
@@ -78,7 +84,11 @@ impl Properties {
             bloom: reader.text()?.to_owned(),
             fence: reader.text()?.to_owned(),
             hash: reader.text()?.to_owned(),
-            checksum: *Checksum::ALL.get(usize::from(reader.byte()?))?,
+            checksum: {
+                kinds = reader.byte()?;
+                *Checksum::ALL.get(usize::from(kinds & !FILTER_APART))?
+            },
+            is_filter_apart: kinds & FILTER_APART > 0,
             dictionaries: bytes[reader.position()..].to_vec(),
         };
         properties.is_sound().then_some(properties)
@@ -113,6 +123,7 @@ mod tests {
             fence: "eytzinger".to_owned(),
             hash: "xxh3".to_owned(),
             checksum: Checksum::Crc32c,
+            is_filter_apart: true,
             dictionaries: Vec::new(),
         };
         let mut bytes = Vec::new();

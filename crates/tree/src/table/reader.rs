@@ -2,6 +2,7 @@
 //! the cache.
 
 use std::ops::{Bound, Range};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,12 +18,14 @@ use super::block::{find_in_part, find_noting};
 use super::block_bytes::BlockBytes;
 use super::block_footer::BLOCK_FOOTER_BYTES;
 use super::checked::CheckedBlocks;
-use super::context::{TableContext, table_path};
+use super::context::TableContext;
 use super::directory::Directory;
 use super::fence_view::View;
+use super::filter_file;
 use super::footer::{FENCE_CHUNK_BYTES, FOOTER_BYTES, Footer, Section};
 use super::formats::layout_of;
 use super::layout::{Found, Part};
+use super::names::files_of;
 use super::prefetcher::Prefetcher;
 use super::restart_hints::RestartHints;
 use super::table_file::TableFile;
@@ -53,12 +56,14 @@ pub(crate) struct Table {
     /// Whether no version of the tree contains the table any more. If set, dropping the last reference removes the
     /// file.
     obsolete: AtomicBool,
+    /// The size of the filter's own file, in bytes. 0 if the filter is in the file of the table.
+    filter_file_bytes: u64,
 }
 
 impl Table {
     /// Opens the SSTable with number `id`. Reads and verifies all parts except the data blocks.
     pub(crate) fn open(context: &Arc<TableContext>, id: u64) -> Result<Self> {
-        let (path, seal) = (table_path(&context.directory, id), context.seals.of(id));
+        let (path, seal) = (context.table_path(id), context.seals.of(id));
         let file = context.storage.open(&path, Purpose::Table)?;
         let damaged = |offset: u64, what: String| Error::damaged(&path, offset, what);
         let footer_offset = file.len().checked_sub(FOOTER_BYTES as u64);
@@ -89,7 +94,10 @@ impl Table {
         let directory = section(footer.directory, "block directory")?;
         let (directory, fence_checksums, references) = decode_directory(&directory, &footer, context)
             .ok_or_else(|| damaged(footer.directory.offset, "the block directory is corrupt".to_owned()))?;
-        let stored_filter = section(footer.filter, "filter")?;
+        let (stored_filter, filter_file_bytes) = match properties.is_filter_apart {
+            true => filter_file::read(context, id)?,
+            false => (section(footer.filter, "filter")?, 0),
+        };
         let filter = context.bloom.named(&properties.bloom, &bloom::CATALOG);
         let filter = filter.and_then(|policy| policy.open(stored_filter).map_err(|error| error.to_string()));
         let filter = filter.map_err(|what| damaged(footer.filter.offset, what))?;
@@ -131,12 +139,26 @@ impl Table {
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
-        Ok(Self { file, bounds, filter, fence, own_hash, references, obsolete: AtomicBool::new(false) })
+        Ok(Self {
+            file,
+            bounds,
+            filter,
+            fence,
+            own_hash,
+            references,
+            obsolete: AtomicBool::new(false),
+            filter_file_bytes,
+        })
     }
 
     /// Returns the number of the table.
     pub(crate) fn id(&self) -> u64 {
         self.file.id
+    }
+
+    /// Returns the paths of all files of the table.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        files_of(&self.file.path, self.file.properties.is_filter_apart)
     }
 
     /// Returns the properties of the table.
@@ -178,9 +200,9 @@ impl Table {
         self.properties().charged_bytes() + self.range_tombstones().map_or(0, RangeTombstones::bytes)
     }
 
-    /// Returns the size of the file, in bytes.
+    /// Returns the size of the file, in bytes. The size includes the filter's own file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.file.file.len()
+        self.file.file.len() + self.filter_file_bytes
     }
 
     /// Returns the number of data blocks.
@@ -531,13 +553,18 @@ impl Table {
 
     /// Checks that the padding between the parts of the file consists of zeros.
     pub(super) fn check_padding(&self) -> Result<()> {
-        let mut end = self.file.directory.data_bytes();
-        for section in self.file.footer.sections() {
-            let padding = self.file.file.read(end, (section.offset - end) as usize)?;
+        let sections = self.file.footer.sections().into_iter();
+        let mut parts: Vec<Range<u64>> =
+            sections.map(|section| section.offset..section.offset + section.len).collect();
+        parts.push(self.file.directory.range());
+        parts.sort_by_key(|part| (part.start, part.end));
+        let mut end = 0;
+        for part in parts {
+            let padding = self.file.file.read(end, (part.start - end) as usize)?;
             if padding.iter().any(|byte| *byte != 0) {
                 return Err(self.file.damaged(end, "the padding before a part of the file is not zero"));
             }
-            end = section.offset + section.len;
+            end = part.end;
         }
         Ok(())
     }
@@ -584,8 +611,7 @@ impl Drop for Table {
         if self.obsolete.load(Ordering::Acquire) {
             let context = &self.file.context;
             context.cache.remove_table(context.tree, self.file.id);
-            // If this removal fails, the file is an orphan, and the next open removes it.
-            let _ = context.storage.remove(&self.file.path);
+            context.remove_table(self.file.id, self.file.properties.is_filter_apart);
         }
     }
 }
@@ -605,7 +631,7 @@ fn decode_directory(
     context: &TableContext,
 ) -> Option<(Directory, Vec<u32>, Option<References>)> {
     let mut reader = Reader::new(bytes);
-    let directory = Directory::decode(&mut reader, footer.filter.offset)?;
+    let directory = Directory::decode(&mut reader, footer.blocks())?;
     let pieces = reader.varint()?;
     if pieces != footer.fence.len.div_ceil(FENCE_CHUNK_BYTES as u64) {
         return None;

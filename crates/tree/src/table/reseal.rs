@@ -32,7 +32,7 @@ fn part(bytes: &[u8], offset: u64, len: u64) -> Option<&[u8]> {
 fn reseal_blocks(bytes: &mut [u8], footer: &Footer, seal: u64) -> Option<()> {
     let properties = Properties::decode(part(bytes, footer.properties.offset, footer.properties.len)?)?;
     let directory = part(bytes, footer.directory.offset, footer.directory.len)?;
-    let directory = Directory::decode(&mut Reader::new(directory), footer.filter.offset)?;
+    let directory = Directory::decode(&mut Reader::new(directory), footer.blocks())?;
     for place in (0..directory.len()).map_while(|block| directory.place(block)) {
         let block = bytes.get_mut(place.offset as usize..)?.get_mut(..place.len)?;
         let (covered, sum) = block.split_at_mut(place.len.checked_sub(SUM_BYTES)?);
@@ -44,7 +44,7 @@ fn reseal_blocks(bytes: &mut [u8], footer: &Footer, seal: u64) -> Option<()> {
 fn reseal_fence(bytes: &mut [u8], footer: &Footer, seal: u64) -> Option<()> {
     let section = part(bytes, footer.directory.offset, footer.directory.len)?;
     let mut reader = Reader::new(section);
-    Directory::decode(&mut reader, footer.filter.offset)?;
+    Directory::decode(&mut reader, footer.blocks())?;
     reader.varint()?;
     let sums_at = usize::try_from(footer.directory.offset).ok()? + reader.position();
     let fence = part(bytes, footer.fence.offset, footer.fence.len)?;

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use compression::{Compression, Dictionaries, RAW};
 use storage::{Purpose, WriteFile};
 
-use super::context::{TableContext, table_path};
+use super::context::TableContext;
 use super::directory::Directory;
 use super::footer::Section;
+use super::leaves::{Leaf, Leaves};
 use super::samples::Samples;
 use super::trailer::TRAILER_BYTES;
 use crate::checksum::{block_checksum, checksum};
+use crate::design::TableLayout;
 use crate::error::Result;
 
 /// The number of buffered bytes at which the bytes are appended to the file.
@@ -25,8 +27,11 @@ pub(super) struct Store {
     /// The level of the table. The codec may depend on the level.
     pub(super) level: usize,
     file: Box<dyn WriteFile>,
-    /// The bytes that are not appended to the file yet.
+    /// The bytes that are not appended to the file yet. If `leaves` is set, the bytes of blocks that are not appended to
+    /// `leaves` yet.
     buffer: Vec<u8>,
+    /// The blocks, if they wait for the fence.
+    leaves: Option<Leaves>,
     /// The places of the blocks.
     pub(super) directory: Directory,
     /// The size of the largest block before compression, in bytes.
@@ -43,8 +48,11 @@ impl Store {
     /// Creates the file of table `id` for `level`.
     pub(super) fn new(context: &Arc<TableContext>, id: u64, level: usize) -> Result<Self> {
         let options = context.options.block;
+        let path = context.directory.join(context.names.create(id, level));
+        let waits = context.options.table.layout == TableLayout::IndexFirst;
         Ok(Self {
-            file: context.storage.create(&table_path(&context.directory, id), Purpose::Table)?,
+            file: context.storage.create(&path, Purpose::Table)?,
+            leaves: if waits { Some(Leaves::new(&context.storage, &path)?) } else { None },
             seal: context.seals.of(id),
             level,
             buffer: Vec::with_capacity(WRITE_BUFFER_BYTES + WRITE_BUFFER_BYTES / 8),
@@ -79,7 +87,6 @@ impl Store {
 
     fn append_block(&mut self, block: &[u8]) -> Result<()> {
         let start = self.buffer.len();
-        let offset = self.offset();
         let codec = self.learnt.as_deref().unwrap_or(&*self.context.compression);
         let tag = codec.compress(self.level, block, &mut self.buffer);
         debug_assert!(
@@ -87,24 +94,71 @@ impl Store {
             "raw blocks are stored as they are"
         );
         self.largest_block_bytes = self.largest_block_bytes.max(block.len() as u64);
-        self.seal_block(start, offset, tag, block.len());
-        self.directory.push(self.buffer.len() - start);
+        if let Some(leaves) = &mut self.leaves {
+            let stored_len = self.buffer.len() - start;
+            leaves.push(Leaf { codec: tag, stored_len, raw_len: block.len() });
+        } else {
+            self.seal_block(start, tag, block.len());
+        }
         self.flush_buffer(WRITE_BUFFER_BYTES)
     }
 
-    /// Appends the trailer of a block, after padding if blocks are aligned.
-    fn seal_block(&mut self, start: usize, offset: u64, codec: u8, raw_len: usize) {
-        let options = self.context.options.block;
-        let stored_len = self.buffer.len() - start;
-        if self.context.is_aligned() {
-            let whole = (stored_len + TRAILER_BYTES).next_multiple_of(options.size.0 as usize);
-            self.buffer.resize(start + whole - TRAILER_BYTES, 0);
+    /// Returns the offset of every block, relative to the first block.
+    pub(super) fn block_offsets(&self) -> Vec<u64> {
+        if let Some(leaves) = &self.leaves {
+            let lens = leaves.blocks().iter().map(|leaf| self.sealed_len(leaf.stored_len) as u64);
+            return lens.scan(0, |next, len| Some(std::mem::replace(next, *next + len))).collect();
         }
+        let places = (0..self.directory.len()).filter_map(|block| self.directory.place(block));
+        places.map(|place| place.offset).collect()
+    }
+
+    /// Returns whether the blocks wait for the fence.
+    pub(super) fn waits_for_fence(&self) -> bool {
+        self.leaves.is_some()
+    }
+
+    /// Writes the fence at the start of the file, and the waiting blocks after the fence.
+    pub(super) fn join(&mut self, fence: &[u8]) -> Result<Section> {
+        self.flush_buffer(0)?;
+        let leaves = self.leaves.take();
+        let section = self.append_section(fence, 1)?;
+        if self.context.is_aligned() {
+            let page_bytes = self.context.options.block.size.0;
+            let padding = self.offset().next_multiple_of(page_bytes) - self.offset();
+            self.buffer.resize(self.buffer.len() + padding as usize, 0);
+        }
+        self.directory.begin_at(self.offset());
+        let Some(leaves) = leaves else { return Ok(section) };
+        leaves.read(|leaf, block| {
+            let start = self.buffer.len();
+            self.buffer.extend_from_slice(block);
+            self.seal_block(start, leaf.codec, leaf.raw_len);
+            self.flush_buffer(WRITE_BUFFER_BYTES)
+        })?;
+        Ok(section)
+    }
+
+    /// Returns the length of a block with its padding and trailer, in bytes.
+    fn sealed_len(&self, stored_len: usize) -> usize {
+        match self.context.is_aligned() {
+            true => (stored_len + TRAILER_BYTES).next_multiple_of(self.context.options.block.size.0 as usize),
+            false => stored_len + TRAILER_BYTES,
+        }
+    }
+
+    /// Appends the trailer of the block at `start` of the buffer, after padding if blocks are aligned. Adds the block to
+    /// the directory.
+    fn seal_block(&mut self, start: usize, codec: u8, raw_len: usize) {
+        let options = self.context.options.block;
+        let (stored_len, offset) = (self.buffer.len() - start, self.file.len() + start as u64);
+        self.buffer.resize(start + self.sealed_len(stored_len) - TRAILER_BYTES, 0);
         self.buffer.push(codec);
         self.buffer.extend_from_slice(&(stored_len as u32).to_le_bytes());
         self.buffer.extend_from_slice(&(raw_len as u32).to_le_bytes());
         let sum = block_checksum(options.checksum, self.seal, offset, &self.buffer[start..]);
         self.buffer.extend_from_slice(&sum.to_le_bytes());
+        self.directory.push(self.buffer.len() - start);
     }
 
     /// Appends a part of the file that is not a block. If the part is not empty, it begins at a multiple of
@@ -134,7 +188,10 @@ impl Store {
 
     fn flush_buffer(&mut self, threshold: usize) -> Result<()> {
         if self.buffer.len() >= threshold && !self.buffer.is_empty() {
-            self.file.append(&self.buffer)?;
+            match &mut self.leaves {
+                Some(leaves) => leaves.append(&self.buffer)?,
+                None => self.file.append(&self.buffer)?,
+            }
             self.buffer.clear();
         }
         Ok(())

@@ -3,21 +3,24 @@
 use std::sync::Arc;
 
 use bloom::FilterInput;
-use fence::{FenceInput, Separators};
+use fence::{BlockBounds, FenceInput, Separators};
 use types::{Entry, KeyHash, common_prefix};
 
 use super::Properties;
 use super::block_builder::BlockBuilder;
 use super::context::TableContext;
+use super::filter_file;
 use super::footer::FENCE_CHUNK_BYTES;
-use super::footer::Footer;
+use super::footer::{Footer, Section};
 use super::kept_keys::KeptKeys;
+use super::metadata::{self, Description};
 use super::reader::Table;
 use super::store::Store;
 use super::trailer::TRAILER_BYTES;
 use crate::blob::{BlobFile, References};
 use crate::checksum::checksum;
 use crate::codec::put_varint;
+use crate::design::FilterPlace;
 use crate::error::{Error, Result};
 use crate::range_tombstones::{KeyRange, RangeTombstones};
 
@@ -35,6 +38,8 @@ pub(crate) struct TableWriter {
     /// Copies of keys, if the filter or the bounds of the table need copies.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
+    /// The bounds of the blocks. `None` if the fence does not need bounds.
+    bounds: Option<BlockBounds>,
     /// The last key of the previous block.
     previous_last_key: Vec<u8>,
     first_key: Vec<u8>,
@@ -83,6 +88,7 @@ impl TableWriter {
             hashes: Vec::new(),
             kept: KeptKeys::new(context.bloom.component.needs_keys(), context.options.table.last_key),
             block_starts: Vec::new(),
+            bounds: context.fence.component.needs_bounds().then(BlockBounds::default),
             previous_last_key: Vec::new(),
             first_key: Vec::new(),
             deletes: Vec::new(),
@@ -100,6 +106,7 @@ impl TableWriter {
                 fence: context.fence.label.clone(),
                 hash: context.hash.label.clone(),
                 checksum: block_options.checksum,
+                is_filter_apart: context.options.table.filter == FilterPlace::Apart,
                 dictionaries: Vec::new(),
             },
             context: Arc::clone(context),
@@ -182,8 +189,12 @@ impl TableWriter {
         self.close_block()?;
         self.store.learn()?;
         let footer = self.write_sections()?;
+        let (level, blocks) = (self.store.level, self.store.directory.len());
         self.store.finish(&footer)?;
-        Table::open(&self.context, self.id)
+        let table = Table::open(&self.context, self.id)?;
+        let bits_per_key = self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len()));
+        metadata::write(&self.context, &table, &Description { level, blocks, bits_per_key })?;
+        Ok(table)
     }
 
     fn open_block(&mut self, key: &[u8]) {
@@ -196,31 +207,30 @@ impl TableWriter {
             self.separators.push(&key[..len]);
         }
         self.block_starts.push(self.properties.entries as u32);
+        if let Some(bounds) = &mut self.bounds {
+            bounds.first_keys.push(key);
+        }
     }
 
     fn close_block(&mut self) -> Result<()> {
         self.previous_last_key.clear();
         self.previous_last_key.extend_from_slice(self.block.last_key());
+        if let Some(bounds) = &mut self.bounds {
+            bounds.last_keys.push(self.block.last_key());
+        }
         self.block.finish(|block| self.store.add_block(block))
     }
 
     /// Writes all parts after the blocks, except for the footer. Returns the encoded footer.
     fn write_sections(&mut self) -> Result<Vec<u8>> {
-        let input = FilterInput {
-            hashes: &self.hashes,
-            bits_per_key: self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len())),
-            keys: self.kept.as_ref().and_then(KeptKeys::all),
+        let is_fence_first = self.store.waits_for_fence();
+        let fence_bytes = self.build_fence();
+        let first = if is_fence_first { Some(self.store.join(&fence_bytes)?) } else { None };
+        let filter = self.write_filter()?;
+        let fence = match first {
+            Some(fence) => fence,
+            None => self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?,
         };
-        let filter = self.context.bloom.component.build(&input);
-        let filter = self.store.append_section(&filter, 1)?;
-        let input = FenceInput {
-            separators: &self.separators,
-            hashes: &self.hashes,
-            block_starts: &self.block_starts,
-            level: self.store.level,
-        };
-        let fence_bytes = self.context.fence.component.build(&input);
-        let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;
         let range_tombstones = if self.deletes.is_empty() {
             None
         } else {
@@ -245,5 +255,31 @@ impl TableWriter {
         let properties = self.store.append_section(&properties, 1)?;
         let footer = Footer { filter, fence, range_tombstones, directory, properties };
         Ok(footer.encode(seal, self.store.offset()))
+    }
+
+    fn build_fence(&mut self) -> Vec<u8> {
+        if let Some(bounds) = &mut self.bounds {
+            bounds.offsets = self.store.block_offsets();
+        }
+        self.context.fence.component.build(&FenceInput {
+            separators: &self.separators,
+            hashes: &self.hashes,
+            block_starts: &self.block_starts,
+            level: self.store.level,
+            bounds: self.bounds.as_ref(),
+        })
+    }
+
+    fn write_filter(&mut self) -> Result<Section> {
+        let filter = self.context.bloom.component.build(&FilterInput {
+            hashes: &self.hashes,
+            bits_per_key: self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len())),
+            keys: self.kept.as_ref().and_then(KeptKeys::all),
+        });
+        if self.properties.is_filter_apart {
+            filter_file::write(&self.context, self.id, &filter)?;
+            return self.store.append_section(&[], 1);
+        }
+        self.store.append_section(&filter, 1)
     }
 }

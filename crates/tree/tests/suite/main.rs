@@ -18,6 +18,7 @@ mod key_ranges;
 mod mapped;
 mod model;
 mod moves;
+mod names;
 mod power;
 mod probe;
 mod read_ahead;

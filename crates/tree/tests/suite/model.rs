@@ -154,7 +154,8 @@ fn tables_of_one_design_are_read_under_another() {
         "compression = \"zstd(dictionary=256)\"\nmemtable = { capacity = \"8KiB\" }\ntable = { capacity = \"8KiB\" }",
         "block = { index = \"hash\", checksum = \"xxh3\" }\ncompression = \"fsst\"",
         "block = { format = \"btree-page\", index = \"fingerprint\" }\nbloom = \"ribbon\"",
-        "fence = \"static-btree\"\nhash = \"wyhash\"",
+        "fence = \"static-btree\"\nhash = \"wyhash\"\ntable = { names = \"level-run\" }",
+        "fence = \"static-btree(separators=largest)\"\ntable = { names = \"level-time\", layout = \"index-first\" }",
         "compression = \"lz4\"",
     ]
     .map(small_design)

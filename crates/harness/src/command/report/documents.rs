@@ -190,6 +190,23 @@ mod tests {
         assert!(places > 130, "{places} places");
     }
 
+    /// Notes name contradictions by number, such as "contradiction S32". A reader can look up each of these numbers.
+    #[test]
+    fn contradictions_in_notes_exist() {
+        let mut named = 0;
+        for feature in features(&[root().join("experiments")]).unwrap() {
+            let file = root().join("experiments").join(&feature.system).join(CONTRADICTIONS);
+            for number in feature.note.split("contradiction ").skip(1) {
+                let number =
+                    number.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+                let known = read::<Contradictions>(&file).unwrap().contradiction;
+                assert!(known.iter().any(|one| one.id == number), "{}: {number}", feature.feature);
+                named += 1;
+            }
+        }
+        assert!(named > 3, "{named}");
+    }
+
     #[test]
     fn what_cannot_be_said_is_refused() {
         let folder = tempfile::tempdir().unwrap();

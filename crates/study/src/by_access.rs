@@ -1,0 +1,266 @@
+//! The adaptive fence of cs265: two layouts of one SSTable, of which the recent searches select one.
+//!
+//! Source: section 2.3.2 of the document ("based on data size and access patterns"), and section 4.4.5 ("maintains
+//! both layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger" if
+//! many of its recent searches begin scans, and "binary" otherwise. The document prints neither the share of scans nor
+//! the number of searches, so both are parameters. Both layouts stay in memory, so the fence takes the memory of both.
+//!
+//! Every search counts itself in one number that all threads share. The number decides the same in every counted run,
+//! because a counted run has one thread.
+//!
+//! ```text
+//! tag [u8; 4] | bytes of the layout "binary" u64 | layout "binary" | layout "eytzinger"
+//! ```
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use catalog::{Build, Count, Variant, origin};
+use fence::{CATALOG, Fence, FenceError, FenceInput, FencePolicy, TableReadError, TableView};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey};
+
+/// The adaptive fence of cs265, which goes by access patterns too.
+pub static VARIANT: Variant<dyn FencePolicy> = Variant::new::<ByAccess>(
+    "by-access",
+    "keeps the layouts binary and eytzinger, and selects one by size and by the recent share of scans (cs265)",
+    "# Minimum number of separators with which an SSTable always uses the layout \"eytzinger\".\n\
+     eytzinger_threshold = 5000\n\
+     # Share of scans among the searches of an SSTable, 0 to 1. At or above this share, the SSTable uses the\n\
+     # layout \"eytzinger\", and below it \"binary\".\n\
+     range_share = 0.5\n\
+     # Number of searches of an SSTable between two selections, 1 to 1 million.\n\
+     window = 1000\n",
+)
+.from(origin!());
+
+const TAG: [u8; 4] = *b"facc";
+
+/// Number of bytes before the layouts.
+const HEAD_BYTES: u64 = 12;
+
+/// Largest number of searches between two selections. The counts of both kinds of searches share one number of 64 bits.
+const MAX_WINDOW: u64 = 1_000_000;
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    eytzinger_threshold: Count,
+    range_share: f64,
+    window: Count,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { eytzinger_threshold: Count(5000), range_share: 0.5, window: Count(1000) }
+    }
+}
+
+/// A policy that builds both layouts.
+struct ByAccess {
+    params: Params,
+    /// The policies of the layouts "binary" and "eytzinger".
+    layouts: [Box<dyn FencePolicy>; 2],
+}
+
+impl Build<dyn FencePolicy> for ByAccess {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FencePolicy>, String> {
+        if !(0.0..=1.0).contains(&params.range_share) {
+            return Err(format!("range_share is {}; it must be a share from 0 to 1", params.range_share));
+        }
+        if !(1..=MAX_WINDOW).contains(&params.window.0) {
+            return Err(format!("window is {}; it must be 1 to {MAX_WINDOW} searches", params.window.0));
+        }
+        let layout = |kind| {
+            let variant = CATALOG.variant(kind).map_err(|error| error.to_string())?;
+            CATALOG.build(&variant.default_choice()).map_err(|error| error.to_string())
+        };
+        Ok(Box::new(Self { params, layouts: [layout("binary")?, layout("eytzinger")?] }))
+    }
+}
+
+impl FencePolicy for ByAccess {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        let [small, large] = self.layouts.each_ref().map(|layout| layout.build(input));
+        [&TAG[..], &(small.len() as u64).to_le_bytes(), &small, &large].concat()
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        let corrupt = || FenceError::Corrupt("no fence of two layouts".to_owned());
+        let end = table.stored_bytes();
+        let head = table.read_stored(0..end.min(HEAD_BYTES))?;
+        let length = head.strip_prefix(&TAG).and_then(|bytes| bytes.first_chunk()).ok_or_else(corrupt)?;
+        let middle = u64::from_le_bytes(*length).checked_add(HEAD_BYTES).filter(|middle| *middle <= end);
+        let middle = middle.ok_or_else(corrupt)?;
+        let [small, large] = &self.layouts;
+        Ok(Box::new(ByAccessFence {
+            layouts: [
+                small.open(&Part { table, range: HEAD_BYTES..middle })?,
+                large.open(&Part { table, range: middle..end })?,
+            ],
+            is_large: u64::from(table.block_count()) >= self.params.eytzinger_threshold.0,
+            range_share: self.params.range_share,
+            window: self.params.window.0,
+            searches: AtomicU64::new(0),
+            is_scanned: AtomicBool::new(false),
+        }))
+    }
+}
+
+/// The SSTable as one layout sees it: its stored bytes are a part of the stored bytes of the fence.
+struct Part<'a> {
+    table: &'a dyn TableView,
+    range: Range<u64>,
+}
+
+impl Part<'_> {
+    fn within(&self, part: &Range<u64>) -> Result<Range<u64>, TableReadError> {
+        let end = self.range.start.checked_add(part.end).filter(|end| *end <= self.range.end);
+        let end = end.ok_or_else(|| format!("{part:?} is outside of the layout"))?;
+        Ok(self.range.start + part.start..end)
+    }
+}
+
+impl TableView for Part<'_> {
+    fn block_count(&self) -> u32 {
+        self.table.block_count()
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
+        self.table.read_stored(self.within(&range)?)
+    }
+
+    fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
+        self.table.page(self.within(&range)?)
+    }
+
+    fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
+        self.table.first_key(block)
+    }
+}
+
+/// Both layouts of one SSTable.
+struct ByAccessFence {
+    /// The layouts "binary" and "eytzinger".
+    layouts: [Box<dyn Fence>; 2],
+    is_large: bool,
+    range_share: f64,
+    window: u64,
+    /// The searches since the last selection: lookups of keys in the lower half of the number, scans in the upper half.
+    searches: AtomicU64,
+    /// Whether the last selection counted many scans.
+    is_scanned: AtomicBool,
+}
+
+impl ByAccessFence {
+    /// Counts searches, and returns the layout for them.
+    fn layout(&self, lookups: u64, scans: u64) -> &dyn Fence {
+        let added = scans << u32::BITS | lookups;
+        let counted = self.searches.fetch_add(added, Ordering::Relaxed).wrapping_add(added);
+        let (lookups, scans) = (u64::from(counted as u32), counted >> u32::BITS);
+        if lookups + scans >= self.window {
+            self.searches.store(0, Ordering::Relaxed);
+            let is_scanned = scans as f64 >= self.range_share * (lookups + scans) as f64;
+            self.is_scanned.store(is_scanned, Ordering::Relaxed);
+        }
+        &*self.layouts[usize::from(self.is_large || self.is_scanned.load(Ordering::Relaxed))]
+    }
+}
+
+impl Fence for ByAccessFence {
+    fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
+        self.layout(0, 1).seek(key, table)
+    }
+
+    fn find(&self, key: HashedKey<'_>, table: &dyn TableView) -> Result<u32, FenceError> {
+        self.layout(1, 0).find(key, table)
+    }
+
+    fn find_batch(
+        &self,
+        keys: &[HashedKey<'_>],
+        blocks: &mut [u32],
+        table: &dyn TableView,
+    ) -> Result<(), FenceError> {
+        self.layout(keys.len() as u64, 0).find_batch(keys, blocks, table)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.layouts.iter().map(|layout| layout.memory_bytes()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyHash;
+
+    use super::*;
+    use crate::testing::Stored;
+
+    /// A layout that returns its number.
+    struct Numbered(u32);
+
+    impl Fence for Numbered {
+        fn seek(&self, _: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
+            Ok(self.0)
+        }
+
+        fn memory_bytes(&self) -> usize {
+            24
+        }
+    }
+
+    fn fence(is_large: bool) -> ByAccessFence {
+        ByAccessFence {
+            layouts: [Box::new(Numbered(0)), Box::new(Numbered(1))],
+            is_large,
+            range_share: 0.5,
+            window: 10,
+            searches: AtomicU64::new(0),
+            is_scanned: AtomicBool::new(false),
+        }
+    }
+
+    #[test]
+    fn scans_switch_to_eytzinger_and_gets_switch_back() {
+        let (fence, table) = (fence(false), Stored { bytes: Vec::new(), blocks: 2 });
+        let key = HashedKey { bytes: b"key", hash: KeyHash(0) };
+        let find = || fence.find(key, &table).unwrap();
+        let seek = || fence.seek(b"key", &table).unwrap();
+        assert_eq!([(); 9].map(|()| find()), [0; 9]);
+        assert_eq!((seek(), find()), (0, 0), "one scan in ten searches");
+        assert_eq!([(); 4].map(|()| find()), [0; 4]);
+        assert_eq!([(); 4].map(|()| seek()), [0; 4]);
+        assert_eq!((seek(), find()), (1, 1), "five scans in ten searches");
+        let mut blocks = [9; 9];
+        fence.find_batch(&[key; 9], &mut blocks, &table).unwrap();
+        assert_eq!(blocks, [0; 9], "a batch of nine gets is the end of a window of gets");
+        assert_eq!(fence.memory_bytes(), 48, "two layouts of 24 bytes, not 30 bytes as in section 4.4.5");
+    }
+
+    #[test]
+    fn a_large_table_is_always_searched_in_eytzinger_order() {
+        let (fence, table) = (fence(true), Stored { bytes: Vec::new(), blocks: 2 });
+        let key = HashedKey { bytes: b"key", hash: KeyHash(0) };
+        assert_eq!([(); 25].map(|()| fence.find(key, &table).unwrap()), [1; 25]);
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused() {
+        for (params, named) in [
+            (Params { range_share: 1.5, ..Params::default() }, "range_share is 1.5"),
+            (Params { range_share: f64::NAN, ..Params::default() }, "range_share is NaN"),
+            (Params { window: Count(0), ..Params::default() }, "window is 0"),
+            (Params { window: Count(2_000_000), ..Params::default() }, "1 to 1000000"),
+        ] {
+            let error = <ByAccess as Build<_>>::build(params).err().unwrap();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Block format of fixed-size pairs in which a value marks a tombstone: INT_MAX, as in csc443.
+//!
+//! Source: sections 4.1.1 and 4.3.1 of the document. A delete writes the value INT_MAX, and a compaction drops pairs
+//! with this value. A tombstone therefore takes as many bytes as a pair, and a page with tombstones stays a page of
+//! pairs. In the document, a put of INT_MAX is a delete (T9). Here, the write path marks tombstones with a flag, so
+//! every value can be stored: a block with a put of INT_MAX, or with a value that does not have four bytes, gets the
+//! layout of a B-tree page ("btree-page"). The layout of a page is that of "fixed-pairs".
+
+use catalog::{Variant, origin};
+use tree::block::{BlockFormat, Entries, SENTINEL};
+
+use crate::fixed_pairs::{FixedPairs, Form};
+
+/// The leaves of csc443's static B-tree with csc443's tombstones.
+pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
+    "sentinel-pairs",
+    "fixed-pairs with values of 4 bytes, where a tombstone is a pair with the value INT_MAX (csc443)",
+    || Box::new(FixedPairs::new(FORM)),
+)
+.from(origin!());
+
+/// The form with tombstones.
+const FORM: Form = Form { code: 4, entries: Entries::SentinelPairs, tombstone: Some(&SENTINEL) };
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use tree::BlockOptions;
+    use tree::block::{BlockBuilder, CATALOG, Found, find};
+    use types::{Entry, HashedKey, KeyHash};
+
+    use super::*;
+    use crate::testing::register;
+
+    /// Returns the format from its catalog.
+    fn format() -> &'static dyn BlockFormat {
+        static FORMAT: LazyLock<Box<dyn BlockFormat>> = LazyLock::new(|| {
+            register();
+            CATALOG.build(&VARIANT.default_choice()).unwrap()
+        });
+        &**FORMAT
+    }
+
+    /// Builds a block of pairs in which every third key is deleted and one key has another value.
+    fn block(other: Option<&'static [u8]>) -> (Vec<Option<Vec<u8>>>, Vec<u8>) {
+        let value = |number: u32| match number {
+            50 => other.map(<[u8]>::to_vec),
+            _ => (!number.is_multiple_of(3)).then(|| number.to_le_bytes().to_vec()),
+        };
+        let values: Vec<Option<Vec<u8>>> = (0..200).map(value).collect();
+        let mut builder = BlockBuilder::new(format(), &BlockOptions::default());
+        for (number, value) in (0u32..).zip(&values) {
+            builder.add(Entry { key: &number.to_be_bytes(), value: value.as_deref() }, KeyHash(0));
+        }
+        (values, builder.finish(<[u8]>::to_vec))
+    }
+
+    #[test]
+    fn a_tombstone_is_the_value_int_max() {
+        let (_, block) = block(None);
+        // Two sizes, 200 pairs, and a mark.
+        assert_eq!(block.len(), 2 + 200 * 8 + 1);
+        assert_eq!(block[2..][50 * 8 + 4..][..4], [0xff, 0xff, 0xff, 0x7f]);
+    }
+
+    #[test]
+    fn int_max_and_other_values_can_be_stored_all_the_same() {
+        for other in
+            [None, Some(&[1, 2, 3, 4][..]), Some(&SENTINEL[..]), Some(b"longer than an int"), Some(b"")]
+        {
+            let (values, block) = block(other);
+            for (number, value) in (0u32..).zip(&values) {
+                let key = number.to_be_bytes();
+                let found = find(&block, HashedKey { bytes: &key, hash: KeyHash(0) }).unwrap();
+                match value {
+                    None => assert_eq!(found, Found::Tombstone, "{other:?}"),
+                    Some(value) => {
+                        assert!(
+                            matches!(found, Found::Value(place) if block[place.clone()] == value[..]),
+                            "{other:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The temporary file of the data blocks of an SSTable whose fence comes first.
+//!
+//! The fence is complete only after the last block, so the blocks wait in a file of their own. This is how csc443 writes
+//! the result of a compaction (section 4.3.1): the leaves of a B-tree in one file and its inner pages in another, which
+//! are then combined.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use storage::{Purpose, Storage, WriteFile};
+use types::Bytes;
+
+use crate::error::Result;
+
+/// The blocks of one SSTable, compressed and without trailers. Dropping the value removes the file.
+pub(super) struct Leaves {
+    storage: Arc<dyn Storage>,
+    path: PathBuf,
+    file: Box<dyn WriteFile>,
+    blocks: Vec<Leaf>,
+}
+
+/// A block in the file.
+#[derive(Clone, Copy)]
+pub(super) struct Leaf {
+    /// The code of the codec.
+    pub(super) codec: u8,
+    /// The length of the block in the file, in bytes.
+    pub(super) stored_len: usize,
+    /// The length of the block before compression, in bytes.
+    pub(super) raw_len: usize,
+}
+
+impl Leaves {
+    /// Creates the file for the blocks of the SSTable at `table`.
+    pub(super) fn new(storage: &Arc<dyn Storage>, table: &Path) -> Result<Self> {
+        let path = table.with_extension("leaves");
+        let file = storage.create(&path, Purpose::Table)?;
+        Ok(Self { storage: Arc::clone(storage), path, file, blocks: Vec::new() })
+    }
+
+    /// Records a block whose bytes the caller appends.
+    pub(super) fn push(&mut self, leaf: Leaf) {
+        self.blocks.push(leaf);
+    }
+
+    /// Returns all blocks in order.
+    pub(super) fn blocks(&self) -> &[Leaf] {
+        &self.blocks
+    }
+
+    /// Appends bytes of blocks.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.file.append(bytes)?)
+    }
+
+    /// Passes every block with its bytes to `sink`, in order.
+    pub(super) fn read(&self, mut sink: impl FnMut(Leaf, &Bytes) -> Result<()>) -> Result<()> {
+        let file = self.storage.open(&self.path, Purpose::Table)?;
+        let mut offset = 0;
+        for leaf in &self.blocks {
+            sink(*leaf, &file.read(offset, leaf.stored_len)?)?;
+            offset += leaf.stored_len as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        // If this removal fails, the file is an orphan, and the next open removes it.
+        let _ = self.storage.remove(&self.path);
+    }
+}

@@ -546,8 +546,8 @@ impl Trial {
         });
         let (driven, samples) = driven?;
         if let Some(recorder) = recorder {
-            let recorded = recorder.finish()?;
-            self.recorded.set(recorded).map_err(|_| "a recorded phase runs once")?;
+            let outcome = recorder.finish()?;
+            self.recorded.set(outcome).map_err(|_| "a recorded phase runs once")?;
         }
         Ok((driven, samples, warming_up.and_then(WarmingUp::into_begun)))
     }

@@ -13,7 +13,7 @@ const ADAPTIVE: &str = r#"
 "#;
 
 /// The longest time to wait for the compactor. The test usually waits for milliseconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Fills nine runs of one memtable each, which tiering with T = 10 does not compact. An entry counts 55 bytes.
 fn fill(tree: &Tree) -> Model {

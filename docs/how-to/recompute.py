@@ -78,7 +78,7 @@ def values_of(rows, name, metric):
 
 def interval(logs):
     """The percentile bootstrap of the median over rounds, as logarithms."""
-    if np.ptp(logs) == 0:
+    if np.ptp(logs) == 0 and len(logs) > 1:
         return logs[0], logs[0]  # Counters are exact.
     if len(logs) < FEWEST_TRIALS:
         return np.nan, np.nan
@@ -136,7 +136,9 @@ def main():
     agree = True
     for name, value in found.items():
         stored = verdict[name]
-        if pd.isna(stored) and pd.isna(value):
+        if pd.isna(value):
+            if not pd.isna(stored):
+                print(f"  {name:<10} not recomputed: {FEWEST_TRIALS} trials are needed   verdicts.csv {stored:.6f}")
             continue
         # The ratio is exact. The resamples of the interval are drawn by another generator.
         tolerance = 1e-9 if name == "ratio" else 0.01

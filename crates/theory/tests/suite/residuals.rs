@@ -29,7 +29,7 @@ const END: &str = "<!-- end of the residuals -->\n";
 /// The numbers of flushes of the policies: full levels at T = 2, and levels that are filled in part at other ratios.
 const FLUSHES: u64 = 512;
 
-/// A predicted value beside the exact value.
+/// A predicted value and the exact value.
 struct Residual {
     form: &'static str,
     parameters: String,

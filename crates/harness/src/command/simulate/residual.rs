@@ -1,4 +1,4 @@
-//! The closed formulas of a design beside its simulated values.
+//! The closed formulas of a design, compared with its simulated values.
 
 use plot::format_value;
 use results::{Metric, columns as c};
@@ -16,7 +16,7 @@ const COMPARED: [&Metric; 6] = [
     &c::DEVICE_NS_PER_OP,
 ];
 
-/// A value by a closed formula beside the simulated value.
+/// A value by a closed formula, and the simulated value.
 pub(super) struct Residual {
     design: String,
     entries: f64,

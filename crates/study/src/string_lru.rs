@@ -1,7 +1,6 @@
 //! The buffer pool of the csc443 document (section 4.2): one lock, and an LRU list whose keys are strings. A key is the
 //! name of the file followed by the number of the page.
 //!
-//! Every request builds such a string, hashes it, and frees it. The variant measures this cost. Here the page is named
 //! Every request builds such a string, hashes the string, and frees the string. The variant measures this cost. In
 //! lsmbench, the byte offset identifies the page. Evictions are equal to those of `lru(shards=1)`. In addition to its
 //! bytes, a block costs about 200 bytes: a node with two links, 40 bytes of handle, 24 bytes of string, at least 32

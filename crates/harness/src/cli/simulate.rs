@@ -22,7 +22,7 @@ pub(crate) struct SimulateArguments {
     /// Model of the tree
     #[arg(long, value_name = "PICTURE", default_value = "auto")]
     pub(crate) picture: PictureArgument,
-    /// Print the closed formulas and their differences from the simulated values
+    /// Print the closed formulas and their residuals
     ///
     /// The residual is formula / simulated value - 1. `lsmbench tune` ranks designs by these formulas first. The
     /// formulas take the state of the tree at the end of each phase.

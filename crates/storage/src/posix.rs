@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,11 +78,17 @@ impl<F: Files> Storage for Posix<F> {
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(FILE_MODE).custom_flags(NO_FOLLOW);
-        let locked = options.open(path).and_then(|file| match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(Held::by(&file).into()),
-            Err(TryLockError::Error(error)) => Err(error),
-        });
+        let locked = loop {
+            let locked = options.open(path).and_then(|file| match file.try_lock() {
+                Ok(()) => Ok(file),
+                Err(TryLockError::WouldBlock) => Err(Held::by(&file).into()),
+                Err(TryLockError::Error(error)) => Err(error),
+            });
+            // Another process may have removed the file before this process locked it.
+            if !locked.as_ref().is_ok_and(|file| !is_at(file, path)) {
+                break locked;
+            }
+        };
         match locked {
             Ok(file) => Ok(Box::new(file)),
             Err(error) => Err(StorageError::new("lock", path, error)),
@@ -147,6 +153,12 @@ fn file_names(directory: &Path) -> io::Result<Vec<String>> {
 /// Returns the directory of a path. The directory of a bare file name is `.`.
 fn or_here(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
+}
+
+/// Returns whether the path still leads to the open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let metadata = file.metadata().ok().zip(fs::symlink_metadata(path).ok());
+    metadata.is_some_and(|(open, now)| (open.dev(), open.ino()) == (now.dev(), now.ino()))
 }
 
 #[cfg(test)]

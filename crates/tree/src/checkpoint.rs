@@ -1,5 +1,6 @@
 //! Checkpoints: copies of a tree that share its SSTables and blob files.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::blob::blob_path;
@@ -25,7 +26,11 @@ impl Inner {
         for table in view.version.tables() {
             for path in table.paths() {
                 let name = path.file_name().expect("the path of a table ends with its name");
-                self.storage.hard_link(&path, &target.join(name))?;
+                match self.storage.hard_link(&path, &target.join(name)) {
+                    // The store never reads a metadata file, so the user may have removed it.
+                    Err(error) if error.kind() == ErrorKind::NotFound && is_metadata(&path) => {}
+                    linked => linked?,
+                }
             }
         }
         let blobs = view.version.blob_files()?;
@@ -39,4 +44,9 @@ impl Inner {
         Manifest::create(&*self.storage, target, state)?;
         Ok(())
     }
+}
+
+/// Returns whether a file of a table is its metadata file.
+fn is_metadata(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "meta")
 }

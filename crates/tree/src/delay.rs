@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use compaction::Shape;
+
 use crate::design::{Design, InlineWork, Pacing};
 use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
@@ -96,7 +98,8 @@ impl Inner {
 
     /// Returns whether the compaction policy has a job for the current shape of the tree.
     pub(crate) fn is_compaction_due(&self) -> bool {
+        let operations = self.observed_operations();
         let shape = self.view.load().version.shape(self.design.memtable_capacity.0);
-        self.policy.pick(&shape).is_some()
+        self.policy.pick(&Shape { operations, ..shape }).is_some()
     }
 }

@@ -44,9 +44,9 @@ pub enum Mode {
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`,
 /// `shelf`, `pending`, `manifest`, `observed`, the state of `signals`, `view_lock`, the rule of `pacer`,
-/// `stale_tables`. Readers take no locks,
-/// except that a scan occasionally takes a lock to check whether a read-triggered compaction is due. If the policy
-/// observes operations, a get does the same.
+/// `stale_tables`. Readers take no locks, with three exceptions. A scan occasionally takes a lock to check whether a
+/// read-triggered compaction is due. If the policy observes operations, a get does the same. If several threads execute
+/// a get, they share its answer by a lock.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,

@@ -201,7 +201,8 @@ impl Files {
     /// Returns a number that is larger than the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = [&self.tables, &self.logs, &self.blobs].into_iter().filter_map(BTreeMap::last_key_value);
-        last.map(|(number, _)| number + 1).max().unwrap_or(1)
+        let companions = self.companions.iter().map(|companion| &companion.number);
+        last.map(|(number, _)| number).chain(companions).max().map_or(1, |number| number + 1)
     }
 
     /// Returns the numbers of the WALs from `first` on, in ascending order.

@@ -186,8 +186,9 @@ pub enum TableNames {
     /// The file number: `00000012.table`.
     #[default]
     Number,
-    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the table as JSON. The
-    /// store never reads this file, because the table and the manifest contain the same data with checksums.
+    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the table as JSON, with
+    /// the time of its creation. The store never reads this file, because the table and the manifest contain the same
+    /// data with checksums.
     LevelRun,
     /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the file
     /// number. Both increase from file to file.
@@ -201,7 +202,7 @@ pub enum TableRelease {
     /// A table is closed when its last reader has released it.
     #[default]
     Unused,
-    /// A table is also kept open until the next compaction ends or the tree is closed. The tables need their space
+    /// A table is also kept open until the next compaction replaces tables or the tree is closed. The tables need their space
     /// for a further cycle. Source: golsm, "Compaction". Unlike in golsm, a table that a reader still uses is not
     /// closed.
     NextCompaction,

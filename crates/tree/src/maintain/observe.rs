@@ -47,7 +47,7 @@ impl Inner {
     }
 
     /// Returns the operations in the window of the policy. Without operations if the policy observes no operations.
-    pub(super) fn observed_operations(&self) -> Operations {
+    pub(crate) fn observed_operations(&self) -> Operations {
         match self.observes_operations {
             true => self.observed.lock().operations(&self.operations()),
             false => Operations::default(),

@@ -153,6 +153,13 @@ impl Footer {
     /// Checks that each section ends before the next section begins, and that the last section ends before the
     /// footer.
     fn check(&self, footer_offset: u64) -> Result<(), String> {
+        // The blocks end where the filter begins. Only the fence may precede the blocks.
+        let is_after_blocks = |section: &Section| section.offset >= self.filter.offset;
+        let mut others = [self.directory, self.properties].into_iter().chain(self.range_tombstones);
+        let is_fence_placed = self.fence.offset == 0 || is_after_blocks(&self.fence);
+        if !is_fence_placed || !others.all(|section| is_after_blocks(&section)) {
+            return Err("the footer refers to parts inside of the data blocks".to_owned());
+        }
         let mut end = 0;
         let mut sections = self.sections();
         sections.sort_by_key(|section| section.offset);

@@ -55,7 +55,9 @@ impl Leaves {
     }
 
     /// Passes every block with its bytes to `sink`, in order.
-    pub(super) fn read(&self, mut sink: impl FnMut(Leaf, &Bytes) -> Result<()>) -> Result<()> {
+    pub(super) fn read(mut self, mut sink: impl FnMut(Leaf, &Bytes) -> Result<()>) -> Result<()> {
+        // Some back ends keep appended bytes in memory until a sync.
+        self.file.sync()?;
         let file = self.storage.open(&self.path, Purpose::Table)?;
         let mut offset = 0;
         for leaf in &self.blocks {

@@ -22,9 +22,12 @@ impl Names {
 
     /// Records the name of an existing table.
     pub(crate) fn record(&self, number: u64, name: &str) {
-        if *name != by_number(number) {
-            self.recorded.lock().insert(number, name.to_owned());
-        }
+        let mut recorded = self.recorded.lock();
+        match name == by_number(number) {
+            // The number may have belonged to a table that a crash left incomplete.
+            true => recorded.remove(&number),
+            false => recorded.insert(number, name.to_owned()),
+        };
     }
 
     /// Returns the name of a new table for `level`, and records the name.

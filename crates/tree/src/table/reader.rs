@@ -473,11 +473,11 @@ impl Table {
         Ok(index.min(self.block_count() - 1))
     }
 
-    /// Returns the approximate offset of a key in the file. The offset is the size of the file if all keys of the
-    /// table are smaller.
+    /// Returns the approximate offset of a key in the file. The offset is the end of the data blocks if all keys of
+    /// the table are smaller.
     pub(crate) fn approximate_offset(&self, key: &[u8], counters: &Counters) -> Result<u64> {
         if *key > **self.largest() {
-            return Ok(self.file_bytes());
+            return Ok(self.file.directory.range().end);
         }
         let index = self.seek(key, counters)?;
         Ok(self.file.directory.place(index).map_or(0, |place| place.offset))
@@ -597,7 +597,9 @@ impl Table {
         parts.sort_by_key(|part| (part.start, part.end));
         let mut end = 0;
         for part in parts {
-            let padding = self.file.file.read(end, (part.start - end) as usize)?;
+            let overlap = || self.file.damaged(part.start, "two parts of the file overlap");
+            let padding = part.start.checked_sub(end).ok_or_else(overlap)?;
+            let padding = self.file.file.read(end, padding as usize)?;
             if padding.iter().any(|byte| *byte != 0) {
                 return Err(self.file.damaged(end, "the padding before a part of the file is not zero"));
             }

@@ -60,6 +60,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "allocation = \"per-table(bits=3000)\"",
         "table = { last_key = \"entry\" }",
         "table = { names = \"level-run\" }",
+        "storage = \"direct\"\ntable = { layout = \"index-first\" }",
         "table = { layout = \"index-first\" }\ncompression = \"zstd(dictionary=256)\"",
         "table = { layout = \"index-first\" }\nfence = \"static-btree\"\nblock = { align = true }",
         "table = { layout = \"index-first\" }\nfence = \"page-search\"\nbloom = \"none\"",

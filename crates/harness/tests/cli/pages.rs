@@ -53,8 +53,9 @@ fn whole_experiments_of_pages_are_valid() {
     bench.write("accesses.bin", (0..1000_u64).flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
     bench.write("requests.csv", "1,a,1,30,1,get,0\n2,b,1,50,1,set,0\n");
     bench.write("operations.txt", "p key value\ng key\nr a z\nd key\n");
-    let workload = "workloads/db_bench-readrandom.toml";
-    bench.write(workload, fs::read(in_repository("configs").join(workload)).unwrap());
+    for file in ["workloads/db_bench-readrandom.toml", "designs/leveldb-like.toml"] {
+        bench.write(file, fs::read(in_repository("configs").join(file)).unwrap());
+    }
     let mut found = 0;
     for page in pages {
         for (line, block) in blocks(&fs::read_to_string(&page).unwrap(), "toml") {

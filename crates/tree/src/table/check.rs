@@ -51,6 +51,7 @@ impl Table {
         report: &mut dyn FnMut(Error),
     ) -> Result<()> {
         let mut cursor = BlockCursor::default();
+        let mut keys = Vec::new();
         let block = self.block(index, &Counters::default())?;
         cursor.enter(block, Direction::Forward).ok_or_else(|| self.damaged_block(index))?;
         while cursor.advance().ok_or_else(|| self.damaged_block(index))? {
@@ -74,8 +75,27 @@ impl Table {
             let last = last_key.get_or_insert_default();
             last.clear();
             last.extend_from_slice(key);
+            keys.push(key.to_vec());
         }
-        Ok(())
+        self.check_backward(index, &keys)
+    }
+
+    /// Checks that a backward scan of a block returns `keys` in reverse order. A backward scan depends on every restart
+    /// point of the block.
+    fn check_backward(&self, index: u32, keys: &[Vec<u8>]) -> Result<()> {
+        let mut cursor = BlockCursor::default();
+        let block = self.block(index, &Counters::default())?;
+        cursor.enter(block, Direction::Backward).ok_or_else(|| self.damaged_block(index))?;
+        let mut keys = keys.iter().rev();
+        while cursor.advance().ok_or_else(|| self.damaged_block(index))? {
+            if keys.next().is_none_or(|key| *key != cursor.key()) {
+                return Err(self.damaged_block(index));
+            }
+        }
+        match keys.next() {
+            Some(_) => Err(self.damaged_block(index)),
+            None => Ok(()),
+        }
     }
 
     /// Checks one key of the table. The filter must accept the key, the fence must find its block, and a lookup must

@@ -105,9 +105,6 @@ columns! {
     FPR = "fpr", "false-positive rate", Share, Number, Lower, ForSeed;
     /// Number of fence pointer searches for the block of a key.
     FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, ForSeed;
-    /// Gets that searched several sorted runs with several threads. Empty if the design has `threads.per_lookup` = 1,
-    /// and in `counted` mode.
-    PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
     /// Memtables flushed.
     FLUSHES = "flushes", "flushes", Count, Integer, Neither, Exact;
     /// Number of completed compactions.
@@ -477,6 +474,9 @@ columns! {
     /// The sum begins again if a step reopens the store. Empty if gets or scans read index pages or blob files, because
     /// the sizes of these reads are not counted.
     TOTAL_IO_BYTES = "total_io_bytes", "bytes read and written in all phases", Bytes, Integer, Lower, ForSeed;
+    /// Gets that searched several sorted runs with several threads. Empty if the design has `threads.per_lookup` = 1,
+    /// and in `counted` mode.
+    PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

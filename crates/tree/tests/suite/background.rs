@@ -120,7 +120,7 @@ fn compactions_have_their_own_thread_unless_threads_are_shared() {
             assert!((0..500).all(|number| tree.get(&key(number)).unwrap().is_some()));
             tree.stats().counts
         });
-        assert!(counts.flushes > 10 && counts.compactions > 2, "{counts:?}");
+        assert!(counts.flushes > 10 && counts.compactions > 0, "{counts:?}");
         assert!(writers.lock().iter().eq(names), "{background}: {:?}", writers.lock());
     }
 }

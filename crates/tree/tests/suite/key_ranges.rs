@@ -92,7 +92,7 @@ fn sizes_are_close_to_the_bytes_of_the_range() {
         tree.flush().unwrap();
         let whole = size(0, 9999);
         let files: u64 = tree.stats().levels.iter().map(|level| level.file_bytes).sum();
-        assert_eq!(whole, files, "{storage}");
+        assert!((files * 4 / 5..files).contains(&whole), "{storage}: {whole} of {files}");
         let half = size(1000, 3000);
         assert!((whole * 2 / 5..whole * 3 / 5).contains(&half), "{storage}: {half} of {whole}");
         assert_eq!((size(3000, 1000), size(5, 5)), (0, 0));

@@ -14,7 +14,7 @@ use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
 use results::targets::{check_file, check_folder};
 use results::{BuildInfo, Group, Interleaving, RunMode, Schema};
-use trial::{Configuration, Step, TrialReport, TrialSpec};
+use trial::{Step, TrialReport, TrialSpec};
 use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, noisy_baselines};
 
@@ -30,6 +30,7 @@ use super::home::{DataFolder, Home};
 use super::part::Part;
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
+use super::trial_spec::trial_spec;
 use super::{environment, manifest, memory_limit};
 
 /// The options of a run from the command line.
@@ -392,26 +393,12 @@ impl<'a> Run<'a> {
     fn spec(&self, cell: &Cell, turn: &PlannedTrial, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
-            configuration: Configuration {
-                engine: cell.engine.clone(),
-                design: cell.design.clone(),
-                task: cell.task.clone(),
-            },
-            base: self.experiment.base.clone(),
             seed: trials.seed_of(turn.group.trial),
-            mode: trials.mode,
-            sampling: trials.sampling,
-            check: trials.check_stride(),
-            interval_ns: trials.interval_ns(),
-            directory: data.join("tree"),
             results: (!turn.again).then(|| self.home.folder().root().to_owned()),
-            cell: cell.number,
             trial: turn.group.trial,
             memory_limit: trials.memory_limit.map(|limit| limit.0),
             warm_memory: trials.warm_memory.map(|bytes| bytes.0).filter(|_| trials.mode == RunMode::Timed),
-            fixture: None,
-            turns: None,
-            recording: None,
+            ..trial_spec(self.experiment, cell, data.join("tree"))
         }
     }
 }

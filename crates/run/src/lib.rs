@@ -32,6 +32,7 @@ mod scratch;
 mod side;
 mod summary;
 mod trial_process;
+mod trial_spec;
 
 pub use console::Console;
 pub use doctor::examine;

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use experiment::{Cell, Experiment};
-use trial::{Configuration, Recorded, RecordingSpec, TrialReport, TrialSpec};
+use trial::{Recorded, RecordingSpec, TrialReport, TrialSpec};
 use types::{Outcome, Problem};
 use workload::Rate;
 
 use super::child::run_trial;
 use super::scratch::scratch;
+use super::trial_spec::trial_spec;
 
 /// Runs a configuration up to the phase of `recording`, and records the operations of this phase. `line` prints the
 /// output of libraries. Returns `None` if the user interrupted the run.
@@ -32,29 +33,8 @@ pub fn record(
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = scratch(Some(folder.unwrap_or(Path::new("."))))?;
-    let trials = &experiment.trials;
-    let spec = TrialSpec {
-        configuration: Configuration {
-            engine: cell.engine.clone(),
-            design: cell.design.clone(),
-            task: cell.task.clone(),
-        },
-        base: experiment.base.clone(),
-        seed: trials.seed,
-        mode: trials.mode,
-        sampling: trials.sampling,
-        check: trials.check_stride(),
-        interval_ns: trials.interval_ns(),
-        directory: folder.path().join("tree"),
-        results: None,
-        cell: cell.number,
-        trial: 0,
-        memory_limit: None,
-        warm_memory: None,
-        fixture: None,
-        turns: None,
-        recording: Some(recording),
-    };
+    let spec =
+        TrialSpec { recording: Some(recording), ..trial_spec(experiment, cell, folder.path().join("tree")) };
     let recorded = recorded(run_trial(&spec, line, |_| ()), &cell.label);
     if !matches!(recorded, Ok(Some(_))) {
         // The file is missing if the trial failed before the phase.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
+use experiment::{Cell, Experiment, engine, engine_label};
 use results::targets::create_folder;
 use subject::Task;
 use trial::{Configuration, TrialSpec};
@@ -13,6 +13,7 @@ use types::{Outcome, Problem};
 
 use super::child::run_trial;
 use super::scratch::scratch;
+use super::trial_spec::trial_spec;
 
 /// The workload of a rehearsal. An engine that completes this workload has accepted its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
@@ -39,29 +40,9 @@ pub(super) fn rehearse(experiment: &Experiment, out: &Path, line: fn(&str)) -> O
 fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str)) -> Outcome<()> {
     create_folder(out)?;
     let folder = scratch(Some(out))?;
-    let trials = &experiment.trials;
-    let spec = TrialSpec {
-        configuration: Configuration {
-            engine: cell.engine.clone(),
-            design: cell.design.clone(),
-            task: task(),
-        },
-        base: experiment.base.clone(),
-        seed: trials.seed,
-        mode: trials.mode,
-        sampling: trials.sampling,
-        check: 1,
-        interval_ns: DEFAULT_INTERVAL_NS,
-        directory: folder.path().join("tree"),
-        results: None,
-        cell: cell.number,
-        trial: 0,
-        memory_limit: None,
-        warm_memory: None,
-        fixture: None,
-        turns: None,
-        recording: None,
-    };
+    let spec = trial_spec(experiment, cell, folder.path().join("tree"));
+    let spec =
+        TrialSpec { configuration: Configuration { task: task(), ..spec.configuration }, check: 1, ..spec };
     // The run that follows reports an interruption.
     run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {
         let engine = engine_label(&cell.engine);

@@ -27,21 +27,21 @@ impl Run<'_> {
                 cost.operation_ns
             ))
         ));
-        let mut told: Vec<&str> = Vec::new();
+        let mut reasons: Vec<&str> = Vec::new();
         for left in left_out {
             let alike = left_out.iter().filter(|other| other.reason == left.reason).count() - 1;
-            if told.contains(&left.reason.as_str()) {
+            if reasons.contains(&left.reason.as_str()) {
                 continue;
             }
-            told.push(&left.reason);
+            reasons.push(&left.reason);
             let others = and_more(alike);
             line(&format!("  skipped: {}{others}: {}", left.label, left.reason));
         }
         self.experiment.inherited().iter().for_each(|sentence| line(&format!("  {sentence}")));
-        let mut told: Vec<&EngineInfo> = Vec::new();
+        let mut introduced: Vec<&EngineInfo> = Vec::new();
         for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
-            if !told.contains(&engine) {
-                told.push(engine);
+            if !introduced.contains(&engine) {
+                introduced.push(engine);
                 engine_info::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
             }
         }

@@ -193,8 +193,7 @@ impl Store for TreeStore {
 /// several threads are included only if the design has them.
 fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     let counts = &stats.counts;
-    // The sizes of index pages and of values from blob files are not counted.
-    let is_all_data = counts.fence_pages_read == 0 && counts.blob_values_read == 0;
+    let fetched_bytes = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
     let mut tree = Readings::default();
     tree.counter(&c::USER_BYTES_WRITTEN, counts.user_bytes_written)
         .counter(&c::WAL_BYTES, counts.wal_bytes)
@@ -204,7 +203,7 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
         .counter(&c::COMPACTION_BYTES_READ, counts.compaction_bytes_read)
         .counter(&c::COMPACTION_BYTES_WRITTEN, counts.compaction_bytes_written)
         .counter(&c::BLOCKS_READ, counts.data_blocks_read + counts.fence_pages_read)
-        .counter(&n::BLOCKS_READ_BYTES, is_all_data.then_some(counts.data_block_bytes_read))
+        .counter(&n::FETCHED_BYTES, fetched_bytes)
         .counter(&c::BLOCKS_READ_INDEX, counts.fence_pages_read)
         .counter(&c::BLOCKS_FROM_CACHE, counts.data_blocks_from_cache + counts.fence_pages_from_cache)
         .counter(&n::INDEX_PAGES_FROM_CACHE, counts.fence_pages_from_cache)

@@ -133,7 +133,7 @@ impl EngineStats {
             &c::FLUSH_BYTES,
             &c::COMPACTION_BYTES_WRITTEN,
             &c::COMPACTION_BYTES_READ,
-            &n::BLOCKS_READ_BYTES,
+            &n::FETCHED_BYTES,
         ];
         parts.into_iter().map(|part| self.whole.count(part)).sum()
     }

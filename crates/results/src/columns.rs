@@ -470,9 +470,9 @@ columns! {
     DEBT_BYTES = "debt_bytes", "compaction debt", Bytes, Integer, Lower, Exact;
     /// Bytes that the store has written to storage and read from storage since it was opened, until pending flushes and
     /// compactions of the phase finished: `wal_bytes`, `flush_bytes`, `compaction_bytes_written`,
-    /// `compaction_bytes_read` and the bytes of `blocks_read`. In the last phase, this value is the total of all phases.
-    /// The sum begins again if a step reopens the store. Empty if gets or scans read index pages or blob files, because
-    /// the sizes of these reads are not counted.
+    /// `compaction_bytes_read` and the bytes of `blocks_read` and `blob_values_read`. In the last phase, this value is
+    /// the total of all phases. The sum begins again if a step reopens the store. Values that are read in place, in
+    /// memory-mapped files, are left out.
     TOTAL_IO_BYTES = "total_io_bytes", "bytes read and written in all phases", Bytes, Integer, Lower, ForSeed;
     /// Gets that searched several sorted runs with several threads. Empty if the design has `threads.per_lookup` = 1,
     /// and in `counted` mode.

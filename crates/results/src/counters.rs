@@ -27,8 +27,8 @@ columns! {
     RANGE_SOURCES = "range_sources", "memtables and sorted runs of scans", Count, Integer, Neither, Exact;
     /// Data blocks that gets searched, cached or not.
     BLOCKS_SEARCHED = "blocks_searched", "data blocks that gets searched", Count, Integer, Lower, Exact;
-    /// Bytes of the data blocks that gets and scans fetched from storage.
-    BLOCKS_READ_BYTES = "blocks_read_bytes", "bytes of blocks fetched from storage", Bytes, Integer, Lower, Exact;
+    /// Bytes of the data blocks, index pages and values of blob files that gets and scans fetched from storage.
+    FETCHED_BYTES = "fetched_bytes", "bytes fetched from storage", Bytes, Integer, Lower, Exact;
     /// Searched data blocks that contain a hash index (`block.index`).
     BLOCK_INDEX_PROBES = "block_index_probes", "block index probes", Count, Integer, Neither, Exact;
     /// Searches of data blocks that the hash index of the block answered.

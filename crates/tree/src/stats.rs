@@ -153,6 +153,8 @@ counters! {
     blob_values_relocated,
     /// Fence pages fetched from storage.
     fence_pages_read,
+    /// Bytes of the fence pages fetched from storage.
+    fence_page_bytes_read,
     /// Fence pages found in the cache.
     fence_pages_from_cache,
     /// Filters probed by gets.

@@ -42,6 +42,7 @@ impl TableView for View<'_> {
         }
         let page = self.file.read_fence(range)?;
         self.counters.fence_pages_read.bump();
+        self.counters.fence_page_bytes_read.add(page.len() as u64);
         self.file.context.cache.insert(id, page.clone());
         Ok(page)
     }

@@ -373,16 +373,16 @@ mod tests {
 
     use super::*;
 
-    /// A cache that confuses blocks with each other.
-    struct Mixed(Box<dyn Cache>);
+    /// A cache that confuses blocks with each other. The function changes the identifier of each block.
+    struct Confused(Box<dyn Cache>, fn(BlockId) -> BlockId);
 
-    impl Cache for Mixed {
+    impl Cache for Confused {
         fn get(&self, id: &BlockId) -> Option<Bytes> {
-            self.0.get(&BlockId { offset: id.offset & !(1 << 12), ..*id })
+            self.0.get(&self.1(*id))
         }
 
         fn insert(&self, id: BlockId, block: Bytes) {
-            self.0.insert(BlockId { offset: id.offset & !(1 << 12), ..id }, block);
+            self.0.insert(self.1(id), block);
         }
 
         fn remove_table(&self, tree: u64, table: u64) {
@@ -402,50 +402,25 @@ mod tests {
         }
     }
 
-    /// A cache that ignores the numbers of trees.
-    struct Confused(Box<dyn Cache>);
-
-    impl Cache for Confused {
-        fn get(&self, id: &BlockId) -> Option<Bytes> {
-            self.0.get(&BlockId { tree: 1, ..*id })
-        }
-
-        fn insert(&self, id: BlockId, block: Bytes) {
-            self.0.insert(BlockId { tree: 1, ..id }, block);
-        }
-
-        fn remove_table(&self, _: u64, table: u64) {
-            self.0.remove_table(1, table);
-        }
-
-        fn set_capacity(&self, bytes: u64) {
-            self.0.set_capacity(bytes);
-        }
-
-        fn capacity(&self) -> u64 {
-            self.0.capacity()
-        }
-
-        fn weight_bytes(&self) -> u64 {
-            self.0.weight_bytes()
+    /// Checks that a subject has no wrong answers, and that the check finds a cache with changed identifiers.
+    fn check_confusion(subject: &Hits, confuse: fn(BlockId) -> BlockId) {
+        let (design, here) = (Design::default(), Path::new("."));
+        for is_confused in [false, true] {
+            let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
+            let cache = cache::CATALOG.build(design.choice("cache")).unwrap();
+            let cache = if is_confused { Box::new(Confused(cache, confuse)) } else { cache };
+            let names: Vec<u64> = (0..20_000).map(|number| number * 7 % 1000).collect();
+            subject.requests(&mut bench, &*cache, &names);
+            let phase = bench.into_phases().pop().unwrap();
+            assert!(phase.answers.checked > 10_000, "{:?}", phase.answers);
+            assert_eq!(phase.answers.wrong > 1000, is_confused, "{:?}", phase.answers);
         }
     }
 
     #[test]
     fn trees_that_share_a_cache_get_their_own_blocks() {
-        let (design, here) = (Design::default(), Path::new("."));
-        let params = Params { blocks: Count(1000), trees: Count(3), ..Params::default() };
-        let subject = Hits(params);
-        for confused in [false, true] {
-            let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
-            let cache = cache::CATALOG.build(design.choice("cache")).unwrap();
-            let cache = if confused { Box::new(Confused(cache)) } else { cache };
-            let names: Vec<u64> = (0..20_000).map(|number| number * 7 % 1000).collect();
-            subject.requests(&mut bench, &*cache, &names);
-            let phase = bench.into_phases().pop().unwrap();
-            assert!(phase.answers.checked > 10_000, "{:?}", phase.answers);
-            assert_eq!(phase.answers.wrong > 1000, confused, "{:?}", phase.answers);
-        }
+        let subject = Hits(Params { blocks: Count(1000), trees: Count(3), ..Params::default() });
+        check_confusion(&subject, |id| BlockId { tree: 1, ..id });
         // Every block has its own identifier, also the blocks of a trace beyond `blocks`.
         let ids: std::collections::BTreeSet<BlockId> = (0..1500).map(|name| subject.id(name)).collect();
         assert_eq!((ids.len(), ids.last().map(|id| id.tree)), (1500, Some(3)));
@@ -482,18 +457,7 @@ mod tests {
 
     #[test]
     fn a_block_that_is_another_one_is_caught() {
-        let (design, here) = (Design::default(), Path::new("."));
         let params = Params { blocks: Count(1000), operations: Count(20_000), ..Params::default() };
-        let subject = Hits(params);
-        for mixed in [false, true] {
-            let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
-            let cache = cache::CATALOG.build(design.choice("cache")).unwrap();
-            let cache = if mixed { Box::new(Mixed(cache)) } else { cache };
-            let names: Vec<u64> = (0..20_000).map(|number| number * 7 % 1000).collect();
-            subject.requests(&mut bench, &*cache, &names);
-            let phase = bench.into_phases().pop().unwrap();
-            assert!(phase.answers.checked > 10_000, "{:?}", phase.answers);
-            assert_eq!(phase.answers.wrong > 1000, mixed, "{:?}", phase.answers);
-        }
+        check_confusion(&Hits(params), |id| BlockId { offset: id.offset & !(1 << 12), ..id });
     }
 }

@@ -47,18 +47,18 @@ impl Rule {
     fn of_one(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         match store_image.files[corruption.file].kind {
             FileKind::Other => Self::passes(store_image, Class::Unneeded),
-            FileKind::Table | FileKind::Filter | FileKind::Blob => Self::told(store_image),
+            FileKind::Table | FileKind::Filter | FileKind::Blob => Self::reported(store_image),
             FileKind::Manifest => Self::of_manifest(store_image, corruption, wal),
             FileKind::Log => Self::of_log(store_image, corruption, wal),
         }
     }
 
-    fn told(store_image: &StoreImage) -> Self {
+    fn reported(store_image: &StoreImage) -> Self {
         Self { passes: None, least: store_image.history.len() - 1 }
     }
 
     fn passes(store_image: &StoreImage, class: Class) -> Self {
-        Self { passes: Some(class), ..Self::told(store_image) }
+        Self { passes: Some(class), ..Self::reported(store_image) }
     }
 
     /// Returns the rule for corruption of a manifest. Recovery uses the last intact record. Without a WAL, a
@@ -68,7 +68,7 @@ impl Rule {
         let extent = corruption.extent(store_image);
         let is_foreign = matches!(corruption.change, FileChange::Missing | FileChange::Foreign { .. });
         if is_foreign || extent.start < MANIFEST_MAGIC_BYTES {
-            return Self::told(store_image);
+            return Self::reported(store_image);
         }
         if extent.end <= last {
             return Self::passes(store_image, Class::Superseded);
@@ -88,14 +88,14 @@ impl Rule {
             return Self::passes(store_image, Class::AsACrash);
         }
         if store_image.ending != Ending::Stopped || corruption.change == FileChange::Missing {
-            return Self::told(store_image);
+            return Self::reported(store_image);
         }
         let extent = corruption.extent(store_image);
         let has_synced_header = wal.syncs_at_rotation;
         let behind = store_image.records.iter().filter(|record| record.start >= extent.end);
         let is_told = behind.clone().any(|record| record.synced > extent.start);
         if is_told || (has_synced_header && extent.start < LOG_HEADER_BYTES) {
-            return Self::told(store_image);
+            return Self::reported(store_image);
         }
         let first = store_image.records.iter().find(|record| record.end > extent.start);
         let least = match (extent.start < LOG_HEADER_BYTES, first) {

@@ -171,6 +171,7 @@ impl Source for Cursor<'_> {
 
 impl<'t> Range<'t> {
     /// Opens a scan over `view` that sees the writes up to `snapshot`.
+    #[inline]
     pub(crate) fn new(
         inner: &'t Inner,
         view: Guard<Arc<View>>,
@@ -201,6 +202,7 @@ impl<'t> Range<'t> {
     /// Announces the number of entries that the caller expects to read from an end. The scan can then read the
     /// blocks, or the memtable entries, of this many entries at once. The caller may read fewer or more entries.
     #[must_use]
+    #[inline]
     pub fn expecting(mut self, entries: usize) -> Self {
         self.expected = Some(entries as u64);
         self

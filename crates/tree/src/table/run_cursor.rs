@@ -106,6 +106,7 @@ impl Source for RunCursor<'_> {
 impl<'t> RunCursor<'t> {
     /// Opens the cursor of a scan over a run. Prefetches the block that contains the first entry in `direction` that
     /// the bound `from` allows. The scan ends at the bound `to`.
+    #[inline]
     pub(crate) fn approach(
         RunReaders { tables, first, references, mut readers, read_ahead, expected }: RunReaders<'t>,
         (from, to): (Bound<&[u8]>, Bound<&[u8]>),
@@ -439,6 +440,7 @@ impl<'t> RunCursor<'t> {
 impl<'t> Approach<'t> {
     /// Returns the cursor at the first entry that the bound `from` of `approach` allows. Returns `None` if no entry
     /// is in bounds.
+    #[inline]
     pub(crate) fn land(
         self,
         from: Bound<&[u8]>,

@@ -40,6 +40,7 @@ pub(super) struct Reader<'t> {
 impl<'t> RunReaders<'t> {
     /// Creates the state of a scan over the tables `inside` of a run, in `direction`. At least one of these tables
     /// must overlap the range. `expected` is the number of entries that the scan is expected to read, if known.
+    #[inline]
     pub(crate) fn new(
         run: &'t [Arc<Table>],
         inside: Range<usize>,

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::palette::{HUES, Style};
+use crate::palette::{HUES, MARKS, Style};
 
 /// The known labels of each column, in order. The caller adds the labels of the catalogs. Charts also work without
 /// known labels.
@@ -79,8 +79,8 @@ impl LabelOrder {
 
     /// Returns the styles of the labels of one chart, in their order. The position of a label in the catalog
     /// determines its style, so a label looks equal in every chart. If another label of this chart already uses the
-    /// colour of a label, the label gets the next free colour. If no colour is free, or if labels have equal
-    /// positions, the labels differ in dashes and marks.
+    /// colour or the mark of a label, the label gets the next free colour or mark. If no colour is free, or if labels
+    /// have equal positions, the labels differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
@@ -102,7 +102,8 @@ impl LabelOrder {
     }
 }
 
-/// Changes the styles so that labels with equal colours get different colours, if free colours remain.
+/// Changes the styles so that labels with equal colours get different colours, and labels with equal marks get different
+/// marks, if free colours and marks remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);
@@ -115,6 +116,12 @@ fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
             if let Some(color) = free().find(|color| !later.contains(color)).or_else(|| free().next()) {
                 styles[at] = styles[at].recolored(color);
             }
+        }
+        let is_marked = |mark| styles[..at].iter().any(|style| style.mark == mark);
+        if is_marked(styles[at].mark)
+            && let Some(free) = MARKS.into_iter().find(|mark| !is_marked(*mark))
+        {
+            styles[at].mark = free;
         }
     }
     styles
@@ -145,6 +152,15 @@ mod tests {
         assert_eq!(styles(&["perfect"])[0].color, crate::palette::BOUND);
         let strange = styles(&["x", "none", "y"]);
         assert!(strange[0].color != strange[1].color && strange[0].color != strange[2].color);
+    }
+
+    #[test]
+    fn the_series_of_a_chart_have_different_marks() {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let order = LabelOrder::default().with("design.cache", names.map(|name| (name, false)));
+        let [a, f] = order.styles("design.cache", &["a", "f"].map(str::to_owned))[..] else { panic!() };
+        assert_eq!(a.mark, Style::new(0, 0).mark, "the first label keeps its mark");
+        assert_ne!(a.mark, f.mark, "marks repeat after five places of the catalog");
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Hatch {
     }
 }
 
-const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
+pub(crate) const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
 
 /// The style of one series: its colour, fill, dashes, mark and hatch.
 #[derive(Clone, Copy, Debug, PartialEq)]

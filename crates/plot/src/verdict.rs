@@ -109,7 +109,8 @@ impl<'a> Judged<'a> {
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// Describes the number of settings that differ between the compared configurations.
+    /// Warns of configurations that differ in several settings. Returns an empty text if one setting differs, because
+    /// another line of the caption names this setting.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -120,7 +121,6 @@ impl<'a> Judged<'a> {
                     differing.to_string().replace(',', ", ")
                 )
             }
-            Some((1, row)) => format!(" Only {} differs.", row.get(&v::DIFFERS_IN)),
             _ => String::new(),
         }
     }

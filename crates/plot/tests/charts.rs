@@ -236,7 +236,7 @@ fn verdicts_are_in_the_caption_and_at_the_bars() {
         "standard is equivalent: no change (95 % CI −1 % to 1 %)",
         "fastbloom is inconclusive: 10 % faster (95 % CI −50 % to 100 %)",
         "ribbon is 15 % slower (95 % CI 10 % to 20 %)",
-        "Only bloom differs. ▲ improved, ▼ regressed, = equivalent, ? inconclusive.",
+        "(95 % CI 10 % to 20 %). ▲ improved, ▼ regressed, = equivalent, ? inconclusive.",
     ] {
         assert!(all.contains(&plain(part)), "{part}: {all}");
     }

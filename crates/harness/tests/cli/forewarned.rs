@@ -76,7 +76,7 @@ fn counted_mode_leaves_times_out_of_the_verdict_and_picks_what_it_measured() {
     let answer = bench.ok(&[&["run"][..], &counted].concat());
     // The default metric, the throughput of the chart, was not measured: write amplification was.
     assert!(answer.contains("phase look, write amplification (lower is better), counted"), "{answer}");
-    assert!(answer.contains("\nAlso: false-positive rate in phase look: "), "{answer}");
+    assert!(answer.contains("\nAlso: false-positive rate: "), "{answer}");
     let error = bench.run(&[&["run"][..], &counted, &["--set", "verdict.metric=p99_ns"]].concat()).refusal();
     assert!(error.contains("counted mode measures no time"), "{error}");
 }

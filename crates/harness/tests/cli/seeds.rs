@@ -86,7 +86,7 @@ fn seeds_are_replicates_that_all_configurations_share() {
         said.contains("false-positive rate (lower is better), counted, 8 seeds, ± standard deviation"),
         "{said}"
     );
-    assert!(said.contains("Also: memory of filters in phase look: "), "{said}");
+    assert!(said.contains("Also: memory of filters: "), "{said}");
     assert!(said.contains("the same for all 8 seeds"), "{said}");
     // Trials of one seed are no more evidence.
     bench.ok(&["run", "x.toml", "--trials", "16"]);

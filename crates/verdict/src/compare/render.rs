@@ -43,13 +43,13 @@ impl ComparisonReport {
         }
     }
 
-    /// Returns `PASS` or `FAIL`, and the number of metrics with each outcome.
+    /// Returns the first word of the report, and the number of metrics with each outcome.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
         let implausible = self.implausible();
         let (all, noun) = (self.differences.len(), self.noun());
-        let result = if self.is_good() { "PASS" } else { "FAIL" };
+        let result = self.word_of_result();
         let unchanged = count(Verdict::Equivalent);
         let wrong = match &self.wrong[..] {
             [] => String::new(),

@@ -74,6 +74,8 @@ pub struct ComparisonReport {
     pub(crate) gone: usize,
     pairing: Pairing,
     rule: GateRule,
+    /// Whether the new values have replaced the base values.
+    is_accepted: bool,
 }
 
 impl ComparisonReport {
@@ -121,7 +123,30 @@ impl ComparisonReport {
             }
         }
         let wrong = new.wrong.iter().cloned().collect();
-        Ok(Self { differences, notes, wrong, gone: gone.len(), pairing, rule: GateRule::default() })
+        Ok(Self {
+            differences,
+            notes,
+            wrong,
+            gone: gone.len(),
+            pairing,
+            rule: GateRule::default(),
+            is_accepted: false,
+        })
+    }
+
+    /// Returns the report of new values that have replaced the base values.
+    #[must_use]
+    pub(crate) fn accepted(self) -> Self {
+        Self { is_accepted: true, ..self }
+    }
+
+    /// Returns the first word of the report: `PASS` or `FAIL`, or `UPDATED` if new values have replaced base values.
+    pub(super) fn word_of_result(&self) -> &'static str {
+        match self.is_good() {
+            true => "PASS",
+            false if self.is_accepted => "UPDATED",
+            false => "FAIL",
+        }
     }
 
     /// Returns the report with the rule of a gate. The rule decides whether the report is good.

@@ -82,7 +82,8 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>>
     if base.manifests.is_empty() {
         return Ok(None);
     }
-    ComparisonReport::of(&base, &new, Pairing::Exact).map(Some)
+    let report = ComparisonReport::of(&base, &new, Pairing::Exact)?;
+    Ok(Some(if goldens.update { report.accepted() } else { report }))
 }
 
 impl Goldens<'_> {

@@ -44,8 +44,7 @@ impl Judged<'_> {
         let is_told = self.is_of_time() && self.column.name() != c::BUSY_NS.name && most >= LEAST_WAITS;
         is_told.then(|| {
             format!(
-                "Threads waited for a CPU for up to {} of the time, because other programs or background threads had it. \
-                 `--set verdict.metric=busy_ns` judges without these waits.",
+                "Threads waited for a CPU up to {} of the time. Without waits: --set verdict.metric=busy_ns.",
                 percent(most)
             )
         })

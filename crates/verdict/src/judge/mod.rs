@@ -79,23 +79,34 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// Returns the verdict on a further metric in one paragraph, and its cautions. Omits the warnings and cautions that
-/// `first`, the first metric of the group, has too, and the verdict of a quick run. Returns an empty text if nothing
-/// remains.
-fn brief(judged: &Judged<'_>, first: &Judged<'_>, is_quick: bool) -> String {
-    let (warned, noted) = (first.warnings(), first.notes());
-    let mut statements = judged.statements();
+/// Returns the verdicts on the further metrics. `first` has the groups of the first metric, in the same order as the
+/// groups of each further metric.
+fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> String {
+    let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.notes()).collect();
+    let pairs = further.iter().zip(first.iter().cycle());
+    pairs.map(|(judged, first)| brief(judged, first, &mut noted, is_quick)).collect()
+}
+
+/// Returns the verdict on a further metric in one paragraph, and its cautions. Omits the phase and the warnings that
+/// `first`, the first metric of the group, has too, the cautions in `noted`, and the verdict of a quick run. Returns
+/// an empty text if nothing remains. Adds the cautions to `noted`.
+fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
+    let warned = first.warnings();
+    let (said, mut statements) = (first.statements(), judged.statements());
     statements.retain(|of| if of.is_verdict() { !is_quick } else { !warned.contains(&of.lines()) });
+    statements.iter_mut().for_each(|of| of.omit(&said));
+    let what = if judged.phase == first.phase { judged.title() } else { judged.what() };
     let mut cautions = judged.cautions();
     cautions.retain(|note| !noted.contains(note));
+    noted.extend(cautions.iter().cloned());
     if statements.is_empty() && cautions.is_empty() {
         return String::new();
     }
     if statements.is_empty() {
-        return wrapped("Also: ", "      ", &(judged.summary(&statements) + &cautions.join(" ")));
+        return wrapped("Also: ", "      ", &(judged.summary(&what, &statements) + &cautions.join(" ")));
     }
     let others = if is_quick { String::new() } else { judged.others() };
-    let mut text = wrapped("Also: ", "      ", &(judged.summary(&statements) + &others));
+    let mut text = wrapped("Also: ", "      ", &(judged.summary(&what, &statements) + &others));
     text.extend(cautions.iter().map(|note| wrapped("      ", "        ", note)));
     text
 }
@@ -165,13 +176,9 @@ impl<'a> Verdicts<'a> {
                 text += &(own + "\n");
             }
         }
-        for note in notes.first().into_iter().flatten().filter(is_common) {
-            text += &wrapped("  ", "    ", note);
-        }
-        // A further metric has the groups of the first metric, in the same order.
-        let further = further.iter().zip(first.iter().cycle());
-        let further: String = further.map(|(judged, first)| brief(judged, first, is_quick)).collect();
-        let mut parts = vec![text, further];
+        let common = notes.first().into_iter().flatten().filter(is_common);
+        let common: String = common.map(|note| wrapped("  ", "    ", note)).collect();
+        let mut parts = vec![text + &briefs(&further, &first, is_quick), common];
         parts.extend(is_quick.then(|| wrapped("No verdict: ", "            ", NO_QUICK_VERDICT)));
         parts.extend((!is_whole).then(|| {
             let others = counted(first.len() - shown.len(), "other table");

@@ -49,6 +49,13 @@ impl Statement {
         self
     }
 
+    /// Removes the sentences after the first sentence that a statement in `said` has too.
+    pub(super) fn omit(&mut self, said: &[Statement]) {
+        let is_said = |sentence: &String| said.iter().any(|of| of.sentences.contains(sentence));
+        let rest = self.sentences.split_off(1);
+        self.sentences.extend(rest.into_iter().filter(|sentence| !is_said(sentence)));
+    }
+
     /// Returns whether the statement compares the configurations, or states that no comparison is possible.
     pub(super) fn is_verdict(&self) -> bool {
         ["Verdict", "No verdict"].contains(&self.word)

@@ -9,15 +9,15 @@ use crate::words::{on_one_line, quoted, shown};
 impl Judged<'_> {
     /// Returns all outcomes in one paragraph. The paragraph names the metric and the phase.
     pub(super) fn paragraph(&self) -> String {
-        on_one_line(&self.summary(&self.statements()))
+        on_one_line(&self.summary(&self.what(), &self.statements()))
     }
 
-    /// Returns these statements about the group in one paragraph, after the names of the metric and the phase. Quoted
-    /// names keep their non-breaking spaces.
-    pub(super) fn summary(&self, statements: &[Statement]) -> String {
+    /// Returns these statements about the group in one paragraph, after the words in `what`. Quoted names keep their
+    /// non-breaking spaces.
+    pub(super) fn summary(&self, what: &str, statements: &[Statement]) -> String {
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         let statements: Vec<String> = statements.iter().map(Statement::paragraph).collect();
-        format!("{within}{}: {}", self.what(), statements.join(" "))
+        format!("{within}{what}: {}", statements.join(" "))
     }
 
     /// Returns the lines of the statements that are not verdicts, such as warnings.

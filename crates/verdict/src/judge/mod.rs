@@ -178,7 +178,10 @@ impl<'a> Verdicts<'a> {
         }
         let common = notes.first().into_iter().flatten().filter(is_common);
         let common: String = common.map(|note| wrapped("  ", "    ", note)).collect();
-        let mut parts = vec![text + &briefs(&further, &first, is_quick), common];
+        let further = briefs(&further, &first, is_quick);
+        // Verdicts of one group stand together.
+        let text = if shown.len() == 1 { text.trim_end().to_owned() + "\n" } else { text };
+        let mut parts = vec![text + &further, common];
         parts.extend(is_quick.then(|| wrapped("No verdict: ", "            ", NO_QUICK_VERDICT)));
         parts.extend((!is_whole).then(|| {
             let others = counted(first.len() - shown.len(), "other table");

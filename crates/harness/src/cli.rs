@@ -57,7 +57,7 @@ Usage: lsmbench <COMMAND> [OPTIONS]
 
 Run experiments
   run          Run experiments; write results, charts and a verdict
-  describe     Print the resolved experiment with estimated time and disk
+  describe     Print all settings of an experiment, and the estimated time and disk space
   simulate     Simulate an experiment without its data, at any size
   tune         Search for the best design and confirm it by a run
   list         List variants of components, workloads and charts
@@ -112,7 +112,7 @@ Exit status: 0 success, 1 regression, wrong answers or corruption,
 pub(crate) enum Command {
     /// Run experiments; write results, charts and a verdict
     Run(RunArguments),
-    /// Print the resolved experiment with estimated time and disk
+    /// Print all settings of an experiment, and the estimated time and disk space
     Describe(DescribeArguments),
     /// Simulate an experiment without its data, at any size
     Simulate(SimulateArguments),

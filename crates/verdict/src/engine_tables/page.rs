@@ -191,8 +191,8 @@ impl EngineTables {
         match tables.is_empty() {
             true => tables,
             false => format!(
-                "{tables}CPU time is of the whole process, including flushes, compactions and the harness: 1 µs per \
-                 operation is 1 s per million operations.\n\n"
+                "{tables}The CPU time includes flushes, compactions and the harness. A time of 1 µs per operation equals 1 s \
+                 per million operations.\n\n"
             ),
         }
     }

@@ -46,6 +46,8 @@ pub struct DesignScore {
     pub excess: f64,
     /// The share and the cost of each kind of operation, if the objective is `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
+    /// The objective and the second metric of each trial. Empty in layers without trials.
+    pub trials: Vec<(f64, Option<f64>)>,
 }
 
 /// A design of the search, with its scores.
@@ -148,7 +150,14 @@ mod tests {
     fn candidate(label: &str, objective: f64, also: impl Into<Option<f64>>, excess: f64) -> Candidate {
         let also = also.into();
         let mut candidate = Candidate::new(label.to_owned(), Design::default());
-        candidate.scores[0] = Some(DesignScore { objective, also, limited: Vec::new(), excess, costs: None });
+        candidate.scores[0] = Some(DesignScore {
+            objective,
+            also,
+            limited: Vec::new(),
+            excess,
+            costs: None,
+            trials: Vec::new(),
+        });
         candidate
     }
 

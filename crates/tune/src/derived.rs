@@ -99,7 +99,7 @@ fn zipped(designs: &[Design]) -> Table {
 }
 
 /// Returns the paths of a design with their values: the choice of each axis as a whole, and single options.
-fn paths(design: &Table) -> Vec<(String, Value)> {
+pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     for (key, value) in design {
         let is_axis = AXES.iter().any(|axis| axis.name() == key);

@@ -6,6 +6,8 @@ use types::quantity::{parse_bytes, parse_nanoseconds};
 use types::{Outcome, Problem};
 use workload::Kind;
 
+use crate::candidate::Layer;
+
 /// A value by which the search judges a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GoalMetric {
@@ -64,6 +66,15 @@ impl GoalMetric {
             Self::Column(metric) => metric.name,
             Self::Memory => "memory",
             Self::IoPerOp => "io_per_op",
+        }
+    }
+
+    /// Returns the title of the metric in charts.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Column(metric) => metric.title,
+            Self::Memory => "memory",
+            Self::IoPerOp => "blocks read and written per operation",
         }
     }
 
@@ -190,6 +201,18 @@ impl Objectives {
             return Err(at("drift", message.to_owned()));
         }
         Ok(Self { goal, is_maximised, also, limits, drift })
+    }
+
+    /// Returns the objectives of a layer. Layers that measure no time compare the device time instead of a measured
+    /// time.
+    pub(crate) fn of(&self, layer: Layer) -> Self {
+        let mut objectives = self.clone();
+        if layer != Layer::Measured && objectives.goal.metric.is_timed() {
+            objectives.goal.metric = GoalMetric::Column(&c::DEVICE_NS_PER_OP);
+            c::ALL.clone_into(&mut objectives.goal.operation);
+            objectives.is_maximised = false;
+        }
+        objectives
     }
 
     /// Returns the value with the sign with which the search minimises it.

@@ -14,11 +14,11 @@ use tree::Design;
 use types::{Outcome, Problem};
 use workload::{Workload, WorkloadPlan};
 
-use crate::advice::Advice;
+use crate::advice::{Advice, Confirmation};
 use crate::candidate::{Candidate, Layer, ranked, survivors};
 use crate::closed_forms;
 use crate::derived::Derived;
-use crate::evaluate::score;
+use crate::evaluate::{score, score_of_rows};
 use crate::goal::{GoalMetric, Objectives};
 use crate::textbook::textbook;
 
@@ -118,18 +118,6 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// Returns the objective for the layers that measure no time. These layers use the device time instead of a
-    /// measured time.
-    fn untimed(&self) -> Objectives {
-        let mut objectives = self.objectives.clone();
-        if objectives.goal.metric.is_timed() {
-            objectives.goal.metric = GoalMetric::Column(&c::DEVICE_NS_PER_OP);
-            c::ALL.clone_into(&mut objectives.goal.operation);
-            objectives.is_maximised = false;
-        }
-        objectives
-    }
-
     fn set(&mut self, at: usize, layer: Layer, objectives: &Objectives, phases: &[PhaseRow]) {
         let value = |phase: &str, operation: &str, metric: &Metric| {
             let row = &phases.iter().find(|row| row.phase == phase)?.row;
@@ -141,7 +129,7 @@ impl Search<'_> {
     }
 
     fn theory(&mut self) -> Outcome<()> {
-        let objectives = self.untimed();
+        let objectives = self.objectives.of(Layer::Theory);
         for at in 0..self.candidates.len() {
             if interrupt::is_requested() {
                 return Ok(());
@@ -171,7 +159,7 @@ impl Search<'_> {
     }
 
     fn simulated(&mut self, chosen: &[usize]) -> Outcome<()> {
-        let (objectives, experiment) = (self.untimed(), self.settings.experiment);
+        let (objectives, experiment) = (self.objectives.of(Layer::Simulated), self.settings.experiment);
         for at in chosen {
             if interrupt::is_requested() {
                 return Ok(());
@@ -195,19 +183,17 @@ impl Search<'_> {
 
     /// Runs the chosen designs in counted mode. Returns whether all designs ran.
     fn counted(&mut self, chosen: &[usize]) -> Outcome<bool> {
-        let objectives = self.untimed();
         let mut trials = Table::new();
         trials.insert("mode".to_owned(), Value::from("counted"));
         trials.insert("count".to_owned(), Value::from(1));
         let (rows, is_done) = self.run("counted", chosen, trials)?;
-        self.set_rows(chosen, Layer::Counted, &objectives, &rows);
+        self.set_rows(chosen, Layer::Counted, &rows);
         Ok(is_done)
     }
 
     /// Measures the best designs, then the better half of these designs, and so on, until two designs remain. Returns
     /// `false` if the user interrupted the search.
     fn race(&mut self, most: usize) -> Outcome<bool> {
-        let objectives = self.objectives.clone();
         let mut chosen = survivors(&self.candidates, Layer::Counted, most);
         let mut round = 1;
         while chosen.len() > 1 {
@@ -220,7 +206,7 @@ impl Search<'_> {
             if !is_done {
                 return Ok(false);
             }
-            self.set_rows(&chosen, Layer::Measured, &objectives, &rows);
+            self.set_rows(&chosen, Layer::Measured, &rows);
             let measured = ranked(&self.candidates, Layer::Measured);
             let best: Vec<usize> = measured.into_iter().filter(|at| chosen.contains(at)).collect();
             let half = (chosen.len() / 2).max(1);
@@ -262,22 +248,12 @@ impl Search<'_> {
     }
 
     /// Scores candidates by the medians of their trials.
-    fn set_rows(&mut self, chosen: &[usize], layer: Layer, objectives: &Objectives, rows: &[Row]) {
-        for (number, at) in chosen.iter().enumerate() {
-            let value = |phase: &str, operation: &str, metric: &Metric| {
-                let mut values: Vec<f64> = rows
-                    .iter()
-                    .filter(|row| row.get(&c::CELL).integer() == Some(number as u64))
-                    .filter(|row| row.get(&c::PHASE).to_string() == phase)
-                    .filter(|row| row.get(&c::OPERATION).to_string() == operation)
-                    .filter_map(|row| row.get(metric).number())
-                    .collect();
-                values.sort_by(f64::total_cmp);
-                (!values.is_empty())
-                    .then(|| f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]))
-            };
+    fn set_rows(&mut self, chosen: &[usize], layer: Layer, rows: &[Row]) {
+        let objectives = self.objectives.of(layer);
+        for (cell, at) in chosen.iter().enumerate() {
             let candidate = &mut self.candidates[*at];
-            candidate.scores[layer as usize] = score(objectives, &candidate.design, self.workload, &value);
+            candidate.scores[layer as usize] =
+                score_of_rows(&objectives, &candidate.design, self.workload, rows, cell as u64);
         }
     }
 
@@ -323,13 +299,20 @@ impl Search<'_> {
         Ok(textbook(self.settings.experiment, self.workload, costs.entry_bytes))
     }
 
-    /// Runs the default design, the design that the textbook formulas advise, and the winner. Returns the verdicts.
-    fn confirm(&self, winner: usize, textbook: Option<&(String, Design)>) -> Outcome<Option<Vec<String>>> {
+    /// Runs the default design, the design that the textbook formulas advise, and the winner. Returns `None` if the
+    /// designs are equal, or if the user interrupted the run.
+    fn confirm(
+        &self,
+        winner: usize,
+        textbook: Option<&(String, Design)>,
+    ) -> Outcome<Option<Confirmation>> {
         let experiment = self.settings.experiment;
-        let own = &self.candidates[winner].design;
+        let own = &self.candidates[winner];
+        let mut labels = vec!["default".to_owned()];
         let mut designs = vec![experiment.base_design().clone()];
-        for design in textbook.iter().map(|(_, design)| design).chain([own]) {
+        for (label, design) in textbook.iter().map(|(label, design)| (label, design)).chain([(&own.label, &own.design)]) {
             if !designs.contains(design) {
+                labels.push(label.clone());
                 designs.push(design.clone());
             }
         }
@@ -372,7 +355,14 @@ impl Search<'_> {
         if run_all(&[file], &options)? == Ending::Interrupted {
             return Ok(None);
         }
-        let manifest = results::Manifest::read(&Folder::new(self.folder.join("confirmation")).manifest())?;
-        Ok(Some(manifest.conclusions))
+        let folder = Folder::new(self.folder.join("confirmation"));
+        let rows = Rows::read(&folder.runs())?;
+        let score = |(cell, design)| {
+            score_of_rows(&self.objectives, design, self.workload, rows.rows(), cell as u64)
+        };
+        let scores = designs.iter().enumerate().map(score);
+        let designs = labels.into_iter().zip(scores).filter_map(|(label, score)| Some((label, score?)));
+        let verdicts = results::Manifest::read(&folder.manifest())?.conclusions;
+        Ok(Some(Confirmation { verdicts, designs: designs.collect() }))
     }
 }

@@ -14,11 +14,15 @@ mod candidate;
 mod closed_forms;
 mod derived;
 mod evaluate;
+mod factors;
+mod front;
 mod goal;
 mod layers;
+mod maps;
+mod space;
 mod textbook;
 
-pub use advice::Advice;
+pub use advice::{Advice, Confirmation};
 pub use candidate::{Candidate, DesignScore, Layer};
 pub use closed_forms::rows as predicted_rows;
 pub use goal::{Constraint, Goal, GoalMetric, Objectives};

@@ -71,6 +71,53 @@ fn the_advised_design_is_near_the_best_of_an_exhaustive_search() {
     for file in ["design.toml", "pareto.csv", "advice.txt"] {
         assert!(bench.path(&format!("results/grid-tune/{file}")).exists(), "{file}");
     }
+    assert_front(&bench, &table);
+}
+
+/// The chart of the Pareto set has the counted designs, their predictions, and the confirmed designs.
+fn assert_front(bench: &Bench, candidates: &str) {
+    let points = bench.read("results/grid-tune/pareto-front.csv");
+    let of = |series: &str| points.lines().filter(|line| line.starts_with(series)).count();
+    let counted = candidates.lines().skip(1).filter(|line| {
+        let cells: Vec<&str> = line.rsplitn(10, ',').collect();
+        !cells[3].is_empty()
+    });
+    assert_eq!(of("counted"), counted.count(), "{points}");
+    assert!(of("theory,") >= of("counted") && of("simulated,") >= of("counted"), "{points}");
+    assert!(of("\"confirmed: ") + of("confirmed: ") >= 2, "{points}");
+}
+
+#[test]
+fn a_map_shows_the_best_design_of_each_field() {
+    let bench = Bench::new();
+    let limits = "subject_to = [\"blocks_per_get <= 0.9\", \"memory <= 64KiB\"]";
+    bench.write("grid.toml", GRID.replace(limits, "confirm = false").replace("count      = 3", "count = 0"));
+    bench.ok(&["tune", "grid.toml"]);
+    let candidates = bench.read("results/grid-tune/candidates.csv");
+    let map = "results/grid-tune/map-compaction-by-compaction-size_ratio";
+    let fields = bench.read(&format!("{map}.csv"));
+    let fields: Vec<&str> = fields.lines().skip(1).collect();
+    assert_eq!(fields.len(), 6, "{fields:?}");
+    for field in fields {
+        let cells: Vec<&str> = field.split(',').collect();
+        let label = format!("{}(size_ratio={})", cells[0], cells[1]);
+        // Theory evaluated the most designs. Its objective is eight cells from the end of a row.
+        let objective = |line: &str| line.rsplitn(10, ',').nth(7)?.parse().ok();
+        let of_theory = candidates.lines().filter(|line| line.contains(&label)).filter_map(objective);
+        let least = of_theory.fold(f64::INFINITY, f64::min);
+        let drawn: f64 = cells[2].parse().unwrap();
+        assert!((drawn - least).abs() < 1e-9, "{label}: drawn {drawn}, least {least}\n{candidates}");
+    }
+    let svg = bench.read(&format!("{map}.svg"));
+    // Tiered has no design with a size ratio of 2, so its field has a dash.
+    for text in
+        ["Best write amplification by", "each field: the best design within the limits", ">–<", "lazy-leveled"]
+    {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    for other in ["compaction-by-bloom-bits_per_key", "compaction-size_ratio-by-bloom-bits_per_key"] {
+        assert!(bench.path(&format!("results/grid-tune/map-{other}.svg")).exists(), "{other}");
+    }
 }
 
 #[test]

@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use experiment::ENGINE;
 use plot::format_value;
 use results::targets::create_folder;
 use theory::robust_cost;
 use toml::{Table, Value};
 use types::{Outcome, Problem};
 
-use crate::candidate::{Candidate, DesignScore, Layer, pareto, ranked};
+use crate::candidate::{Candidate, Layer, pareto, ranked};
+use crate::confirmation::Confirmation;
 use crate::goal::Objectives;
 use crate::space::Space;
 
@@ -45,15 +47,6 @@ pub struct Advice {
     pub folder: PathBuf,
 }
 
-/// The run that compares the winner with the default design and the textbook design.
-#[derive(Clone, Debug)]
-pub struct Confirmation {
-    /// The sentences of the verdicts.
-    pub verdicts: Vec<String>,
-    /// The label and the score of each design that the run measured.
-    pub designs: Vec<(String, DesignScore)>,
-}
-
 impl Advice {
     /// Returns the best design.
     pub fn design(&self) -> &Candidate {
@@ -71,8 +64,10 @@ impl Advice {
         let mut design = Table::new();
         let about = format!("Advised for {experiment}: {}", self.design().label);
         design.insert("about".to_owned(), Value::from(about));
-        design.insert("design".to_owned(), Value::Table(self.design().design.to_toml()));
+        design.insert("design".to_owned(), Value::Table(self.design().design().to_toml()));
         write("design.toml", design.to_string())?;
+        let engine = Table::from_iter([(ENGINE.to_owned(), self.design().setup.engine.to_toml())]);
+        write("engine.toml", engine.to_string())?;
         write("candidates.csv", self.csv(&(0..self.candidates.len()).collect::<Vec<_>>())?)?;
         write("pareto.csv", self.csv(&pareto(&self.candidates, self.layer))?)?;
         write("advice.txt", self.text())?;

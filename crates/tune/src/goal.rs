@@ -1,6 +1,6 @@
 //! The objectives and limits of a search. Each is a metric of an operation in a phase.
 
-use experiment::{Experiment, TuneSpec};
+use experiment::{Experiment, TuneSpec, engine};
 use results::{Better, Metric, Unit, columns as c, reference};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 use types::{Outcome, Problem};
@@ -57,6 +57,11 @@ pub struct Objectives {
     /// The largest drift of the operation mix against which the objective must be robust, as Kullback-Leibler
     /// divergence. 0 for an objective without drift.
     pub drift: f64,
+}
+
+/// Returns whether theory and simulation can evaluate all configurations, which then have the engine `lsmbench`.
+pub(crate) fn has_models(experiment: &Experiment) -> bool {
+    experiment.cells.iter().all(|cell| engine(&cell.engine).reads_whole_design())
 }
 
 impl GoalMetric {
@@ -153,7 +158,8 @@ impl Objectives {
     /// Reads the objectives of an experiment.
     ///
     /// # Errors
-    /// An unknown metric, operation, phase or limit; a missing objective, or two objectives.
+    /// An unknown metric, operation, phase or limit; a missing objective, or two objectives; a metric of the models of
+    /// the engine `lsmbench` for another engine.
     pub fn read(experiment: &Experiment, spec: &TuneSpec) -> Outcome<Self> {
         let phases = experiment.task.phases();
         let judged = experiment.facts().phase.unwrap_or_else(|| phases.last().cloned().unwrap_or_default());
@@ -184,14 +190,26 @@ impl Objectives {
                 format!("for {}, the other direction is better; use tune.{other}", goal.metric.name()),
             ));
         }
+        let has_models = has_models(experiment);
         let second = match (&spec.also, goal.metric) {
             (Some(text), _) => text.as_str(),
+            (None, _) if !has_models => c::DISK_BYTES.name,
             (None, GoalMetric::Memory) => c::WRITE_AMP_SETTLED.name,
-            (None, _) => "memory",
+            (None, _) => GoalMetric::Memory.name(),
         };
         let also = Goal::read(second, &judged, &phases).map_err(|message| at("also", message))?;
         let limits = spec.subject_to.iter().map(|text| Constraint::read(text, &judged, &phases));
         let limits = limits.collect::<Result<Vec<_>, _>>().map_err(|message| at("subject_to", message))?;
+        let all = [(key, &goal), ("also", &also)].into_iter();
+        let mut all = all.chain(limits.iter().map(|limit| ("subject_to", &limit.goal)));
+        let is_of_model = |(_, goal): &(&str, &Goal)| !matches!(goal.metric, GoalMetric::Column(_));
+        if let Some((key, goal)) = all.find(is_of_model).filter(|_| !has_models) {
+            let message = format!(
+                "{} exists only for the engine \"lsmbench\"; for other engines, use a column such as rss_peak_bytes",
+                goal.metric.name()
+            );
+            return Err(at(key, message));
+        }
         let drift = spec.drift.unwrap_or(0.0);
         if !(drift.is_finite() && drift >= 0.0) {
             return Err(at("drift", "expected a divergence of 0 or more, such as 0.5".to_owned()));

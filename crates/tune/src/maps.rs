@@ -10,7 +10,7 @@ use results::ConfigPath;
 use tree::Design;
 use types::Outcome;
 
-use crate::candidate::{DesignScore, Layer};
+use crate::candidate::{Candidate, DesignScore, Layer};
 use crate::factors::{Factor, factors};
 use crate::space::{ChartRows, Space, is_wide, set};
 
@@ -27,7 +27,7 @@ impl Space<'_> {
     /// # Errors
     /// A file that cannot be written.
     pub(crate) fn draw_maps(&self, folder: &Path) -> Outcome<()> {
-        let designs: Vec<&Design> = self.candidates.iter().map(|candidate| &candidate.design).collect();
+        let designs: Vec<&Design> = self.candidates.iter().map(Candidate::design).collect();
         let factors = factors(&designs);
         let layers = Layer::ALL.into_iter().filter(|layer| *layer <= self.layer);
         let scored = |layer: &Layer| self.candidates.iter().filter(|of| of.score(*layer).is_some()).count();

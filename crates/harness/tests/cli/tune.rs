@@ -150,6 +150,59 @@ fn objectives_that_make_no_sense_are_rejected_with_advice() {
     }
 }
 
+/// The options of another engine, as a search space.
+const OPTIONS: &str = r#"
+question = "Which options of RocksDB?"
+engine   = "rocksdb"
+
+[design]
+memtable = { capacity = "64KiB" }
+
+[[phase]]
+name   = "load"
+insert = 3_000
+value  = { kind = "fixed", bytes = 60 }
+
+[[phase]]
+name       = "mixed"
+operations = 2_000
+mix        = { get = 0.5, put = 0.5 }
+value      = { kind = "fixed", bytes = 60 }
+
+[sweep]
+"engine.options" = ["write_buffer_size=67108864", "level0_file_num_compaction_trigger=2",
+                    "level0_file_num_compaction_trigger=8"]
+
+[trials]
+count = 2
+noise = false
+
+[tune]
+minimise = "mean_ns of put in mixed"
+"#;
+
+#[test]
+fn options_of_another_engine_race_without_models() {
+    if std::env::var_os("LSMBENCH_ROCKSDB").is_none() {
+        return eprintln!("NOT CHECKED: the options of RocksDB, because LSMBENCH_ROCKSDB names no library");
+    }
+    let bench = Bench::new();
+    bench.write("options.toml", OPTIONS);
+    let answer = bench.ok(&["tune", "options.toml", "--allow-debug"]);
+    assert!(answer.contains("mean_ns in phase mixed: measured "), "{answer}");
+    assert!(bench.read("results/options-tune/engine.toml").contains("kind = \"rocksdb\""));
+    let raced = bench.read("results/options-tune/candidates.csv");
+    let measured = |line: &str| line.rsplitn(10, ',').nth(1).is_some_and(|cell| cell.parse::<f64>().is_ok());
+    assert_eq!(raced.lines().skip(1).filter(|line| measured(line)).count(), 3, "{raced}");
+    let confirmed = bench.read("results/options-tune/pareto-front.csv");
+    for series in ["confirmed: rocksdb, equal terms", "confirmed: write_buffer_size=67108864"] {
+        assert!(confirmed.contains(series), "{series}: {confirmed}");
+    }
+    bench.write("options.toml", OPTIONS.replace("mean_ns of put in mixed", "io_per_op"));
+    let refused = bench.run(&["tune", "options.toml", "--allow-debug"]).refusal();
+    assert!(refused.contains("io_per_op exists only for the engine \"lsmbench\""), "{refused}");
+}
+
 /// A grid of policies, filters and memtables for a mix. `{…}` are values of a test.
 const REGRET: &str = r#"
 question = "How far is the advised design from the best design?"

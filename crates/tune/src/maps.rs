@@ -68,13 +68,13 @@ impl Space<'_> {
         }
         let [down_name, across_name] = [down, across].map(|factor| ConfigPath::new(&factor.path).short());
         let title = format!("Best {} by {across_name} and {down_name}, {} layer", goal.title(), layer.name());
-        let objectives = best.values().map(|(_, score)| score.objective);
+        let values = best.values().map(|(_, score)| score.objective);
         let spec = ChartSpec {
             x: Some(across.path.clone()),
             y: Some(goal.name().to_owned()),
             series: Some(down.path.clone()),
             title: Some(title),
-            log_y: Some(is_wide(objectives)),
+            log_y: Some(is_wide(values)),
             ..ChartSpec::new(Form::Heatmap)
         };
         let context = Context {

@@ -57,10 +57,11 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
         print(&residual::table(&residuals))?;
     }
     line(&format!("Rows: {}", folder.runs().display()));
-    let mut specs: Vec<ChartSpec> = experiment.charts.iter().filter(|spec| is_of_counters(spec)).cloned().collect();
+    let own = experiment.charts.iter().filter(|spec| is_of_counters(spec));
+    let mut specs: Vec<ChartSpec> = own.cloned().collect();
     if arguments.entries.len() > 1 {
-        let is_own = |curve: &ChartSpec| specs.iter().any(|spec| spec.file_stem() == curve.file_stem());
-        specs.extend(curves().filter(|curve| !is_own(curve)).collect::<Vec<_>>());
+        let names: Vec<String> = specs.iter().map(ChartSpec::file_stem).collect();
+        specs.extend(curves().filter(|curve| !names.contains(&curve.file_stem())));
     }
     let plots = arguments.plots.join(format!("{}-simulated", experiment.name));
     for chart in draw(&experiment, &specs, &Table::new(schema, rows), &plots)? {

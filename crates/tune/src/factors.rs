@@ -65,9 +65,9 @@ fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
             }
         }
     }
-    let only = names.first().filter(|name| {
-        names.len() == 1 && choices.iter().all(|choice| choice.contains_key(**name))
-    });
+    let only = names
+        .first()
+        .filter(|name| names.len() == 1 && choices.iter().all(|choice| choice.contains_key(**name)));
     if let Some(name) = only {
         let values = choices.iter().map(|choice| choice.get(*name).map_or_else(String::new, text));
         return Some(Factor { path: format!("design.{axis}.{name}"), values: values.collect() });
@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn parameters_of_different_variants_share_a_factor() {
-        let designs = ["horizontal(runs=2)", "horizontal(runs=4)", "leveled(size_ratio=4)", "leveled(size_ratio=8)"];
+        let designs =
+            ["horizontal(runs=2)", "horizontal(runs=4)", "leveled(size_ratio=4)", "leveled(size_ratio=8)"];
         let designs = designs.map(|policy| format!("compaction = \"{policy}\""));
         assert_eq!(
             found(&designs.each_ref().map(String::as_str))[1],

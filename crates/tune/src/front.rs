@@ -48,7 +48,8 @@ impl Space<'_> {
         }
         points.retain(|point| point.score.also.is_some());
         // The line through the Pareto set follows the numbers of the designs.
-        points.sort_by(|one, other| one.score.also.unwrap_or(0.0).total_cmp(&other.score.also.unwrap_or(0.0)));
+        points
+            .sort_by(|one, other| one.score.also.unwrap_or(0.0).total_cmp(&other.score.also.unwrap_or(0.0)));
         let mut rows = ChartRows::new(&[DESIGN], &[goal, also])?;
         for (cell, point) in points.iter().enumerate() {
             let single = [(point.score.objective, point.score.also)];
@@ -71,7 +72,11 @@ impl Space<'_> {
             ..ChartSpec::new(Form::Scatter)
         };
         let has_trials = points.iter().any(|point| point.score.trials.len() > 1);
-        let mut series: Vec<String> = Layer::ALL.into_iter().filter(|layer| *layer <= self.layer).map(|layer| self.name_of(layer, goal)).collect();
+        let mut series: Vec<String> = Layer::ALL
+            .into_iter()
+            .filter(|layer| *layer <= self.layer)
+            .map(|layer| self.name_of(layer, goal))
+            .collect();
         series.push(dominated(self.layer));
         let context = Context {
             experiment: self.experiment.to_owned(),

@@ -130,6 +130,13 @@ impl Goal {
     }
 }
 
+impl Goal {
+    /// Returns whether only the models of the engine `lsmbench` know the metric.
+    fn is_modelled(&self) -> bool {
+        !matches!(self.metric, GoalMetric::Column(_))
+    }
+}
+
 impl Constraint {
     /// Parses `GOAL <= VALUE` or `GOAL >= VALUE`.
     fn read(text: &str, phase: &str, phases: &[String]) -> Result<Self, String> {
@@ -200,10 +207,10 @@ impl Objectives {
         let also = Goal::read(second, &judged, &phases).map_err(|message| at("also", message))?;
         let limits = spec.subject_to.iter().map(|text| Constraint::read(text, &judged, &phases));
         let limits = limits.collect::<Result<Vec<_>, _>>().map_err(|message| at("subject_to", message))?;
-        let all = [(key, &goal), ("also", &also)].into_iter();
-        let mut all = all.chain(limits.iter().map(|limit| ("subject_to", &limit.goal)));
-        let is_of_model = |(_, goal): &(&str, &Goal)| !matches!(goal.metric, GoalMetric::Column(_));
-        if let Some((key, goal)) = all.find(is_of_model).filter(|_| !has_models) {
+        let keyed = limits.iter().map(|limit: &Constraint| ("subject_to", &limit.goal));
+        let modelled =
+            [(key, &goal), ("also", &also)].into_iter().chain(keyed).find(|(_, goal)| goal.is_modelled());
+        if let Some((key, goal)) = modelled.filter(|_| !has_models) {
             let message = format!(
                 "{} exists only for the engine \"lsmbench\"; for other engines, use a column such as rss_peak_bytes",
                 goal.metric.name()

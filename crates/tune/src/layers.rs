@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use experiment::{Experiment, Overrides, TuneSpec};
+use experiment::Overrides;
 use results::{Folder, Metric, Row, Table as Rows, columns as c};
 use run::{Ending, RunOptions, interrupt, run_all};
 use simulation::{Costs, PhaseRow, Picture, Simulation, simulate};
@@ -286,7 +286,12 @@ impl Search<'_> {
                 true => designs_to_beat(self.settings.experiment, &own.setup.engine, textbook.as_ref()),
                 false => engines_to_beat(self.settings.experiment, &own.setup.engine, &self.candidates[0])?,
             };
-            let rivals = Rivals { settings: self.settings, workload: self.workload, objectives: &self.objectives, rivals };
+            let rivals = Rivals {
+                settings: self.settings,
+                workload: self.workload,
+                objectives: &self.objectives,
+                rivals,
+            };
             confirmed = rivals.confirm(own, &self.folder)?;
             self.times.push(("confirmation", begun.elapsed()));
         }

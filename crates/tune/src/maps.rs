@@ -32,9 +32,10 @@ impl Space<'_> {
         let layers = Layer::ALL.into_iter().filter(|layer| *layer <= self.layer);
         let scored = |layer: &Layer| self.candidates.iter().filter(|of| of.score(*layer).is_some()).count();
         let Some(layer) = layers.max_by_key(scored) else { return Ok(()) };
-        let pairs = factors.iter().enumerate().flat_map(|(at, one)| {
-            factors[at + 1..].iter().map(move |other| (one, other))
-        });
+        let pairs = factors
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| factors[at + 1..].iter().map(move |other| (one, other)));
         for (rows, columns) in pairs.take(MOST_MAPS) {
             self.draw_map(layer, rows, columns, folder)?;
         }
@@ -61,7 +62,8 @@ impl Space<'_> {
             set(row, goal, objectives.sign(score.objective))?;
         }
         let mut points = "each field: the best design within the limits".to_owned();
-        let left_out = without(down, &rows_with_designs).into_iter().chain(without(across, &columns_with_designs));
+        let left_out =
+            without(down, &rows_with_designs).into_iter().chain(without(across, &columns_with_designs));
         let left_out: Vec<&str> = left_out.collect();
         if !left_out.is_empty() {
             let _ = write!(points, " · no design within the limits: {}", left_out.join(", "));

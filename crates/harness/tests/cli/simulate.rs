@@ -218,7 +218,8 @@ y    = "p99_ns"
 #[test]
 fn a_simulation_draws_the_charts_of_the_experiment() {
     let bench = Bench::new();
-    let sweep = "\"design.compaction\" = [\"leveled\", \"tiered\"]\n\"design.compaction.size_ratio\" = [2, 4, 6]";
+    let sweep =
+        "\"design.compaction\" = [\"leveled\", \"tiered\"]\n\"design.compaction.size_ratio\" = [2, 4, 6]";
     let file = CATALOG.replace("\"design.compaction\" = \"all\"", sweep);
     bench.write("map.toml", format!("{file}{MAP}"));
     let answer = bench.run(&["simulate", "map.toml"]).expect(0);

@@ -110,9 +110,12 @@ fn a_map_shows_the_best_design_of_each_field() {
     }
     let svg = bench.read(&format!("{map}.svg"));
     // Tiered has no design with a size ratio of 2, so its field has a dash.
-    for text in
-        ["Best write amplification by", "each field: the best design within the limits", ">–<", "lazy-leveled"]
-    {
+    for text in [
+        "Best write amplification by",
+        "each field: the best design within the limits",
+        ">–<",
+        "lazy-leveled",
+    ] {
         assert!(svg.contains(text), "{text}: {svg}");
     }
     for other in ["compaction-by-bloom-bits_per_key", "compaction-size_ratio-by-bloom-bits_per_key"] {

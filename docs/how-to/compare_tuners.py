@@ -42,7 +42,7 @@ AXES = {"policy": POLICIES, "ratio": RATIOS, "bits": BITS, "block": BLOCKS}
 
 OBJECTIVE = "device_ns_per_op"
 # The number of accesses of the trace.
-ACCESSES = 40_000
+ACCESSES = 15_000
 
 LOAD = """
 [[phase]]
@@ -61,25 +61,25 @@ value      = {value}
 # For each workload: the keys of the load, the bytes of memory, the format of keys, the values, and the mix.
 WORKLOADS = {
     "ycsb-a": (
-        10_000, 128 << 10, 'key = "user"', '{ kind = "fixed", bytes = 1000, compressible = 0.0 }', 20_000,
+        4_000, 64 << 10, 'key = "user"', '{ kind = "fixed", bytes = 1000, compressible = 0.0 }', 8_000,
         'mix = { get = 0.5, put = 0.5 }\nkeys = "ycsb-scrambled"\n',
     ),
     "ycsb-e": (
-        10_000, 128 << 10, 'key = "user"', '{ kind = "fixed", bytes = 1000, compressible = 0.0 }', 5_000,
+        4_000, 64 << 10, 'key = "user"', '{ kind = "fixed", bytes = 1000, compressible = 0.0 }', 2_000,
         'mix = { range = 0.95, insert = 0.05 }\nkeys = "ycsb-scrambled"\n'
         'range = { kind = "uniform", min = 1, max = 100 }\n',
     ),
     "mixgraph": (
-        20_000, 128 << 10, 'key = { format = "u64", bytes = 48 }', '{ kind = "pareto", compressible = 0.5 }', 40_000,
+        8_000, 64 << 10, 'key = { format = "u64", bytes = 48 }', '{ kind = "pareto", compressible = 0.5 }', 16_000,
         'mix = { get = 0.85, put = 0.14, range = 0.01 }\nkeys = "mixgraph"\nrange = { kind = "pareto" }\n',
     ),
     "queue": (
-        10_000, 64 << 10, 'key = { format = "u64", bytes = 16 }', '{ kind = "fixed", bytes = 100 }', 40_000,
+        5_000, 48 << 10, 'key = { format = "u64", bytes = 16 }', '{ kind = "fixed", bytes = 100 }', 20_000,
         'mix = { insert = 0.3, delete = 0.3, get = 0.3, range = 0.1 }\nkeys = "sequential"\n'
         'range = { kind = "uniform", min = 1, max = 10 }\n',
     ),
     "trace": (
-        None, 96 << 10, 'key = "trace"', '{ kind = "fixed", bytes = 100 }', ACCESSES,
+        None, 48 << 10, 'key = "trace"', '{ kind = "fixed", bytes = 100 }', ACCESSES,
         'replay = { kind = "raw", file = "accesses.bin", width = 4, endian = "big" }\nmix = { get = 0.7, put = 0.3 }\n',
     ),
 }

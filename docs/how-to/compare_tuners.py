@@ -227,7 +227,8 @@ def smac_search(budget, seed):
 
     def objective(config, seed=0):
         del seed  # The objective is exact.
-        return budget.value(tuple(config[axis] for axis in AXES))
+        # The values of a configuration have types of numpy.
+        return budget.value(tuple(next(value for value in AXES[axis] if value == config[axis]) for axis in AXES))
 
     with tempfile.TemporaryDirectory() as folder:
         scenario = Scenario(

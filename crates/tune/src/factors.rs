@@ -81,9 +81,14 @@ fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     (!names.is_empty()).then(|| Factor { path, values: choices.iter().map(joined).collect() })
 }
 
-/// Formats a value in the notation of the experiment file, without quotes.
+/// Formats a value in the notation of the experiment file, without quotes. Whole numbers have one notation, because some
+/// variants read a parameter as a whole number and others as a fraction.
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
+        value => value.to_string(),
+    }
 }
 
 #[cfg(test)]

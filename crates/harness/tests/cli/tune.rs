@@ -113,7 +113,7 @@ fn a_map_shows_the_best_design_of_each_field() {
     for text in [
         "Best write amplification by",
         "each field: the best design within the limits",
-        ">–<",
+        "\n–\n",
         "lazy-leveled",
     ] {
         assert!(svg.contains(text), "{text}: {svg}");

@@ -31,7 +31,7 @@ pub(crate) struct Rivals<'a> {
     pub(crate) settings: &'a Settings<'a>,
     pub(crate) workload: &'a Workload,
     pub(crate) objectives: &'a Objectives,
-    pub(crate) rivals: Vec<(String, EngineDesign)>,
+    pub(crate) designs: Vec<(String, EngineDesign)>,
 }
 
 /// Returns the designs that a design of the engine `lsmbench` must beat: the default design, and the design that the
@@ -73,7 +73,7 @@ impl Rivals<'_> {
     pub(crate) fn confirm(&self, winner: &Candidate, folder: &Path) -> Outcome<Option<Confirmation>> {
         let (mut labels, mut setups) = (Vec::new(), Vec::new());
         let own = (winner.label.clone(), winner.setup.clone());
-        for (label, setup) in self.rivals.iter().cloned().chain([own]) {
+        for (label, setup) in self.designs.iter().cloned().chain([own]) {
             if !setups.contains(&setup) {
                 labels.push(label);
                 setups.push(setup);

@@ -282,16 +282,12 @@ impl Search<'_> {
         if self.settings.spec.confirm && !is_interrupted {
             let begun = Instant::now();
             let own = &self.candidates[winner];
-            let rivals = match self.has_models {
+            let designs = match self.has_models {
                 true => designs_to_beat(self.settings.experiment, &own.setup.engine, textbook.as_ref()),
                 false => engines_to_beat(self.settings.experiment, &own.setup.engine, &self.candidates[0])?,
             };
-            let rivals = Rivals {
-                settings: self.settings,
-                workload: self.workload,
-                objectives: &self.objectives,
-                rivals,
-            };
+            let (settings, workload, objectives) = (self.settings, self.workload, &self.objectives);
+            let rivals = Rivals { settings, workload, objectives, designs };
             confirmed = rivals.confirm(own, &self.folder)?;
             self.times.push(("confirmation", begun.elapsed()));
         }

@@ -315,7 +315,8 @@ impl Plan {
             }
             let place = *places.entry((number, key)).or_insert_with(|| {
                 let [xs, ys, theory, bound] = [const { Vec::new() }; 4];
-                let (tag, sign) = (self.tag_at.map(|at| text_of(&value(at))), judged.sign(row));
+                let tag = self.tag_at.map(|at| text_of(&value(at))).filter(|tag| !tag.is_empty());
+                let sign = judged.sign(row);
                 cells.push(Cell { x: x.clone(), series, tag, number, xs, ys, theory, bound, sign });
                 cells.len() - 1
             });

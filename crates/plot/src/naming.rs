@@ -35,7 +35,7 @@ pub(crate) fn tell_apart(
     }
     for name in schema.swept().chain(["phase", "operation", "mode", "loop", "label"]) {
         let at = schema.find(name)?;
-        if Some(at) == x_at || columns.contains(&at) {
+        if Some(at) == x_at || columns.contains(&at) || spec.measures(name) {
             continue;
         }
         let mut found: HashMap<Vec<String>, String> = HashMap::new();
@@ -188,7 +188,7 @@ pub(crate) fn tag_of(
     let mut varying = Vec::new();
     for path in table.schema().swept() {
         let at = table.schema().find(path)?;
-        if !series_at.contains(&at) && table.distinct(path)?.len() > 1 {
+        if !series_at.contains(&at) && !spec.measures(path) && table.distinct(path)?.len() > 1 {
             varying.push(at);
         }
     }

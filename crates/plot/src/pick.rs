@@ -62,7 +62,7 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
         return Err(PlotError::Empty("no row is left".to_owned()));
     }
     let right = if spec.form() == Form::Timeline { whole_intervals(&right, &mut notes) } else { right };
-    facts.push(differing(&right)?);
+    facts.push(differing(&right, spec)?);
     facts.retain(|fact| !fact.is_empty());
     Ok(Picked { table: right, facts, notes })
 }
@@ -103,10 +103,10 @@ fn fact(column: &str, values: &[String]) -> String {
 }
 
 /// Names the swept columns that have several values: `only bloom differs`, `bloom and fence differ`.
-fn differing(table: &Table) -> Result<String, PlotError> {
+fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
-        if table.distinct(path)?.len() > 1 {
+        if !spec.measures(path) && table.distinct(path)?.len() > 1 {
             names.push(results::Column::Swept(path.to_owned()).title().to_owned());
         }
     }

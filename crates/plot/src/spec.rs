@@ -135,6 +135,13 @@ impl ChartSpec {
         self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
+    /// Returns whether the chart draws the values of this column as measured values, so that they do not distinguish
+    /// configurations. The values of `y` are measured values, and those of `x` in a scatter plot.
+    pub(crate) fn measures(&self, column: &str) -> bool {
+        let is = |other: &Option<String>| other.as_deref() == Some(column);
+        is(&self.y) || self.form() == Form::Scatter && is(&self.x)
+    }
+
     /// The kind of chart as a component.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
         KINDS.build(&self.kind).expect("it was built once when it was chosen")

@@ -4,15 +4,17 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use plot::{Chart, ChartSpec, Context, Form, format_value};
+use experiment::ENGINE;
+use plot::format_value;
 use results::targets::create_folder;
-use results::{Folder, Metric, Row, Schema, Table as Rows, ValueType, columns as c};
 use theory::robust_cost;
 use toml::{Table, Value};
 use types::{Outcome, Problem};
 
 use crate::candidate::{Candidate, Layer, pareto, ranked};
-use crate::goal::{GoalMetric, Objectives};
+use crate::confirmation::Confirmation;
+use crate::goal::Objectives;
+use crate::space::Space;
 
 /// The share of a limit from which the answer calls the limit nearly reached.
 const BINDS: f64 = 0.9;
@@ -35,9 +37,8 @@ pub struct Advice {
     pub objectives: Objectives,
     /// The label of the design that textbook formulas advise; `None` if the formulas do not apply.
     pub textbook: Option<String>,
-    /// The verdicts of the run that compares the winner with the default design and the textbook design; `None`
-    /// without such a run.
-    pub confirmed: Option<Vec<String>>,
+    /// The run that compares the winner with the default design and the textbook design; `None` without such a run.
+    pub confirmed: Option<Confirmation>,
     /// The duration of each layer.
     pub times: Vec<(&'static str, Duration)>,
     /// Whether the user interrupted the search. The answer is then the best design so far.
@@ -63,12 +64,22 @@ impl Advice {
         let mut design = Table::new();
         let about = format!("Advised for {experiment}: {}", self.design().label);
         design.insert("about".to_owned(), Value::from(about));
-        design.insert("design".to_owned(), Value::Table(self.design().design.to_toml()));
+        design.insert("design".to_owned(), Value::Table(self.design().design().to_toml()));
         write("design.toml", design.to_string())?;
+        let engine = Table::from_iter([(ENGINE.to_owned(), self.design().setup.engine.to_toml())]);
+        write("engine.toml", engine.to_string())?;
         write("candidates.csv", self.csv(&(0..self.candidates.len()).collect::<Vec<_>>())?)?;
         write("pareto.csv", self.csv(&pareto(&self.candidates, self.layer))?)?;
         write("advice.txt", self.text())?;
-        self.draw(experiment)
+        let confirmed = self.confirmed.as_ref().map_or(&[][..], |run| &run.designs);
+        let space = Space {
+            experiment,
+            candidates: &self.candidates,
+            objectives: &self.objectives,
+            layer: self.layer,
+        };
+        space.draw_front(confirmed, &self.folder)?;
+        space.draw_maps(&self.folder)
     }
 
     /// Returns the scores of some designs as CSV, with one row per design.
@@ -134,7 +145,7 @@ impl Advice {
         if let Some(label) = &self.textbook {
             let _ = writeln!(text, "  The cost formulas of textbooks advise {label}.");
         }
-        for sentence in self.confirmed.iter().flatten() {
+        for sentence in self.confirmed.iter().flat_map(|run| &run.verdicts) {
             let _ = writeln!(text, "  {sentence}");
         }
         let times: Vec<String> =
@@ -196,53 +207,5 @@ impl Advice {
             rivals.iter().filter_map(|at| cost(*at)).all(|other| own <= other * (1.0 + 1e-9))
         };
         steps.skip_while(|drift| *drift < self.objectives.drift).take_while(|drift| is_best(*drift)).last()
-    }
-
-    /// Draws all designs of the deciding layer, with names for the designs of the Pareto set. Draws nothing if the
-    /// objective is not a column.
-    fn draw(&self, experiment: &str) -> Outcome<()> {
-        let (goal, also) = (self.objectives.goal.metric, self.objectives.also.metric);
-        let (GoalMetric::Column(up), false) = (goal, goal == also) else { return Ok(()) };
-        let across = also.name().to_owned();
-        let is_column = matches!(also, GoalMetric::Column(_));
-        let swept: Vec<String> = if is_column { Vec::new() } else { vec![across.clone()] };
-        let schema = Schema::runs(&swept)?;
-        let front = pareto(&self.candidates, self.layer);
-        let mut rows = Vec::new();
-        for at in ranked(&self.candidates, self.layer) {
-            let Some(score) = self.candidates[at].score(self.layer) else { continue };
-            let Some(second) = score.also else { continue };
-            let mut row = Row::new(&schema);
-            let label = if front.contains(&at) { &*self.candidates[at].label } else { "dominated" };
-            row.set(&c::LABEL, label).set(&c::CELL, at as u64).set(&c::TRIAL, 0_u64);
-            row.set(&c::PHASE, self.objectives.goal.phase.as_str()).set(&c::OPERATION, c::ALL);
-            set(&mut row, up, self.objectives.sign(score.objective));
-            match also {
-                GoalMetric::Column(metric) => set(&mut row, metric, second),
-                _ => _ = row.set_swept(&across, &second.to_string())?,
-            }
-            rows.push(row);
-        }
-        let spec = ChartSpec {
-            x: Some(across),
-            y: Some(up.name.to_owned()),
-            series: Some(c::LABEL.name.to_owned()),
-            title: Some(format!("Pareto set of {experiment}, {} layer", self.layer.name())),
-            ..ChartSpec::new(Form::Scatter)
-        };
-        let points = Some("each point is a design".to_owned());
-        let context = Context { experiment: experiment.to_owned(), points, ..Context::default() };
-        match Chart::of_table(&Rows::new(schema, rows), &Folder::new(""), &spec, &context) {
-            Ok(chart) => chart.write(&self.folder, "pareto").map(drop).map_err(Into::into),
-            // A set of one point is no chart.
-            Err(_) => Ok(()),
-        }
-    }
-}
-
-fn set(row: &mut Row, metric: &Metric, value: f64) {
-    match metric.kind {
-        ValueType::Integer => _ = row.set(metric, value.round() as u64),
-        ValueType::Number | ValueType::Text => _ = row.set(metric, value),
     }
 }

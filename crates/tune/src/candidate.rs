@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use catalog::Choice;
 use tree::Design;
 
 /// A layer of the search: one way to evaluate designs.
@@ -46,6 +47,17 @@ pub struct DesignScore {
     pub excess: f64,
     /// The share and the cost of each kind of operation, if the objective is `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
+    /// The objective and the second metric of each trial. Empty in layers without trials.
+    pub trials: Vec<(f64, Option<f64>)>,
+}
+
+/// An engine, and the design that it runs or whose settings it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineDesign {
+    /// The engine.
+    pub engine: Choice,
+    /// The design.
+    pub design: Design,
 }
 
 /// A design of the search, with its scores.
@@ -53,16 +65,21 @@ pub struct DesignScore {
 pub struct Candidate {
     /// The label of the configuration with this design.
     pub label: String,
-    /// The design of the configuration.
-    pub design: Design,
+    /// The engine and the design of the configuration.
+    pub setup: EngineDesign,
     /// The score of the candidate in each layer that it reached.
     pub scores: [Option<DesignScore>; 4],
 }
 
 impl Candidate {
     /// Creates a candidate without scores.
-    pub fn new(label: String, design: Design) -> Self {
-        Self { label, design, scores: [None, None, None, None] }
+    pub fn new(label: String, setup: EngineDesign) -> Self {
+        Self { label, setup, scores: [None, None, None, None] }
+    }
+
+    /// Returns the design of the candidate.
+    pub fn design(&self) -> &Design {
+        &self.setup.design
     }
 
     /// Returns the score in a layer. Returns `None` if the candidate did not reach the layer.
@@ -147,8 +164,17 @@ mod tests {
 
     fn candidate(label: &str, objective: f64, also: impl Into<Option<f64>>, excess: f64) -> Candidate {
         let also = also.into();
-        let mut candidate = Candidate::new(label.to_owned(), Design::default());
-        candidate.scores[0] = Some(DesignScore { objective, also, limited: Vec::new(), excess, costs: None });
+        let engine = experiment::read_engine(&toml::Value::from("lsmbench")).unwrap();
+        let setup = EngineDesign { engine, design: Design::default() };
+        let mut candidate = Candidate::new(label.to_owned(), setup);
+        candidate.scores[0] = Some(DesignScore {
+            objective,
+            also,
+            limited: Vec::new(),
+            excess,
+            costs: None,
+            trials: Vec::new(),
+        });
         candidate
     }
 

@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use experiment::Experiment;
+use experiment::{ENGINE, Experiment};
 use results::targets::create_folder;
 use toml::{Table, Value};
-use tree::{AXES, Design};
+use tree::AXES;
 use types::{Outcome, Problem};
 
+use crate::candidate::EngineDesign;
+
 /// The tables of an experiment that a derived experiment replaces or omits.
-const REPLACED: [&str; 7] = ["design", "sweep", "trials", "verdict", "gate", "chart", "tune"];
+const REPLACED: [&str; 8] = [ENGINE, "design", "sweep", "trials", "verdict", "gate", "chart", "tune"];
 
 /// The settings of a derived experiment.
 pub(crate) struct Derived<'a> {
@@ -17,8 +19,8 @@ pub(crate) struct Derived<'a> {
     pub(crate) name: &'a str,
     /// The question of the experiment.
     pub(crate) question: String,
-    /// The designs that the experiment compares. The first design is the baseline.
-    pub(crate) designs: &'a [Design],
+    /// The engines and designs that the experiment compares. The first one is the baseline.
+    pub(crate) setups: &'a [EngineDesign],
     /// The changes to the table `[trials]`.
     pub(crate) trials: Table,
     /// The table `[verdict]` of the derived experiment.
@@ -36,15 +38,16 @@ impl Derived<'_> {
         let mut table: Table = resolved.clone();
         REPLACED.iter().for_each(|key| drop(table.remove(*key)));
         table.insert("question".to_owned(), Value::from(self.question.clone()));
-        let base = self.designs[0].to_toml();
-        table.insert("design".to_owned(), Value::Table(base));
+        let base = &self.setups[0];
+        table.insert(ENGINE.to_owned(), Value::from(base.engine.label()));
+        table.insert("design".to_owned(), Value::Table(base.design.to_toml()));
         let mut trials = match resolved.get("trials") {
             Some(Value::Table(trials)) => trials.clone(),
             _ => Table::new(),
         };
         trials.remove("precision");
         trials.extend(self.trials.clone());
-        let sweep = zipped(self.designs);
+        let sweep = zipped(self.setups);
         if !sweep.is_empty() {
             table.insert("sweep".to_owned(), Value::Table(sweep));
         }
@@ -69,12 +72,16 @@ fn plain_values_first(table: Table) -> Table {
     plain.into_iter().chain(tables).collect()
 }
 
-/// Returns a sweep over designs. The sweep contains each path that differs, with its value in every design. Returns
-/// an empty table if all designs are equal.
-fn zipped(designs: &[Design]) -> Table {
-    let flat: Vec<Vec<(String, Value)>> = designs.iter().map(|design| paths(&design.to_toml())).collect();
+/// Returns a sweep over engines and designs. The sweep contains each path that differs, with its value in every design.
+/// Returns an empty table if all engines and designs are equal.
+fn zipped(setups: &[EngineDesign]) -> Table {
+    let flat: Vec<Vec<(String, Value)>> = setups.iter().map(|setup| paths(&setup.design.to_toml())).collect();
     // A plain value comes before lists of tables.
     let mut sweep = Table::from_iter([("combine".to_owned(), Value::from("zip"))]);
+    if setups.iter().any(|setup| setup.engine != setups[0].engine) {
+        let engines = setups.iter().map(|setup| Value::from(setup.engine.label()));
+        sweep.insert(ENGINE.to_owned(), Value::Array(engines.collect()));
+    }
     let all: Vec<&String> = {
         let mut seen = Vec::new();
         flat.iter().flatten().map(|(path, _)| path).for_each(|path| {
@@ -99,7 +106,7 @@ fn zipped(designs: &[Design]) -> Table {
 }
 
 /// Returns the paths of a design with their values: the choice of each axis as a whole, and single options.
-fn paths(design: &Table) -> Vec<(String, Value)> {
+pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     for (key, value) in design {
         let is_axis = AXES.iter().any(|axis| axis.name() == key);

@@ -1,6 +1,8 @@
 //! Computes the score of a design from the rows of a layer.
 
-use results::{Metric, columns as c};
+use std::collections::BTreeSet;
+
+use results::{Metric, Row, columns as c};
 use theory::robust_cost;
 use tree::Design;
 use workload::{LENGTHS, Phase, Work, Workload};
@@ -27,7 +29,39 @@ pub(crate) fn score(
     let is_robust = objectives.goal.metric == GoalMetric::IoPerOp;
     let phase = workload.phases.iter().find(|phase| is_robust && phase.name == objectives.goal.phase);
     let costs = phase.and_then(|phase| costs(phase, design, workload, value));
-    Some(DesignScore { objective, also, limited, excess, costs })
+    Some(DesignScore { objective, also, limited, excess, costs, trials: Vec::new() })
+}
+
+/// Computes the score of a design from the rows of a run. Each value is the median of the trials. `cell` is the number
+/// of the design's configuration. Returns `None` if the run did not measure the objective.
+pub(crate) fn score_of_rows(
+    objectives: &Objectives,
+    design: &Design,
+    workload: &Workload,
+    rows: &[Row],
+    cell: u64,
+) -> Option<DesignScore> {
+    let of_design = |row: &&Row| row.get(&c::CELL).integer() == Some(cell);
+    let rows: Vec<&Row> = rows.iter().filter(of_design).collect();
+    let score_of = |trial: Option<u64>| {
+        let value = |phase: &str, operation: &str, metric: &Metric| {
+            let mut values: Vec<f64> = rows
+                .iter()
+                .filter(|row| trial.is_none() || row.get(&c::TRIAL).integer() == trial)
+                .filter(|row| row.get(&c::PHASE).text() == Some(phase))
+                .filter(|row| row.get(&c::OPERATION).text() == Some(operation))
+                .filter_map(|row| row.get(metric).number())
+                .collect();
+            values.sort_by(f64::total_cmp);
+            (!values.is_empty())
+                .then(|| f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]))
+        };
+        score(objectives, design, workload, &value)
+    };
+    let trials: BTreeSet<u64> = rows.iter().filter_map(|row| row.get(&c::TRIAL).integer()).collect();
+    let of_trials = trials.into_iter().filter_map(|trial| score_of(Some(trial)));
+    let trials = of_trials.map(|score| (score.objective, score.also)).collect();
+    Some(DesignScore { trials, ..score_of(None)? })
 }
 
 fn number(goal: &Goal, drift: f64, design: &Design, workload: &Workload, value: &Lookup<'_>) -> Option<f64> {

@@ -1,10 +1,12 @@
 //! The objectives and limits of a search. Each is a metric of an operation in a phase.
 
-use experiment::{Experiment, TuneSpec};
+use experiment::{Experiment, TuneSpec, engine};
 use results::{Better, Metric, Unit, columns as c, reference};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 use types::{Outcome, Problem};
 use workload::Kind;
+
+use crate::candidate::Layer;
 
 /// A value by which the search judges a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +59,11 @@ pub struct Objectives {
     pub drift: f64,
 }
 
+/// Returns whether theory and simulation can evaluate all configurations, which then have the engine `lsmbench`.
+pub(crate) fn has_models(experiment: &Experiment) -> bool {
+    experiment.cells.iter().all(|cell| engine(&cell.engine).reads_whole_design())
+}
+
 impl GoalMetric {
     /// Returns the name of the metric in TOML.
     pub fn name(self) -> &'static str {
@@ -64,6 +71,15 @@ impl GoalMetric {
             Self::Column(metric) => metric.name,
             Self::Memory => "memory",
             Self::IoPerOp => "io_per_op",
+        }
+    }
+
+    /// Returns the title of the metric in charts.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Column(metric) => metric.title,
+            Self::Memory => "memory",
+            Self::IoPerOp => "blocks read and written per operation",
         }
     }
 
@@ -114,6 +130,13 @@ impl Goal {
     }
 }
 
+impl Goal {
+    /// Returns whether only the models of the engine `lsmbench` know the metric.
+    fn is_modelled(&self) -> bool {
+        !matches!(self.metric, GoalMetric::Column(_))
+    }
+}
+
 impl Constraint {
     /// Parses `GOAL <= VALUE` or `GOAL >= VALUE`.
     fn read(text: &str, phase: &str, phases: &[String]) -> Result<Self, String> {
@@ -142,7 +165,8 @@ impl Objectives {
     /// Reads the objectives of an experiment.
     ///
     /// # Errors
-    /// An unknown metric, operation, phase or limit; a missing objective, or two objectives.
+    /// An unknown metric, operation, phase or limit; a missing objective, or two objectives; a metric of the models of
+    /// the engine `lsmbench` for another engine.
     pub fn read(experiment: &Experiment, spec: &TuneSpec) -> Outcome<Self> {
         let phases = experiment.task.phases();
         let judged = experiment.facts().phase.unwrap_or_else(|| phases.last().cloned().unwrap_or_default());
@@ -173,14 +197,26 @@ impl Objectives {
                 format!("for {}, the other direction is better; use tune.{other}", goal.metric.name()),
             ));
         }
+        let has_models = has_models(experiment);
         let second = match (&spec.also, goal.metric) {
             (Some(text), _) => text.as_str(),
+            (None, _) if !has_models => c::DISK_BYTES.name,
             (None, GoalMetric::Memory) => c::WRITE_AMP_SETTLED.name,
-            (None, _) => "memory",
+            (None, _) => GoalMetric::Memory.name(),
         };
         let also = Goal::read(second, &judged, &phases).map_err(|message| at("also", message))?;
         let limits = spec.subject_to.iter().map(|text| Constraint::read(text, &judged, &phases));
         let limits = limits.collect::<Result<Vec<_>, _>>().map_err(|message| at("subject_to", message))?;
+        let keyed = limits.iter().map(|limit: &Constraint| ("subject_to", &limit.goal));
+        let modelled =
+            [(key, &goal), ("also", &also)].into_iter().chain(keyed).find(|(_, goal)| goal.is_modelled());
+        if let Some((key, goal)) = modelled.filter(|_| !has_models) {
+            let message = format!(
+                "{} exists only for the engine \"lsmbench\"; for other engines, use a column such as rss_peak_bytes",
+                goal.metric.name()
+            );
+            return Err(at(key, message));
+        }
         let drift = spec.drift.unwrap_or(0.0);
         if !(drift.is_finite() && drift >= 0.0) {
             return Err(at("drift", "expected a divergence of 0 or more, such as 0.5".to_owned()));
@@ -190,6 +226,18 @@ impl Objectives {
             return Err(at("drift", message.to_owned()));
         }
         Ok(Self { goal, is_maximised, also, limits, drift })
+    }
+
+    /// Returns the objectives of a layer. Layers that measure no time compare the device time instead of a measured
+    /// time.
+    pub(crate) fn of(&self, layer: Layer) -> Self {
+        let mut objectives = self.clone();
+        if layer != Layer::Measured && objectives.goal.metric.is_timed() {
+            objectives.goal.metric = GoalMetric::Column(&c::DEVICE_NS_PER_OP);
+            c::ALL.clone_into(&mut objectives.goal.operation);
+            objectives.is_maximised = false;
+        }
+        objectives
     }
 
     /// Returns the value with the sign with which the search minimises it.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use experiment::{Experiment, Overrides, TuneSpec, engine};
+use experiment::Overrides;
 use results::{Folder, Metric, Row, Table as Rows, columns as c};
 use run::{Ending, RunOptions, interrupt, run_all};
 use simulation::{Costs, PhaseRow, Picture, Simulation, simulate};
@@ -15,11 +15,13 @@ use types::{Outcome, Problem};
 use workload::{Workload, WorkloadPlan};
 
 use crate::advice::Advice;
-use crate::candidate::{Candidate, Layer, ranked, survivors};
+use crate::candidate::{Candidate, EngineDesign, Layer, ranked, survivors};
 use crate::closed_forms;
+use crate::confirmation::{Rivals, designs_to_beat, engines_to_beat};
 use crate::derived::Derived;
-use crate::evaluate::score;
-use crate::goal::{GoalMetric, Objectives};
+use crate::evaluate::{score, score_of_rows};
+use crate::goal::{Objectives, has_models};
+use crate::settings::Settings;
 use crate::textbook::textbook;
 
 /// The number of trials in each round of the race. The race measures the best designs. After each round, the better
@@ -29,24 +31,14 @@ const RACE_TRIALS: u64 = 2;
 /// The axes that do not change the bytes or the costs of a single SSTable.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
-/// The settings of a search for the best design.
-pub struct Settings<'a> {
-    /// The experiment. The configurations of its sweep are the candidates of the search.
-    pub experiment: &'a Experiment,
-    /// The table `[tune]` of the experiment.
-    pub spec: &'a TuneSpec,
-    /// The device class that the simulation uses.
-    pub device: &'a str,
-    /// The options of the runs. The results of the runs are stored below `out`.
-    pub run: RunOptions,
-}
-
 /// The state of a search.
 struct Search<'a> {
     settings: &'a Settings<'a>,
     workload: &'a Workload,
     objectives: Objectives,
     candidates: Vec<Candidate>,
+    /// Whether theory and simulation can evaluate all candidates, which need the engine `lsmbench`.
+    has_models: bool,
     /// The sampled costs of each design. The key is the design without its compaction policy and memtable.
     costs: HashMap<String, Costs>,
     /// The duration of each layer.
@@ -64,20 +56,21 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
     let workload = experiment.task.workload().ok_or_else(|| {
         Problem::at(&experiment.file, None, "tune needs a workload, but this is a component experiment")
     })?;
-    if experiment.cells.iter().any(|cell| !engine(&cell.engine).reads_whole_design()) {
-        return Err(Problem::at(&experiment.file, None, "tune searches only designs of engine \"lsmbench\""));
-    }
-    if experiment.cells.iter().any(|cell| !cell.design.keeps_values_inline()) {
+    let has_models = has_models(experiment);
+    if has_models && experiment.cells.iter().any(|cell| !cell.design.keeps_values_inline()) {
         let message =
             "tune has no model of blob files; set design.values = \"inline\", or use `lsmbench run`";
         return Err(Problem::at(&experiment.file, None, message));
     }
-    let candidates =
-        experiment.cells.iter().map(|cell| Candidate::new(cell.label.clone(), cell.design.clone())).collect();
+    let candidates = experiment.cells.iter().map(|cell| {
+        let setup = EngineDesign { engine: cell.engine.clone(), design: cell.design.clone() };
+        Candidate::new(cell.label.clone(), setup)
+    });
+    let candidates = candidates.collect();
     let folder = settings.run.out.join(format!("{}-tune", experiment.name));
     let (costs, times) = (HashMap::new(), Vec::new());
-    let mut search = Search { settings, workload, objectives, candidates, costs, times, folder };
-    let layer = search.layers()?;
+    let mut search = Search { settings, workload, objectives, candidates, has_models, costs, times, folder };
+    let layer = if has_models { search.layers()? } else { search.race_all()? };
     search.conclude(layer)
 }
 
@@ -113,21 +106,22 @@ impl Search<'_> {
             return Ok(Layer::Counted);
         }
         let begun = Instant::now();
-        let is_done = self.race(spec.measure as usize)?;
+        let is_done = self.race(survivors(&self.candidates, Layer::Counted, spec.measure as usize))?;
         self.times.push((Layer::Measured.name(), begun.elapsed()));
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// Returns the objective for the layers that measure no time. These layers use the device time instead of a
-    /// measured time.
-    fn untimed(&self) -> Objectives {
-        let mut objectives = self.objectives.clone();
-        if objectives.goal.metric.is_timed() {
-            objectives.goal.metric = GoalMetric::Column(&c::DEVICE_NS_PER_OP);
-            c::ALL.clone_into(&mut objectives.goal.operation);
-            objectives.is_maximised = false;
+    /// Measures all candidates in rounds, because other engines have no models that could exclude designs before.
+    fn race_all(&mut self) -> Outcome<Layer> {
+        let begun = Instant::now();
+        self.race((0..self.candidates.len()).collect())?;
+        self.times.push((Layer::Measured.name(), begun.elapsed()));
+        match ranked(&self.candidates, Layer::Measured).is_empty() && interrupt::is_requested() {
+            true => Err(Problem::new(
+                "the search was interrupted before it measured a design; to continue it, use --resume",
+            )),
+            false => Ok(Layer::Measured),
         }
-        objectives
     }
 
     fn set(&mut self, at: usize, layer: Layer, objectives: &Objectives, phases: &[PhaseRow]) {
@@ -137,16 +131,16 @@ impl Search<'_> {
             row.number(metric).filter(|_| operation == c::ALL)
         };
         let candidate = &mut self.candidates[at];
-        candidate.scores[layer as usize] = score(objectives, &candidate.design, self.workload, &value);
+        candidate.scores[layer as usize] = score(objectives, candidate.design(), self.workload, &value);
     }
 
     fn theory(&mut self) -> Outcome<()> {
-        let objectives = self.untimed();
+        let objectives = self.objectives.of(Layer::Theory);
         for at in 0..self.candidates.len() {
             if interrupt::is_requested() {
                 return Ok(());
             }
-            let design = self.candidates[at].design.clone();
+            let design = self.candidates[at].design().clone();
             let costs = self.costs_of(&design)?;
             let rows = closed_forms::rows(&design, self.workload, &costs)?;
             self.set(at, Layer::Theory, &objectives, &rows);
@@ -171,12 +165,12 @@ impl Search<'_> {
     }
 
     fn simulated(&mut self, chosen: &[usize]) -> Outcome<()> {
-        let (objectives, experiment) = (self.untimed(), self.settings.experiment);
+        let (objectives, experiment) = (self.objectives.of(Layer::Simulated), self.settings.experiment);
         for at in chosen {
             if interrupt::is_requested() {
                 return Ok(());
             }
-            let design = self.candidates[*at].design.clone();
+            let design = self.candidates[*at].design().clone();
             let costs = Some(self.costs_of(&design)?);
             let simulation = Simulation {
                 design: &design,
@@ -195,20 +189,17 @@ impl Search<'_> {
 
     /// Runs the chosen designs in counted mode. Returns whether all designs ran.
     fn counted(&mut self, chosen: &[usize]) -> Outcome<bool> {
-        let objectives = self.untimed();
         let mut trials = Table::new();
         trials.insert("mode".to_owned(), Value::from("counted"));
         trials.insert("count".to_owned(), Value::from(1));
         let (rows, is_done) = self.run("counted", chosen, trials)?;
-        self.set_rows(chosen, Layer::Counted, &objectives, &rows);
+        self.set_rows(chosen, Layer::Counted, &rows);
         Ok(is_done)
     }
 
-    /// Measures the best designs, then the better half of these designs, and so on, until two designs remain. Returns
+    /// Measures some designs, then the better half of these designs, and so on, until two designs remain. Returns
     /// `false` if the user interrupted the search.
-    fn race(&mut self, most: usize) -> Outcome<bool> {
-        let objectives = self.objectives.clone();
-        let mut chosen = survivors(&self.candidates, Layer::Counted, most);
+    fn race(&mut self, mut chosen: Vec<usize>) -> Outcome<bool> {
         let mut round = 1;
         while chosen.len() > 1 {
             (self.settings.run.console.line)(&format!("race, round {round}: {} designs", chosen.len()));
@@ -220,7 +211,7 @@ impl Search<'_> {
             if !is_done {
                 return Ok(false);
             }
-            self.set_rows(&chosen, Layer::Measured, &objectives, &rows);
+            self.set_rows(&chosen, Layer::Measured, &rows);
             let measured = ranked(&self.candidates, Layer::Measured);
             let best: Vec<usize> = measured.into_iter().filter(|at| chosen.contains(at)).collect();
             let half = (chosen.len() / 2).max(1);
@@ -232,11 +223,11 @@ impl Search<'_> {
 
     /// Runs some candidates as a separate experiment.
     fn run(&self, name: &str, chosen: &[usize], trials: Table) -> Outcome<(Vec<Row>, bool)> {
-        let designs: Vec<Design> = chosen.iter().map(|at| self.candidates[*at].design.clone()).collect();
+        let setups: Vec<EngineDesign> = chosen.iter().map(|at| self.candidates[*at].setup.clone()).collect();
         let derived = Derived {
             name,
             question: format!("Which design is best for {}?", self.settings.experiment.name),
-            designs: &designs,
+            setups: &setups,
             trials,
             verdict: Table::new(),
         };
@@ -262,22 +253,12 @@ impl Search<'_> {
     }
 
     /// Scores candidates by the medians of their trials.
-    fn set_rows(&mut self, chosen: &[usize], layer: Layer, objectives: &Objectives, rows: &[Row]) {
-        for (number, at) in chosen.iter().enumerate() {
-            let value = |phase: &str, operation: &str, metric: &Metric| {
-                let mut values: Vec<f64> = rows
-                    .iter()
-                    .filter(|row| row.get(&c::CELL).integer() == Some(number as u64))
-                    .filter(|row| row.get(&c::PHASE).to_string() == phase)
-                    .filter(|row| row.get(&c::OPERATION).to_string() == operation)
-                    .filter_map(|row| row.get(metric).number())
-                    .collect();
-                values.sort_by(f64::total_cmp);
-                (!values.is_empty())
-                    .then(|| f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]))
-            };
+    fn set_rows(&mut self, chosen: &[usize], layer: Layer, rows: &[Row]) {
+        let objectives = self.objectives.of(layer);
+        for (cell, at) in chosen.iter().enumerate() {
             let candidate = &mut self.candidates[*at];
-            candidate.scores[layer as usize] = score(objectives, &candidate.design, self.workload, &value);
+            candidate.scores[layer as usize] =
+                score_of_rows(&objectives, candidate.design(), self.workload, rows, cell as u64);
         }
     }
 
@@ -297,10 +278,17 @@ impl Search<'_> {
         let winner = ranked(&self.candidates, layer)[0];
         let is_interrupted = interrupt::is_requested();
         let mut confirmed = None;
-        let textbook = self.textbook()?;
+        let textbook = if self.has_models { self.textbook()? } else { None };
         if self.settings.spec.confirm && !is_interrupted {
             let begun = Instant::now();
-            confirmed = self.confirm(winner, textbook.as_ref())?;
+            let own = &self.candidates[winner];
+            let designs = match self.has_models {
+                true => designs_to_beat(self.settings.experiment, &own.setup.engine, textbook.as_ref()),
+                false => engines_to_beat(self.settings.experiment, &own.setup.engine, &self.candidates[0])?,
+            };
+            let (settings, workload, objectives) = (self.settings, self.workload, &self.objectives);
+            let rivals = Rivals { settings, workload, objectives, designs };
+            confirmed = rivals.confirm(own, &self.folder)?;
             self.times.push(("confirmation", begun.elapsed()));
         }
         let advice = Advice {
@@ -321,58 +309,5 @@ impl Search<'_> {
     fn textbook(&mut self) -> Outcome<Option<(String, Design)>> {
         let costs = self.costs_of(&self.settings.experiment.base_design().clone())?;
         Ok(textbook(self.settings.experiment, self.workload, costs.entry_bytes))
-    }
-
-    /// Runs the default design, the design that the textbook formulas advise, and the winner. Returns the verdicts.
-    fn confirm(&self, winner: usize, textbook: Option<&(String, Design)>) -> Outcome<Option<Vec<String>>> {
-        let experiment = self.settings.experiment;
-        let own = &self.candidates[winner].design;
-        let mut designs = vec![experiment.base_design().clone()];
-        for design in textbook.iter().map(|(_, design)| design).chain([own]) {
-            if !designs.contains(design) {
-                designs.push(design.clone());
-            }
-        }
-        if designs.len() < 2 {
-            return Ok(None);
-        }
-        (self.settings.run.console.line)(&format!("confirmation: {} designs", designs.len()));
-        let mut verdict = Table::new();
-        let goal = &self.objectives.goal;
-        let phase = self.workload.phases.iter().find(|phase| phase.name == goal.phase);
-        let writes = phase.is_some_and(|phase| simulation::rates(phase).writes > 0.0);
-        let metric = match goal.metric {
-            GoalMetric::Column(metric) => metric.name,
-            GoalMetric::Memory | GoalMetric::IoPerOp if writes => c::WRITE_AMP.name,
-            GoalMetric::Memory | GoalMetric::IoPerOp => c::BLOCKS_PER_GET.name,
-        };
-        let mut trials = Table::new();
-        if goal.metric.is_timed() {
-            trials.insert("mode".to_owned(), Value::from("timed"));
-        }
-        verdict.insert("metric".to_owned(), Value::from(metric));
-        verdict.insert("phase".to_owned(), Value::from(goal.phase.clone()));
-        if goal.operation != c::ALL {
-            verdict.insert("operation".to_owned(), Value::from(goal.operation.clone()));
-        }
-        let derived = Derived {
-            name: "confirmation",
-            question: format!("Is the advised design for {} better than the default?", experiment.name),
-            designs: &designs,
-            trials,
-            verdict,
-        };
-        let file = derived.write(experiment, &self.folder)?;
-        let options = RunOptions {
-            out: self.folder.clone(),
-            plots: self.folder.join("charts"),
-            overrides: Overrides::default(),
-            ..self.settings.run.clone()
-        };
-        if run_all(&[file], &options)? == Ending::Interrupted {
-            return Ok(None);
-        }
-        let manifest = results::Manifest::read(&Folder::new(self.folder.join("confirmation")).manifest())?;
-        Ok(Some(manifest.conclusions))
     }
 }

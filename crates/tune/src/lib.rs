@@ -12,14 +12,22 @@
 mod advice;
 mod candidate;
 mod closed_forms;
+mod confirmation;
 mod derived;
 mod evaluate;
+mod factors;
+mod front;
 mod goal;
 mod layers;
+mod maps;
+mod settings;
+mod space;
 mod textbook;
 
 pub use advice::Advice;
-pub use candidate::{Candidate, DesignScore, Layer};
+pub use candidate::{Candidate, DesignScore, EngineDesign, Layer};
 pub use closed_forms::rows as predicted_rows;
+pub use confirmation::Confirmation;
 pub use goal::{Constraint, Goal, GoalMetric, Objectives};
-pub use layers::{Settings, tune};
+pub use layers::tune;
+pub use settings::Settings;

@@ -31,7 +31,7 @@ pub(crate) struct SimulateArguments {
     /// Folder of results; rows go to <NAME>-simulated/runs.csv in it
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// Folder for charts over the size; needs at least two sizes
+    /// Folder of charts; curves over the size need at least two sizes
     #[arg(long, value_name = "DIR", default_value = "plots")]
     pub(crate) plots: PathBuf,
     #[command(flatten)]

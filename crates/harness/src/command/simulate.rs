@@ -57,11 +57,15 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
         print(&residual::table(&residuals))?;
     }
     line(&format!("Rows: {}", folder.runs().display()));
+    let own = experiment.charts.iter().filter(|spec| is_of_counters(spec));
+    let mut specs: Vec<ChartSpec> = own.cloned().collect();
     if arguments.entries.len() > 1 {
-        let plots = arguments.plots.join(format!("{}-simulated", experiment.name));
-        for chart in charts(&experiment, &schema, rows, &plots)? {
-            line(&format!("Chart: {}", chart.display()));
-        }
+        let names: Vec<String> = specs.iter().map(ChartSpec::file_stem).collect();
+        specs.extend(curves().filter(|curve| !names.contains(&curve.file_stem())));
+    }
+    let plots = arguments.plots.join(format!("{}-simulated", experiment.name));
+    for chart in draw(&experiment, &specs, &Table::new(schema, rows), &plots)? {
+        line(&format!("Chart: {}", chart.display()));
     }
     Ok(())
 }
@@ -158,19 +162,29 @@ fn table(rows: &[Row]) -> String {
     aligned(&lines)
 }
 
-/// Draws each shown column against the number of keys, after the last phase.
-fn charts(experiment: &Experiment, schema: &Schema, rows: Vec<Row>, folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let table = Table::new(schema.clone(), rows);
+/// Returns whether a chart of the experiment needs only the rows of counted mode.
+fn is_of_counters(spec: &ChartSpec) -> bool {
+    let is_timed = matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Ratio);
+    let column = spec.y.as_deref().and_then(results::reference::metric);
+    !is_timed && spec.file.is_none() && column.is_none_or(|metric| metric.is_exact())
+}
+
+/// Returns the charts of the shown columns by the number of keys, after the last phase.
+fn curves() -> impl Iterator<Item = ChartSpec> {
+    SHOWN.into_iter().map(|metric| ChartSpec {
+        x: Some(ENTRIES.to_owned()),
+        y: Some(metric.name.to_owned()),
+        series: Some(c::LABEL.name.to_owned()),
+        log_x: true,
+        name: Some(metric.name.to_owned()),
+        ..ChartSpec::new(Form::Line)
+    })
+}
+
+/// Draws charts of the simulated rows. A chart without data is left out, and a printed line states the reason.
+fn draw(experiment: &Experiment, specs: &[ChartSpec], table: &Table, folder: &Path) -> Outcome<Vec<PathBuf>> {
     let mut drawn = Vec::new();
-    for metric in SHOWN {
-        let spec = ChartSpec {
-            x: Some(ENTRIES.to_owned()),
-            y: Some(metric.name.to_owned()),
-            series: Some(c::LABEL.name.to_owned()),
-            log_x: true,
-            name: Some(metric.name.to_owned()),
-            ..ChartSpec::new(Form::Line)
-        };
+    for spec in specs {
         let context = Context {
             experiment: experiment.name.clone(),
             question: experiment.question.clone(),
@@ -178,7 +192,7 @@ fn charts(experiment: &Experiment, schema: &Schema, rows: Vec<Row>, folder: &Pat
             order: catalog_order(),
             ..Context::default()
         };
-        match Chart::of_table(&table, &Folder::new(""), &spec, &context) {
+        match Chart::of_table(table, &Folder::new(""), spec, &context) {
             Ok(chart) => drawn.extend(chart.write(folder, &spec.file_stem())?),
             Err(error) => line(&format!("no chart {}: {error}", spec.file_stem())),
         }

@@ -109,6 +109,35 @@ fn the_pandas_recipe_recomputes_a_verdict() {
     assert_eq!(recompute(&["nowhere"]).status.code(), Some(2));
 }
 
+/// The script that compares tuners. A nightly run compares `lsmbench tune` with the tuners that are installed. Other runs
+/// compare only random designs.
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn the_script_compares_tuners() {
+    let is_nightly = catalog::laws::is_nightly();
+    let bench = Bench::new();
+    let tuners: &[&str] = if is_nightly { &[] } else { &["--tuners", "random"] };
+    let sizes = if is_nightly { ["--runs", "8", "--seeds", "2"] } else { ["--runs", "2", "--seeds", "1"] };
+    let mut python = Command::new("python3");
+    python.arg(in_repository("docs/how-to/compare_tuners.py"));
+    python
+        .args(["--lsmbench", env!("CARGO_BIN_EXE_lsmbench"), "--workloads", "queue"])
+        .args(tuners)
+        .args(sizes);
+    let Ok(output) = python.current_dir(bench.path(".")).output() else {
+        return eprintln!("NOT CHECKED: the script that compares tuners, because python3 is not installed");
+    };
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}{error}");
+    eprint!("{text}{error}");
+    let objective = |tuner: &str| {
+        let row = text.lines().find(|line| line.starts_with(&format!("| queue | {tuner} | ")));
+        row?.split(" | ").nth(2)?.parse::<f64>().ok()
+    };
+    let random = objective("random").expect("random designs have an objective");
+    assert!(!is_nightly || objective("lsmbench").is_some_and(|advised| advised <= random), "{text}");
+}
+
 #[test]
 fn blocks_are_those_of_their_language() {
     let text = "```toml\na = 1\nb = 2\n```\n```sh\nls\n```\n```toml\nc = 3\n```\n";

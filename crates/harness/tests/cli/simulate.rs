@@ -198,6 +198,44 @@ fn the_formulas_stand_beside_the_simulated_values() {
     assert!(!bench.ok(&["simulate", "beside.toml"]).contains("residual"));
 }
 
+/// Charts of an experiment: one that a simulation can draw, and one of times.
+const MAP: &str = r#"
+[[chart]]
+kind   = "heatmap"
+name   = "writes"
+x      = "design.compaction.size_ratio"
+y      = "write_amp_settled"
+series = "design.compaction"
+filter = { "design.compaction.size_ratio" = [2, 4] }
+
+[[chart]]
+kind = "bar"
+name = "time"
+x    = "design.compaction"
+y    = "p99_ns"
+"#;
+
+#[test]
+fn a_simulation_draws_the_charts_of_the_experiment() {
+    let bench = Bench::new();
+    let sweep =
+        "\"design.compaction\" = [\"leveled\", \"tiered\"]\n\"design.compaction.size_ratio\" = [2, 4, 6]";
+    let file = CATALOG.replace("\"design.compaction\" = \"all\"", sweep);
+    bench.write("map.toml", format!("{file}{MAP}"));
+    let answer = bench.run(&["simulate", "map.toml"]).expect(0);
+    assert!(answer.err.contains("plots/map-simulated/writes.svg"), "{}", answer.err);
+    assert!(!answer.err.contains("no chart"), "a chart of times needs a run: {}", answer.err);
+    let drawn = bench.read("plots/map-simulated/writes.csv");
+    assert_eq!(drawn.lines().count(), 1 + 4, "{drawn}");
+    let mixed = |row: &&Row| text(row, &c::PHASE) == "mixed";
+    for row in simulated(&bench, "map").iter().filter(mixed) {
+        let value = number(row, &c::WRITE_AMP_SETTLED);
+        let is_shown = !text(row, &c::LABEL).contains('6');
+        let found = drawn.lines().any(|line| line.contains(&format!(",{value},")));
+        assert_eq!(found, is_shown, "{}: {value}\n{drawn}", text(row, &c::LABEL));
+    }
+}
+
 #[test]
 fn what_cannot_be_simulated_is_rejected_with_advice() {
     let bench = Bench::small();

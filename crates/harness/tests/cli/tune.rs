@@ -71,6 +71,56 @@ fn the_advised_design_is_near_the_best_of_an_exhaustive_search() {
     for file in ["design.toml", "pareto.csv", "advice.txt"] {
         assert!(bench.path(&format!("results/grid-tune/{file}")).exists(), "{file}");
     }
+    assert_front(&bench, &table);
+}
+
+/// The chart of the Pareto set has the counted designs, their predictions, and the confirmed designs.
+fn assert_front(bench: &Bench, candidates: &str) {
+    let points = bench.read("results/grid-tune/pareto-front.csv");
+    let of = |series: &str| points.lines().filter(|line| line.starts_with(series)).count();
+    let counted = candidates.lines().skip(1).filter(|line| {
+        let cells: Vec<&str> = line.rsplitn(10, ',').collect();
+        !cells[3].is_empty()
+    });
+    assert_eq!(of("counted"), counted.count(), "{points}");
+    assert!(of("theory,") >= of("counted") && of("simulated,") >= of("counted"), "{points}");
+    assert!(of("\"confirmed: ") + of("confirmed: ") >= 2, "{points}");
+}
+
+#[test]
+fn a_map_shows_the_best_design_of_each_field() {
+    let bench = Bench::new();
+    let limits = "subject_to = [\"blocks_per_get <= 0.9\", \"memory <= 64KiB\"]";
+    bench.write("grid.toml", GRID.replace(limits, "confirm = false").replace("count      = 3", "count = 0"));
+    bench.ok(&["tune", "grid.toml"]);
+    let candidates = bench.read("results/grid-tune/candidates.csv");
+    let map = "results/grid-tune/map-compaction-by-compaction-size_ratio";
+    let fields = bench.read(&format!("{map}.csv"));
+    let fields: Vec<&str> = fields.lines().skip(1).collect();
+    assert_eq!(fields.len(), 6, "{fields:?}");
+    for field in fields {
+        let cells: Vec<&str> = field.split(',').collect();
+        let label = format!("{}(size_ratio={})", cells[0], cells[1]);
+        // Theory evaluated the most designs. Its objective is eight cells from the end of a row.
+        let objective = |line: &str| line.rsplitn(10, ',').nth(7)?.parse().ok();
+        let of_theory = candidates.lines().filter(|line| line.starts_with(&label)).filter_map(objective);
+        let least = of_theory.fold(f64::INFINITY, f64::min);
+        let drawn: f64 = cells[2].parse().unwrap();
+        assert!((drawn - least).abs() < 1e-9, "{label}: drawn {drawn}, least {least}\n{candidates}");
+    }
+    let svg = bench.read(&format!("{map}.svg"));
+    // Tiered has no design with a size ratio of 2, so its field has a dash.
+    for text in [
+        "Best write amplification by",
+        "each field: the best design within the limits",
+        "\n–\n",
+        "lazy-leveled",
+    ] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    for other in ["compaction-by-bloom-bits_per_key", "compaction-size_ratio-by-bloom-bits_per_key"] {
+        assert!(bench.path(&format!("results/grid-tune/map-{other}.svg")).exists(), "{other}");
+    }
 }
 
 #[test]
@@ -101,6 +151,61 @@ fn objectives_that_make_no_sense_are_rejected_with_advice() {
         assert_eq!(answer.code, Some(2), "{answer:?}");
         assert!(answer.err.contains(&message.replace("\\\"", "\"")), "{message}: {}", answer.err);
     }
+}
+
+/// The options of another engine, as a search space.
+const OPTIONS: &str = r#"
+question = "Which options of RocksDB?"
+engine   = "rocksdb"
+
+[design]
+memtable = { capacity = "64KiB" }
+
+[[phase]]
+name   = "load"
+insert = 3_000
+value  = { kind = "fixed", bytes = 60 }
+
+[[phase]]
+name       = "mixed"
+operations = 2_000
+mix        = { get = 0.5, put = 0.5 }
+value      = { kind = "fixed", bytes = 60 }
+
+[sweep]
+"engine.options" = ["write_buffer_size=67108864", "level0_file_num_compaction_trigger=2",
+                    "level0_file_num_compaction_trigger=8"]
+
+[trials]
+count = 2
+noise = false
+
+[tune]
+minimise = "mean_ns of put in mixed"
+"#;
+
+#[test]
+fn options_of_another_engine_race_without_models() {
+    if std::env::var_os("LSMBENCH_ROCKSDB").is_none() {
+        return eprintln!("NOT CHECKED: the options of RocksDB, because LSMBENCH_ROCKSDB names no library");
+    }
+    let bench = Bench::new();
+    bench.write("options.toml", OPTIONS);
+    let answer = bench.ok(&["tune", "options.toml", "--allow-debug"]);
+    assert!(answer.contains("mean_ns in phase mixed: measured "), "{answer}");
+    assert!(bench.read("results/options-tune/engine.toml").contains("kind = \"rocksdb\""));
+    let raced = bench.read("results/options-tune/candidates.csv");
+    let measured = |line: &str| line.rsplitn(10, ',').nth(1).is_some_and(|cell| cell.parse::<f64>().is_ok());
+    assert_eq!(raced.lines().skip(1).filter(|line| measured(line)).count(), 3, "{raced}");
+    let confirmed = bench.read("results/options-tune/pareto-front.csv");
+    for series in
+        ["confirmed: rocksdb, equal terms", "confirmed: rocksdb(options=\"\"write_buffer_size=67108864"]
+    {
+        assert!(confirmed.contains(series), "{series}: {confirmed}");
+    }
+    bench.write("options.toml", OPTIONS.replace("mean_ns of put in mixed", "io_per_op"));
+    let refused = bench.run(&["tune", "options.toml", "--allow-debug"]).refusal();
+    assert!(refused.contains("io_per_op exists only for the engine \"lsmbench\""), "{refused}");
 }
 
 /// A grid of policies, filters and memtables for a mix. `{…}` are values of a test.

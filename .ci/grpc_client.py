@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import grpc
@@ -41,6 +42,7 @@ class Server:
 
     def __init__(self, *options):
         arguments = [program, "serve", str(folder / "db"), "--protocol", "grpc", "--listen", "127.0.0.1:0", *options]
+        arguments += ["--set", "merge_operator=append"]
         self.process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         found = re.fullmatch(r"listening on (.*):(\d+) \(grpc\)\n", line)
@@ -133,8 +135,8 @@ def check_end():
     threads = [threading.Thread(target=write_until_end, args=(server, n, acknowledged)) for n in range(8)]
     for thread in threads:
         thread.start()
-    while sum(acknowledged) < 400:
-        pass
+    while sum(acknowledged) < 400 and all(thread.is_alive() for thread in threads):
+        time.sleep(0.01)
     server.end()
     for thread in threads:
         thread.join()
@@ -165,7 +167,7 @@ def idle_clients(server):
         client.close()
 
 
-first = Server("--max-request", "1MiB", "--set", "merge_operator=append")
+first = Server("--max-request", "1MiB")
 check_calls(first)
 idle_clients(first)
 first.end()

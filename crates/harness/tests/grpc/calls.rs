@@ -111,7 +111,8 @@ fn a_scan_reads_one_snapshot_in_bounded_responses() {
             }
         }
         assert!(count >= ENTRIES * 206 / (65 << 10), "{count} responses");
-        let mut expected: Vec<String> = (0..ENTRIES).map(|number| format!("{}:{value}", key(number))).collect();
+        let mut expected: Vec<String> =
+            (0..ENTRIES).map(|number| format!("{}:{value}", key(number))).collect();
         if backward {
             expected.reverse();
         }
@@ -122,7 +123,8 @@ fn a_scan_reads_one_snapshot_in_bounded_responses() {
     }
     // A value that is larger than a response is a response of its own.
     writer.put("k00001", "x".repeat(300_000)).unwrap();
-    let lengths: Vec<usize> = client.scan(range("k00000", "k00003")).unwrap().iter().map(String::len).collect();
+    let lengths: Vec<usize> =
+        client.scan(range("k00000", "k00003")).unwrap().iter().map(String::len).collect();
     assert_eq!(lengths, [207, 300_007, 207]);
 }
 
@@ -131,7 +133,8 @@ fn a_load_keeps_the_batches_before_an_error() {
     let place = Place::new();
     let served = place.serve(&[]);
     let mut client = served.client();
-    let pairs = |from: usize| batch((from..from + 100).map(|number| put(format!("{number:04}"), "v")).collect());
+    let pairs =
+        |from: usize| batch((from..from + 100).map(|number| put(format!("{number:04}"), "v")).collect());
     let batches: Vec<BatchRequest> = (0..20).map(|number| pairs(number * 100)).collect();
     let loaded = client.load(tokio_stream::iter(batches)).unwrap();
     assert_eq!(loaded, LoadResponse { batches: 20, operations: 2000 });

@@ -149,7 +149,9 @@ fn what_is_no_http_2_is_disconnected() {
     // A frame of SETTINGS has a length that is a multiple of 6, and DATA belongs to a stream.
     let settings = [&preface[..], &[0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5]].concat();
     let data = [&preface[..], &[0, 0, 0, 4, 0, 0, 0, 0, 0], &[0, 0, 1, 0, 0, 0, 0, 0, 0, 7]].concat();
-    for bytes in [&b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"[..], b"*1\r\n$4\r\nPING\r\n0123456789", &settings, &data] {
+    for bytes in
+        [&b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"[..], b"*1\r\n$4\r\nPING\r\n0123456789", &settings, &data]
+    {
         let mut socket = TcpStream::connect(served.address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         socket.write_all(bytes).unwrap();

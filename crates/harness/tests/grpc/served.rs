@@ -87,7 +87,8 @@ impl Served {
     pub(crate) fn metrics(&mut self) -> impl Fn(&str) -> u64 + use<> {
         let mut line = String::new();
         self.errors.read_line(&mut line).unwrap();
-        let address = line.strip_prefix("metrics on http://").and_then(|rest| rest.strip_suffix("/metrics\n"));
+        let address =
+            line.strip_prefix("metrics on http://").and_then(|rest| rest.strip_suffix("/metrics\n"));
         let address: SocketAddr = address.unwrap_or_else(|| panic!("no metrics: {line}")).parse().unwrap();
         move |name: &str| {
             let mut stream = TcpStream::connect(address).unwrap();

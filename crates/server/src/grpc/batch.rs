@@ -66,10 +66,12 @@ fn decode(request: &mut impl Buf) -> Result<WriteBatch, Status> {
         }
         number += 1;
         let length = decode_varint(request).map_err(|error| malformed(&error))?;
-        let Some(length) = usize::try_from(length).ok().filter(|length| *length <= request.remaining()) else {
+        let Some(length) = usize::try_from(length).ok().filter(|length| *length <= request.remaining())
+        else {
             return Err(malformed(&format_args!("operation {number} is cut off")));
         };
-        let operation = Operation::decode(Buf::take(&mut *request, length)).map_err(|error| malformed(&error))?;
+        let operation =
+            Operation::decode(Buf::take(&mut *request, length)).map_err(|error| malformed(&error))?;
         add(&mut batch, number, operation)?;
     }
     Ok(batch)
@@ -127,8 +129,7 @@ mod tests {
         let batch = decode(&mut &*bytes).unwrap();
         assert_eq!(batch.len(), 5);
         let entries: Vec<_> = batch.entries().map(|entry| (entry.key, entry.value)).collect();
-        let expected: [(&[u8], Option<&[u8]>); 3] =
-            [(b"a", Some(b"1")), (b"b", None), (b"a", Some(b"3"))];
+        let expected: [(&[u8], Option<&[u8]>); 3] = [(b"a", Some(b"1")), (b"b", None), (b"a", Some(b"3"))];
         assert_eq!(entries, expected);
         // A field of a later version of the service is skipped.
         let later = [&bytes[..], &[0x7a, 2, 8, 8]].concat();

@@ -66,7 +66,8 @@ impl Scan {
     fn read(&self, snapshot: &Snapshot) -> Result<Chunk, Status> {
         let limit = RESPONSE_BYTES.min(self.call.shared.options.limits.reply_bytes);
         let mut chunk = Chunk { bytes: Vec::new(), ends: Vec::new(), is_last: false };
-        let mut range = snapshot.range((bound(&self.low), bound(&self.high))).map_err(|error| of_tree(&error))?;
+        let mut range =
+            snapshot.range((bound(&self.low), bound(&self.high))).map_err(|error| of_tree(&error))?;
         while (chunk.ends.len() as u64) < self.left {
             let entry = if self.is_backward { range.next_back() } else { range.next() };
             let Some((key, value)) = entry.map_err(|error| of_tree(&error))? else {

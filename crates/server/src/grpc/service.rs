@@ -85,7 +85,8 @@ fn check_password(shared: &Shared, headers: &HeaderMap) -> Result<(), Status> {
 async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body> {
     let Some(method) = Method::of(request.uri().path()) else {
         let path = request.uri().path();
-        return Status::unimplemented(format!("no method {path}; the service is lsmbench.v1.Store")).into_http();
+        return Status::unimplemented(format!("no method {path}; the service is lsmbench.v1.Store"))
+            .into_http();
     };
     let request = request.map(|body| RequestBody::new(body, Arc::clone(call)));
     match method {
@@ -93,7 +94,9 @@ async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body>
         Method::Get => unary(call, ProstCodec::new(), work::get, request).await,
         Method::Delete => unary(call, ProstCodec::new(), work::delete, request).await,
         Method::Batch => unary(call, BatchCodec::new(), work::batch, request).await,
-        Method::Load => handler(call, BatchCodec::new()).client_streaming(Load(Arc::clone(call)), request).await,
+        Method::Load => {
+            handler(call, BatchCodec::new()).client_streaming(Load(Arc::clone(call)), request).await
+        }
         Method::Range => {
             handler(call, ProstCodec::new()).server_streaming(Range(Arc::clone(call)), request).await
         }

@@ -13,7 +13,9 @@ pub(super) fn of_tree(error: &Error) -> Status {
         }
         Error::Failed(_) => Code::FailedPrecondition,
         error if error.is_damage() => Code::DataLoss,
-        Error::Storage(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+        Error::Storage(error)
+            if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
             Code::ResourceExhausted
         }
         _ => Code::Internal,

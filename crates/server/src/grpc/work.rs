@@ -43,8 +43,7 @@ pub(super) async fn load(call: &Call, mut batches: Streaming<WriteBatch>) -> Res
         Status::new(status.code(), message)
     };
     while let Some(batch) = batches.message().await.map_err(|status| at(written.batches, &status))? {
-        tokio::task::block_in_place(|| write(call, &batch))
-            .map_err(|status| at(written.batches, &status))?;
+        tokio::task::block_in_place(|| write(call, &batch)).map_err(|status| at(written.batches, &status))?;
         written.batches += 1;
         written.operations += batch.len() as u64;
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use http::uri::PathAndQuery;
+use hyper::http::uri::PathAndQuery;
 use server::grpc::messages::{
     BatchRequest, BatchResponse, DeleteRequest, DeleteResponse, Entry, GetRequest, GetResponse, LoadResponse,
     Operation, OperationKind, PutRequest, PutResponse, RangeRequest, RangeResponse,
@@ -133,7 +133,7 @@ impl Client {
 
     /// Sends an HTTP request, and returns the status of HTTP and, if it is in the headers, the status of gRPC.
     pub(crate) fn send(&mut self, path: &str, content_type: &str, body: &str) -> (u16, Option<Status>) {
-        let request = http::Request::post(path)
+        let request = hyper::Request::post(path)
             .header("content-type", content_type)
             .body(tonic::body::Body::new(body.to_owned()))
             .unwrap();
@@ -158,6 +158,7 @@ impl<A> Responses<'_, A> {
         self.runtime.block_on(self.stream.message())
     }
 }
+
 
 fn path(method: &str) -> PathAndQuery {
     format!("/lsmbench.v1.Store/{method}").parse().unwrap()

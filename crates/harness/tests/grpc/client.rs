@@ -159,7 +159,6 @@ impl<A> Responses<'_, A> {
     }
 }
 
-
 fn path(method: &str) -> PathAndQuery {
     format!("/lsmbench.v1.Store/{method}").parse().unwrap()
 }

@@ -1,6 +1,10 @@
 //! The memory limit for all clients together, and the memory of each client.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The error for a client that would exceed the memory limit of all clients.
+pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server take too much memory; try again later";
 
 /// The number of bytes in the buffers of all clients, and the limit for these bytes.
 #[derive(Debug)]
@@ -24,19 +28,19 @@ impl MemoryBudget {
     }
 
     /// Returns the share of a new client, which is 0 bytes.
-    pub(crate) fn share(&self) -> MemoryShare<'_> {
-        MemoryShare { budget: self, bytes: 0 }
+    pub(crate) fn share(self: &Arc<Self>) -> MemoryShare {
+        MemoryShare { budget: Arc::clone(self), bytes: 0 }
     }
 }
 
 /// The part of the memory budget that one client uses. Dropping this value returns the bytes to the budget.
 #[derive(Debug)]
-pub(crate) struct MemoryShare<'a> {
-    budget: &'a MemoryBudget,
+pub(crate) struct MemoryShare {
+    budget: Arc<MemoryBudget>,
     bytes: usize,
 }
 
-impl MemoryShare<'_> {
+impl MemoryShare {
     /// Sets the buffered bytes of this client. Returns whether all clients together are within the limit. The result is
     /// always `true` if the bytes do not grow.
     pub(crate) fn set(&mut self, bytes: usize) -> bool {
@@ -50,7 +54,7 @@ impl MemoryShare<'_> {
     }
 }
 
-impl Drop for MemoryShare<'_> {
+impl Drop for MemoryShare {
     fn drop(&mut self) {
         self.set(0);
     }
@@ -62,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_all_clients_meet_one_limit() {
-        let budget = MemoryBudget::new(100);
+        let budget = Arc::new(MemoryBudget::new(100));
         let (mut first, mut second) = (budget.share(), budget.share());
         assert!(first.set(60) && second.set(40) && !second.set(41));
         assert_eq!(budget.taken_bytes(), 101);

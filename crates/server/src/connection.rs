@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use crate::budget::TOO_MUCH_MEMORY;
 use crate::shared::Shared;
 
 /// Minimum number of bytes that are read from a socket at once.
@@ -23,7 +24,7 @@ const READ_BYTES: usize = 16 << 10;
 const KEPT_BYTES: usize = 64 << 10;
 
 /// The time limit for a client to receive its replies when the server ends or the client is disconnected.
-const FAREWELL: Duration = Duration::from_secs(5);
+pub(crate) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Parses and executes the requests of a client in one protocol.
 pub(crate) trait Session: Send {
@@ -106,8 +107,7 @@ pub(crate) async fn converse(
                 connection.input = BytesMut::new();
                 connection.output = Vec::new();
                 memory.set(0);
-                let reason = "the clients of this server take too much memory; try again later";
-                session.refuse(reason, &mut connection.output);
+                session.refuse(TOO_MUCH_MEMORY, &mut connection.output);
                 return connection.say_farewell().await;
             }
             let progress = match session.receive(&connection.input) {

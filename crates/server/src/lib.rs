@@ -1,5 +1,5 @@
-//! Servers over one tree for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), or the text
-//! language of `lsmbench shell`.
+//! Servers over one tree for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), the text
+//! language of `lsmbench shell`, or gRPC (feature `grpc`).
 //!
 //! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client costs no thread
 //! and no buffer. Calls to the tree block, so they run on separate threads. Clients that write at the same time meet in
@@ -15,11 +15,14 @@ mod connection;
 mod counters;
 mod cursors;
 mod exposition;
+#[cfg(feature = "grpc")]
+pub mod grpc;
 mod keyspace;
 mod limits;
 mod listener;
 mod names;
 mod options;
+mod password;
 pub mod resp;
 mod shared;
 mod stripes;

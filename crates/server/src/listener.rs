@@ -13,8 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tree::Tree;
 
-use crate::connection::{Presence, Session, converse, farewell, until_end};
+use crate::connection::{Presence, converse, farewell, until_end};
 use crate::exposition;
+#[cfg(feature = "grpc")]
+use crate::grpc;
 use crate::keyspace::Keyspace;
 use crate::options::{Protocol, ServerOptions};
 use crate::resp::RespSession;
@@ -151,13 +153,13 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphor
 
 /// Serves one client. The task ends if the connection breaks.
 async fn serve_client(stream: TcpStream, presence: Presence, place: OwnedSemaphorePermit) {
-    let shared = &*presence.shared;
-    let mut session: Box<dyn Session + '_> = match shared.options.protocol {
-        Protocol::Resp => Box::new(RespSession::new(shared)),
-        Protocol::Dsl => Box::new(TextSession::new(shared)),
+    let shared = &presence.shared;
+    let _ = match shared.options.protocol {
+        Protocol::Resp => converse(stream, shared, &mut RespSession::new(shared)).await,
+        Protocol::Dsl => converse(stream, shared, &mut TextSession::new(shared)).await,
+        #[cfg(feature = "grpc")]
+        Protocol::Grpc => Box::pin(grpc::serve(stream, shared)).await,
     };
-    let _ = converse(stream, shared, &mut *session).await;
-    drop(session);
     drop(presence);
     drop(place);
 }
@@ -167,6 +169,8 @@ async fn turn_away(stream: TcpStream, protocol: Protocol) {
     let message = match protocol {
         Protocol::Resp => "-ERR max number of clients reached\r\n",
         Protocol::Dsl => "error: max number of clients reached\n",
+        #[cfg(feature = "grpc")]
+        Protocol::Grpc => return grpc::turn_away(stream, TURN_AWAY_PATIENCE).await,
     };
     let _ = farewell(stream, message.as_bytes(), TURN_AWAY_PATIENCE).await;
 }

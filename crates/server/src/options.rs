@@ -12,6 +12,9 @@ pub enum Protocol {
     Resp,
     /// The text language of `lsmbench shell`, one command per line.
     Dsl,
+    /// gRPC, with the service of `proto/lsmbench.proto`.
+    #[cfg(feature = "grpc")]
+    Grpc,
 }
 
 impl fmt::Display for Protocol {
@@ -19,6 +22,8 @@ impl fmt::Display for Protocol {
         f.write_str(match self {
             Self::Resp => "resp",
             Self::Dsl => "dsl",
+            #[cfg(feature = "grpc")]
+            Self::Grpc => "grpc",
         })
     }
 }
@@ -60,7 +65,7 @@ impl ServerOptions {
                  use 127.0.0.1:{}",
                 listen.port()
             )),
-            (false, Protocol::Resp, None) => Err(format!(
+            (false, _, None) => Err(format!(
                 "--listen {listen}: other machines could connect without a password; add --password, or use 127.0.0.1:{}",
                 listen.port()
             )),

@@ -1,5 +1,6 @@
 //! The state that all clients of a server share.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ pub(crate) struct Shared {
     pub(crate) keyspace: Keyspace,
     pub(crate) options: ServerOptions,
     pub(crate) counters: ServerCounters,
-    pub(crate) memory: MemoryBudget,
+    pub(crate) memory: Arc<MemoryBudget>,
     /// The port on which the server listens for clients.
     pub(crate) port: u16,
     /// The number of connected clients.
@@ -31,7 +32,7 @@ impl Shared {
         Self {
             keyspace,
             counters: ServerCounters::default(),
-            memory: MemoryBudget::new(options.limits.client_memory_bytes),
+            memory: Arc::new(MemoryBudget::new(options.limits.client_memory_bytes)),
             options,
             port,
             connected: AtomicUsize::new(0),
@@ -50,6 +51,12 @@ impl Shared {
     /// sent.
     pub(crate) fn end(&self) {
         self.ending.send_replace(true);
+    }
+
+    /// Returns whether the server has begun to end.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn is_ending(&self) -> bool {
+        *self.ending.borrow()
     }
 
     /// Returns a receiver that reports the end of the server.

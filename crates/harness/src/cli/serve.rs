@@ -61,6 +61,8 @@ pub(crate) enum ServedProtocol {
     Resp,
     /// The text language of `lsmbench shell`, one command per line
     Dsl,
+    /// gRPC with the service of lsmbench.proto, in builds with `--features grpc`
+    Grpc,
 }
 
 /// The smallest limit, in bytes: enough for an error and a short request.

@@ -14,22 +14,37 @@ const PASSWORD: &str = "LSMBENCH_PASSWORD";
 /// Opens the store and serves it until the user interrupts or a client shuts the server down. Closes the store, so that
 /// all writes are durable in every WAL mode.
 pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
+    let protocol = protocol(arguments.protocol)?;
     let design = design_of(&arguments.store, "a server")?;
     interrupt::install();
-    let server = Server::bind(options(arguments)).map_err(problem)?;
+    let server = Server::bind(options(arguments, protocol)).map_err(problem)?;
     let tree = open_store(&arguments.store, design)?;
-    line(&format!("listening on {} ({})", server.address(), options(arguments).protocol));
+    line(&format!("listening on {} ({protocol})", server.address()));
     if let Some(metrics) = server.metrics_address() {
         line(&format!("metrics on http://{metrics}/metrics"));
     }
     server.run(tree, interrupt::is_requested).map_err(problem)
 }
 
-fn options(arguments: &ServeArguments) -> ServerOptions {
-    let protocol = match arguments.protocol {
-        ServedProtocol::Resp => Protocol::Resp,
-        ServedProtocol::Dsl => Protocol::Dsl,
-    };
+/// Returns the protocol of the server.
+///
+/// # Errors
+/// This program was built without the protocol.
+fn protocol(served: ServedProtocol) -> Outcome<Protocol> {
+    match served {
+        ServedProtocol::Resp => Ok(Protocol::Resp),
+        ServedProtocol::Dsl => Ok(Protocol::Dsl),
+        #[cfg(feature = "grpc")]
+        ServedProtocol::Grpc => Ok(Protocol::Grpc),
+        #[cfg(not(feature = "grpc"))]
+        ServedProtocol::Grpc => Err(Problem::new(
+            "--protocol grpc: this build of lsmbench does not contain gRPC; build with: cargo build --release \
+             --features grpc",
+        )),
+    }
+}
+
+fn options(arguments: &ServeArguments, protocol: Protocol) -> ServerOptions {
     ServerOptions {
         password: arguments.password.clone().or_else(|| std::env::var(PASSWORD).ok()),
         metrics: arguments.metrics,

@@ -384,6 +384,16 @@ fn options_that_cannot_be_are_refused() {
     assert!(error.starts_with("db is in use by "), "{error}");
 }
 
+#[cfg(not(feature = "grpc"))]
+#[test]
+fn a_build_without_grpc_names_the_feature() {
+    let bench = Bench::new();
+    let error = bench.run(&["serve", "db", "--protocol", "grpc"]).refusal();
+    assert!(error.starts_with("--protocol grpc: this build of lsmbench does not contain gRPC"), "{error}");
+    assert!(error.ends_with("build with: cargo build --release --features grpc"), "{error}");
+    assert!(!bench.path("db").exists(), "nothing was made");
+}
+
 #[test]
 fn a_password_may_come_from_the_environment() {
     let bench = Bench::new();

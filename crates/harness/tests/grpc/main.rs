@@ -1,0 +1,8 @@
+//! Tests of `lsmbench serve --protocol grpc` with clients of another gRPC implementation than the server's own code.
+
+mod calls;
+mod client;
+mod ending;
+mod limits;
+mod proto;
+mod served;

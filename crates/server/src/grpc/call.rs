@@ -1,0 +1,51 @@
+//! One call of a client, with the memory that it uses.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tonic::Status;
+
+use crate::budget::{MemoryShare, TOO_MUCH_MEMORY};
+use crate::shared::Shared;
+
+/// Maximum number of bytes that a call may use even if all clients together use too much memory. A call needs a
+/// similar amount for its state in HTTP/2.
+const SMALL_BYTES: usize = 4 << 10;
+
+/// A call, from its first byte to the last byte of its response.
+pub(super) struct Call {
+    pub(super) shared: Arc<Shared>,
+    memory: Mutex<MemoryShare>,
+}
+
+impl Call {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), memory: Mutex::new(shared.memory.share()) }
+    }
+
+    /// Sets the number of bytes of the messages that this call has in memory.
+    ///
+    /// # Errors
+    /// All clients together use too much memory. The call then counts as a call without messages.
+    pub(super) fn set_memory(&self, bytes: usize) -> Result<(), Status> {
+        let mut memory = self.memory.lock();
+        if memory.set(bytes) || bytes <= SMALL_BYTES {
+            return Ok(());
+        }
+        memory.set(0);
+        Err(Status::resource_exhausted(TOO_MUCH_MEMORY))
+    }
+
+    /// Checks the length of a response with `bytes` bytes of keys and values, and counts its memory.
+    ///
+    /// # Errors
+    /// The response is longer than the limit, or all clients together use too much memory.
+    pub(super) fn admit_response(&self, bytes: usize) -> Result<(), Status> {
+        let limit = self.shared.options.limits.reply_bytes;
+        if bytes > limit {
+            let message = format!("the response has {bytes} bytes; the limit is {limit} bytes");
+            return Err(Status::resource_exhausted(message));
+        }
+        self.set_memory(bytes)
+    }
+}

@@ -1,0 +1,78 @@
+//! The HTTP/2 connection of one client.
+
+use std::error::Error as _;
+use std::future::ready;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http2::Builder;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::counted::CountedSocket;
+use super::service::{answer, refuse};
+use crate::connection::{FAREWELL, until_end};
+use crate::shared::Shared;
+
+/// Maximum number of calls of one connection at the same time. The client keeps further calls back.
+const MAX_CALLS: u32 = 100;
+
+/// Maximum number of request bytes that a client sends before the server has read them, per call and per connection.
+const WINDOW_BYTES: u32 = 256 << 10;
+
+/// Maximum number of response bytes of one call that HTTP/2 buffers.
+const SEND_BYTES: usize = 64 << 10;
+
+/// Maximum number of bytes of the headers of one call.
+const HEADER_BYTES: u32 = 16 << 10;
+
+/// Serves a client until the client leaves, breaks the protocol, or the server ends.
+///
+/// # Errors
+/// The connection breaks.
+pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let socket = TokioIo::new(CountedSocket { stream, shared: Arc::clone(shared) });
+    let mut ending = shared.watch_end();
+    let served = Arc::clone(shared);
+    let service = service_fn(move |request| answer(Arc::clone(&served), request));
+    let mut connection = pin!(builder().serve_connection(socket, service));
+    let ended = match until_end(&mut ending, connection.as_mut()).await {
+        Some(ended) => ended,
+        None => {
+            // The client receives the responses to its calls. It can send no further calls.
+            connection.as_mut().graceful_shutdown();
+            timeout(FAREWELL, connection).await.unwrap_or(Ok(()))
+        }
+    };
+    if ended.is_err_and(|error| is_of_client(&error)) {
+        shared.counters.disconnected.add(1);
+    }
+    Ok(())
+}
+
+/// Answers the calls of a client above the limit of connections with an error, for the time `patience`.
+pub(crate) async fn turn_away(stream: TcpStream, patience: Duration) {
+    let service = service_fn(|_| ready(refuse()));
+    let _ = timeout(patience, builder().serve_connection(TokioIo::new(stream), service)).await;
+}
+
+fn builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .max_concurrent_streams(MAX_CALLS)
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .max_send_buf_size(SEND_BYTES)
+        .max_header_list_size(HEADER_BYTES);
+    builder
+}
+
+/// Returns whether a connection ended because its client broke the protocol, and not because the connection broke.
+fn is_of_client(error: &hyper::Error) -> bool {
+    error.source().is_some_and(|source| !source.is::<io::Error>())
+}

@@ -1,0 +1,153 @@
+//! The messages of `proto/lsmbench.proto`.
+
+use bytes::Bytes;
+use prost::{Message, Oneof};
+
+/// Sets the value of a key.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct PutRequest {
+    /// The key.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub key: Bytes,
+    /// The value.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub value: Bytes,
+}
+
+/// The response to a put.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct PutResponse {}
+
+/// Reads the value of a key.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct GetRequest {
+    /// The key.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub key: Bytes,
+}
+
+/// The response to a get.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct GetResponse {
+    /// The value; `None` if the key does not exist.
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub value: Option<Bytes>,
+}
+
+/// Deletes a key.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct DeleteRequest {
+    /// The key.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub key: Bytes,
+}
+
+/// The response to a delete.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct DeleteResponse {}
+
+/// Deletes all keys of a range.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct DeleteRangeRequest {
+    /// The smallest deleted key.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub low: Bytes,
+    /// The smallest key after the deleted range.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub high: Bytes,
+}
+
+/// Merges an operand into the value of a key.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct MergeRequest {
+    /// The key.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub key: Bytes,
+    /// The operand.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub operand: Bytes,
+}
+
+/// One write of a batch.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct Operation {
+    /// The write. `None` is an error.
+    #[prost(oneof = "OperationKind", tags = "1, 2, 3, 4")]
+    pub kind: Option<OperationKind>,
+}
+
+/// The kinds of writes in a batch.
+#[derive(Clone, PartialEq, Eq, Oneof)]
+pub enum OperationKind {
+    /// A put.
+    #[prost(message, tag = "1")]
+    Put(PutRequest),
+    /// A delete.
+    #[prost(message, tag = "2")]
+    Delete(DeleteRequest),
+    /// A range delete.
+    #[prost(message, tag = "3")]
+    DeleteRange(DeleteRangeRequest),
+    /// A merge.
+    #[prost(message, tag = "4")]
+    Merge(MergeRequest),
+}
+
+/// An atomic batch of writes.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct BatchRequest {
+    /// The writes, in order.
+    #[prost(message, repeated, tag = "1")]
+    pub operations: Vec<Operation>,
+}
+
+/// The response to a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct BatchResponse {}
+
+/// The response to a stream of batches.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct LoadResponse {
+    /// The number of batches that were written.
+    #[prost(uint64, tag = "1")]
+    pub batches: u64,
+    /// The number of operations in these batches.
+    #[prost(uint64, tag = "2")]
+    pub operations: u64,
+}
+
+/// Reads the entries of a key range.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct RangeRequest {
+    /// The smallest key of the range.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub low: Bytes,
+    /// The smallest key after the range. If it is empty, the range has no upper bound.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub high: Bytes,
+    /// The maximum number of entries. With 0, the number is not limited.
+    #[prost(uint64, tag = "3")]
+    pub limit: u64,
+    /// Whether the entries come in descending order.
+    #[prost(bool, tag = "4")]
+    pub backward: bool,
+}
+
+/// The next entries of a range.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct RangeResponse {
+    /// The entries, in the order of the request.
+    #[prost(message, repeated, tag = "1")]
+    pub entries: Vec<Entry>,
+}
+
+/// A key and its value.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct Entry {
+    /// The key.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub key: Bytes,
+    /// The value.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub value: Bytes,
+}

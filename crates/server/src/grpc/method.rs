@@ -1,0 +1,30 @@
+//! The methods of the service.
+
+/// The path of the service, before the name of the method.
+const SERVICE: &str = "/lsmbench.v1.Store/";
+
+/// A method of the service `Store`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Put,
+    Get,
+    Delete,
+    Batch,
+    Load,
+    Range,
+}
+
+impl Method {
+    /// Returns the method that the path of a request names.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        Some(match path.strip_prefix(SERVICE)? {
+            "Put" => Self::Put,
+            "Get" => Self::Get,
+            "Delete" => Self::Delete,
+            "Batch" => Self::Batch,
+            "Load" => Self::Load,
+            "Range" => Self::Range,
+            _ => return None,
+        })
+    }
+}

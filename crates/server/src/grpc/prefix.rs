@@ -1,0 +1,77 @@
+//! The length prefixes of the messages in a body of gRPC.
+
+/// Number of bytes before each message: one flag, and the length as a big-endian number of 4 bytes.
+const PREFIX_BYTES: usize = 5;
+
+/// The position in a body: within a prefix, or within a message.
+#[derive(Debug, Default)]
+pub(super) struct MessageReader {
+    prefix: [u8; PREFIX_BYTES],
+    /// Number of bytes of the prefix that were read.
+    filled: usize,
+    /// Number of bytes of the current message that were not read.
+    left: usize,
+}
+
+impl MessageReader {
+    /// Reads the next bytes of a body, and passes the length of each message that begins in these bytes to `admit`.
+    pub(super) fn read<E>(
+        &mut self,
+        mut bytes: &[u8],
+        mut admit: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while !bytes.is_empty() {
+            if self.left > 0 {
+                let skipped = self.left.min(bytes.len());
+                self.left -= skipped;
+                bytes = &bytes[skipped..];
+                continue;
+            }
+            self.prefix[self.filled] = bytes[0];
+            self.filled += 1;
+            bytes = &bytes[1..];
+            if self.filled == PREFIX_BYTES {
+                let [_, length @ ..] = self.prefix;
+                self.left = u32::from_be_bytes(length) as usize;
+                self.filled = 0;
+                admit(self.left)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_the_same_however_the_bytes_arrive() {
+        let lengths = [3, 0, 700, 1];
+        let body: Vec<u8> = lengths
+            .iter()
+            .flat_map(|length: &u32| {
+                let message = vec![9; *length as usize];
+                [&[0][..], &length.to_be_bytes(), &message].concat()
+            })
+            .collect();
+        for chunk in [1, 2, 4, 5, 6, 100, body.len()] {
+            let (mut reader, mut found) = (MessageReader::default(), Vec::new());
+            for bytes in body.chunks(chunk) {
+                let read = reader.read(bytes, |length| {
+                    found.push(length as u32);
+                    Ok::<_, ()>(())
+                });
+                assert_eq!(read, Ok(()));
+            }
+            assert_eq!(found, lengths, "chunks of {chunk}");
+        }
+    }
+
+    #[test]
+    fn a_length_is_rejected_before_its_message_arrives() {
+        let mut reader = MessageReader::default();
+        assert_eq!(reader.read(&[0, 0x7f, 0xff, 0xff], Err), Ok(()));
+        assert_eq!(reader.read(&[0xff], Err), Err(i32::MAX as usize));
+    }
+}

@@ -1,0 +1,124 @@
+//! The response to `Range`: the entries of a snapshot, in messages of bounded size.
+
+use std::ops::Bound;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use tonic::Status;
+use tree::Snapshot;
+
+use super::call::Call;
+use super::messages::{Entry, RangeRequest, RangeResponse};
+use super::status::{of_ending, of_tree};
+
+/// Maximum number of bytes of the keys and values of a response with several entries.
+const RESPONSE_BYTES: usize = 64 << 10;
+
+/// The rest of a scan. Each response is read from the snapshot when the client can receive the response.
+pub(super) struct Scan {
+    call: Arc<Call>,
+    /// The snapshot, until the scan has ended. It pins its files, so it is dropped as early as possible.
+    snapshot: Option<Snapshot>,
+    low: Bound<Bytes>,
+    high: Bound<Bytes>,
+    is_backward: bool,
+    /// Maximum number of further entries.
+    left: u64,
+}
+
+impl Scan {
+    pub(super) fn new(call: Arc<Call>, request: RangeRequest) -> Self {
+        let RangeRequest { low, high, limit, backward } = request;
+        Self {
+            snapshot: Some(call.shared.keyspace.tree().snapshot()),
+            low: Bound::Included(low),
+            high: if high.is_empty() { Bound::Unbounded } else { Bound::Excluded(high) },
+            is_backward: backward,
+            left: if limit == 0 { u64::MAX } else { limit },
+            call,
+        }
+    }
+
+    /// Reads the next response. Returns `None` at the end of the scan.
+    fn next(&mut self) -> Result<Option<RangeResponse>, Status> {
+        let Some(snapshot) = self.snapshot.take() else { return Ok(None) };
+        if self.call.shared.is_ending() {
+            return Err(of_ending());
+        }
+        let Chunk { bytes, ends, is_last } = self.read(&snapshot)?;
+        self.call.admit_response(bytes.len())?;
+        let entries = entries(bytes.into(), &ends);
+        let Some(last) = entries.last() else { return Ok(None) };
+        let rest = if self.is_backward { &mut self.high } else { &mut self.low };
+        // A copy of the key does not keep the memory of the response.
+        *rest = Bound::Excluded(Bytes::copy_from_slice(&last.key));
+        self.left -= entries.len() as u64;
+        if !is_last && self.left > 0 {
+            self.snapshot = Some(snapshot);
+        }
+        Ok(Some(RangeResponse { entries }))
+    }
+
+    /// Reads the entries of one response.
+    fn read(&self, snapshot: &Snapshot) -> Result<Chunk, Status> {
+        let limit = RESPONSE_BYTES.min(self.call.shared.options.limits.reply_bytes);
+        let mut chunk = Chunk { bytes: Vec::new(), ends: Vec::new(), is_last: false };
+        let mut range =
+            snapshot.range((bound(&self.low), bound(&self.high))).map_err(|error| of_tree(&error))?;
+        while (chunk.ends.len() as u64) < self.left {
+            let entry = if self.is_backward { range.next_back() } else { range.next() };
+            let Some((key, value)) = entry.map_err(|error| of_tree(&error))? else {
+                chunk.is_last = true;
+                break;
+            };
+            // The next response begins with an entry that has no place here.
+            if !chunk.ends.is_empty() && chunk.bytes.len() + key.len() + value.len() > limit {
+                break;
+            }
+            chunk.bytes.extend_from_slice(key);
+            let key_end = chunk.bytes.len();
+            chunk.bytes.extend_from_slice(value);
+            chunk.ends.push((key_end, chunk.bytes.len()));
+        }
+        Ok(chunk)
+    }
+}
+
+/// The entries of one response, in one buffer.
+struct Chunk {
+    bytes: Vec<u8>,
+    /// The ends of the key and the value of each entry.
+    ends: Vec<(usize, usize)>,
+    /// Whether the range has no further entry.
+    is_last: bool,
+}
+
+/// Cuts a buffer into its entries.
+fn entries(bytes: Bytes, ends: &[(usize, usize)]) -> Vec<Entry> {
+    let mut start = 0;
+    let cut = |(key_end, end): &(usize, usize)| {
+        let entry = Entry { key: bytes.slice(start..*key_end), value: bytes.slice(*key_end..*end) };
+        start = *end;
+        entry
+    };
+    ends.iter().map(cut).collect()
+}
+
+fn bound(bound: &Bound<Bytes>) -> Bound<&[u8]> {
+    bound.as_ref().map(|key| &**key)
+}
+
+impl Stream for Scan {
+    type Item = Result<RangeResponse, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = tokio::task::block_in_place(|| self.next());
+        if next.is_err() {
+            self.call.shared.counters.errors.add(1);
+        }
+        Poll::Ready(next.transpose())
+    }
+}

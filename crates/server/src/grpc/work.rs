@@ -1,0 +1,59 @@
+//! The work of the methods: reads and writes of the tree.
+
+use tonic::Status;
+use tonic::codec::Streaming;
+use tree::WriteBatch;
+
+use super::call::Call;
+use super::messages::{
+    BatchResponse, DeleteRequest, DeleteResponse, GetRequest, GetResponse, LoadResponse, PutRequest,
+    PutResponse,
+};
+use super::status::of_tree;
+
+pub(super) fn put(call: &Call, request: PutRequest) -> Result<PutResponse, Status> {
+    call.shared.counters.batches.add(1);
+    call.shared.keyspace.tree().put(&request.key, &request.value).map_err(|error| of_tree(&error))?;
+    Ok(PutResponse {})
+}
+
+pub(super) fn get(call: &Call, request: GetRequest) -> Result<GetResponse, Status> {
+    let value = call.shared.keyspace.tree().get(&request.key).map_err(|error| of_tree(&error))?;
+    call.admit_response(value.as_ref().map_or(0, Vec::len))?;
+    Ok(GetResponse { value: value.map(Into::into) })
+}
+
+pub(super) fn delete(call: &Call, request: DeleteRequest) -> Result<DeleteResponse, Status> {
+    call.shared.counters.batches.add(1);
+    call.shared.keyspace.tree().delete(&request.key).map_err(|error| of_tree(&error))?;
+    Ok(DeleteResponse {})
+}
+
+pub(super) fn batch(call: &Call, batch: WriteBatch) -> Result<BatchResponse, Status> {
+    write(call, &batch)?;
+    Ok(BatchResponse {})
+}
+
+/// Executes the batches of a stream, one after the other. The server reads the next batch after the current batch is
+/// written, so a client cannot send faster than the tree writes.
+pub(super) async fn load(call: &Call, mut batches: Streaming<WriteBatch>) -> Result<LoadResponse, Status> {
+    let mut written = LoadResponse::default();
+    let at = |done: u64, status: &Status| {
+        let message = format!("batch {}: {}; {done} batches are written", done + 1, status.message());
+        Status::new(status.code(), message)
+    };
+    while let Some(batch) = batches.message().await.map_err(|status| at(written.batches, &status))? {
+        tokio::task::block_in_place(|| write(call, &batch)).map_err(|status| at(written.batches, &status))?;
+        written.batches += 1;
+        written.operations += batch.len() as u64;
+    }
+    Ok(written)
+}
+
+fn write(call: &Call, batch: &WriteBatch) -> Result<(), Status> {
+    if batch.is_empty() {
+        return Ok(());
+    }
+    call.shared.counters.batches.add(1);
+    call.shared.keyspace.tree().write(batch).map_err(|error| of_tree(&error))
+}

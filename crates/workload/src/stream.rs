@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use crate::batch::Batch;
 use crate::operation::KeyId;
-use crate::plan::{Extent, PhasePlan, PlannedWork};
+use crate::extents::Extent;
+use crate::plan::{PhasePlan, PlannedWork};
 use crate::share::{Ownership, ThreadShare};
 
 use load::LoadStream;

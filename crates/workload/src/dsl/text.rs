@@ -8,7 +8,8 @@ use crate::batch::Batch;
 use crate::format::KeyFormat;
 use crate::operation::{KeyId, Kind};
 use crate::order::KeyOrder;
-use crate::plan::{Extent, PhasePlan};
+use crate::extents::Extent;
+use crate::plan::PhasePlan;
 use crate::prefix;
 use crate::stream::Stream;
 

@@ -189,13 +189,13 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         ("layout", swap("[design.families.index]", "[design.families]\nlayout = \"tree\"\n[design.families.index]"), "did you mean \"trees\"?"),
     ] {
         bench.write(&format!("{name}.toml"), text);
-        let refused = bench.fails(&["run", &format!("{name}.toml")], 2);
+        let refused = bench.run(&["run", &format!("{name}.toml")]).refusal();
         assert!(refused.contains(message), "{name}: {refused}");
     }
     bench.write("simulated.toml", FAMILIES);
-    let refused = bench.fails(&["simulate", "simulated.toml"], 2);
+    let refused = bench.run(&["simulate", "simulated.toml"]).refusal();
     assert!(refused.contains("phase \"load-index\" has a family of its own, which cannot be simulated"), "{refused}");
     bench.write("peers.toml", format!("{FAMILIES}[sweep]\nengine = [\"redb\"]\n").replace("\"counted\"", "\"timed\""));
-    let refused = bench.fails(&["run", "peers.toml"], 2);
+    let refused = bench.run(&["run", "peers.toml"]).refusal();
     assert!(refused.contains("no families of its own in lsmbench; use families.layout = \"prefixed\""), "{refused}");
 }

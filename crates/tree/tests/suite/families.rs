@@ -418,8 +418,8 @@ fn a_store_opens_only_with_its_families() {
         other => panic!("{:?}", other.map(|_| "a tree opens")),
     }
     // A store can get further families.
-    let more = design("families = { new = {} }\n").with(&"families = { more = {} }".parse().unwrap());
-    let store = open_families(&more.unwrap_or_else(|error| panic!("{error}")), Mode::Counted, &storage);
+    let more = design("").with(&"families = { new = {}, more = {} }".parse().unwrap()).unwrap();
+    let store = open_families(&more, Mode::Counted, &storage);
     assert_eq!(store.names().collect::<Vec<_>>(), ["cold", "index", "values", "more", "new"]);
     store.family("new").unwrap().put(b"b", b"2").unwrap();
     assert_eq!(handles(&store)[2].get(b"a").unwrap(), Some(b"1".to_vec()));

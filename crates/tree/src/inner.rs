@@ -15,7 +15,7 @@ use storage::Storage;
 use types::{HashedKey, MergeOperator, SequenceNumber};
 
 use crate::design::Design;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::failure::Failure;
 use crate::families::Membership;
 use crate::hash::KeyHasher;

@@ -68,7 +68,7 @@ impl Design {
             let named = self.families.changes.get(name).into_iter().flat_map(Table::keys).chain(changes.keys());
             let named: Vec<String> = named.cloned().collect();
             let (of_store, mut changed) = (self.to_toml(), design.to_toml());
-            changed.retain(|key, value| named.contains(key) || of_store.get(key) != Some(value));
+            changed.retain(|key, value| named.iter().any(|named| named == key) || of_store.get(key) != Some(value));
             self.families.changes.insert(name.clone(), changed);
         }
         if self.families.is_empty() && self.families.layout != FamilyLayout::default() {

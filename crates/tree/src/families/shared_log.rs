@@ -56,6 +56,13 @@ struct Queue {
     tally: Tally,
 }
 
+impl Queue {
+    /// Returns whether all records are in the segment, and durable if `sync` is set. The caller holds the segment.
+    fn is_written(&self, sync: bool) -> bool {
+        self.records.is_empty() && (!sync || self.synced == self.offset)
+    }
+}
+
 impl SharedLog {
     /// Creates the segment `number` of the WAL. The last operation in the WAL has the number `last`.
     pub(super) fn create(
@@ -140,8 +147,8 @@ impl SharedLog {
             self.write(&mut segment, true)?;
         }
         let mut queue = self.queue.lock();
-        if !queue.records.is_empty() {
-            self.write_queue(&mut segment, &mut queue, true)?;
+        if self.mode.has_log && !queue.is_written(true) {
+            self.write_queue(&mut segment, &mut queue)?;
         }
         if rotate()? {
             queue.tally.freeze(family);
@@ -222,6 +229,9 @@ impl SharedLog {
     /// Writes all queued records to the WAL. Syncs the WAL if `sync` is set.
     fn write(&self, segment: &mut Segment, sync: bool) -> Result<()> {
         let mut queue = self.queue.lock();
+        if queue.is_written(sync) {
+            return Ok(());
+        }
         let (last, end) = take_records(segment, &mut queue);
         drop(queue);
         self.append(segment, last, sync)?;
@@ -231,13 +241,11 @@ impl SharedLog {
         Ok(())
     }
 
-    /// Writes all queued records to the WAL, while no commit can begin.
-    fn write_queue(&self, segment: &mut Segment, queue: &mut Queue, sync: bool) -> Result<()> {
+    /// Writes all queued records to the WAL and syncs the WAL, while no commit can begin.
+    fn write_queue(&self, segment: &mut Segment, queue: &mut Queue) -> Result<()> {
         let (last, end) = take_records(segment, queue);
-        self.append(segment, last, sync)?;
-        if sync {
-            queue.synced = end;
-        }
+        self.append(segment, last, true)?;
+        queue.synced = end;
         Ok(())
     }
 

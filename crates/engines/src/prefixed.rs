@@ -41,6 +41,14 @@ impl<'s> Prefixed<'s> {
     }
 }
 
+/// Returns the same write of another key.
+fn at_key<'w>(write: &Write<'w>, key: &'w [u8]) -> Write<'w> {
+    match write {
+        Write::Put { value, .. } => Write::Put { key, value },
+        Write::Delete { .. } => Write::Delete { key },
+    }
+}
+
 impl Target for Prefixed<'_> {
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
         self.at(key, |key| self.store.put(key, value))
@@ -80,11 +88,8 @@ impl Target for Prefixed<'_> {
             Write::Put { key, .. } | Write::Delete { key } => self.key(key),
         };
         let keys: Vec<Vec<u8>> = writes.iter().map(key).collect();
-        let prefixed = |(write, key): (&Write<'_>, &'_ Vec<u8>)| match write {
-            Write::Put { value, .. } => Write::Put { key, value },
-            Write::Delete { .. } => Write::Delete { key },
-        };
-        self.store.write(&writes.iter().zip(&keys).map(prefixed).collect::<Vec<_>>())
+        let writes = writes.iter().zip(&keys).map(|(write, key)| at_key(write, key));
+        self.store.write(&writes.collect::<Vec<_>>())
     }
 
     fn multi_get(

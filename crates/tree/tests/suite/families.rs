@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lsmbench_tree::{Design, Error, Families, Family, FamilyBatch, Mode, OpenOptions, destroy, verify};
+use catalog::laws::is_nightly;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{
@@ -91,7 +92,7 @@ fn replay(design: &Design, mode: Mode, seed: u64) {
     let (mut store, mut model) = (open_families(design, mode, &storage), Content::default());
     let key = |random: &mut Xoshiro256PlusPlus| format!("{:03}", random.random_range(0..300)).into_bytes();
     let value = |random: &mut Xoshiro256PlusPlus| vec![random.random::<u8>(); random.random_range(0..120)];
-    for step in 0..2_500 {
+    for step in 0..1_500 {
         let at = random.random_range(0..NAMES.len());
         let (first, second) = (key(&mut random), key(&mut random));
         let family = handles(&store)[at];
@@ -179,7 +180,7 @@ fn commits() -> Vec<Commit> {
         0 | 7 => (0..6).map(|i| (i % 3, key(n + i * 5), (i != 4).then(|| value(n + i)))).collect(),
         _ => vec![(1, key(n), Some(value(n / 4))), (2, key(n), Some(value(n)))],
     };
-    (0..110).map(one).collect()
+    (0..70).map(one).collect()
 }
 
 /// Returns the content after each number of commits, from 0 on.
@@ -252,8 +253,9 @@ fn calls(design: &Design, commits: &[Commit]) -> Vec<FileOperation> {
     faulty.calls().iter().map(|call| call.operation).collect()
 }
 
-/// Lets the disk fail at every `step`-th call.
+/// Lets the disk fail at every `step`-th call; in nightly tests, at every call.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
+    let step = if is_nightly() { 1 } else { step };
     let design = design(&format!("wal = \"{wal}\""));
     let commits = commits();
     let histories = histories(&commits);
@@ -284,14 +286,14 @@ const POWER_LOSS: [Unsynced; 3] = [Unsynced::Dropped, Unsynced::Torn { seed: 1 }
 
 #[test]
 fn synced_batches_of_families_survive_power_loss_at_every_call() {
-    crash_everywhere("sync", &POWER_LOSS, true, 2);
-    crash_everywhere("group", &POWER_LOSS, true, 5);
+    crash_everywhere("sync", &POWER_LOSS, true, 5);
+    crash_everywhere("group", &POWER_LOSS, true, 13);
 }
 
 #[test]
 fn buffered_batches_of_families_are_whole_after_any_crash() {
-    crash_everywhere("buffered", &[Unsynced::Kept], true, 2);
-    crash_everywhere("buffered", &POWER_LOSS, false, 1);
+    crash_everywhere("buffered", &[Unsynced::Kept], true, 7);
+    crash_everywhere("buffered", &POWER_LOSS, false, 3);
 }
 
 #[test]
@@ -299,7 +301,7 @@ fn one_failed_call_loses_no_acknowledged_batch_of_families() {
     let design = design("wal = \"sync\"");
     let commits = commits();
     let histories = histories(&commits);
-    for at in (0..calls(&design, &commits).len()).step_by(3) {
+    for at in (0..calls(&design, &commits).len()).step_by(if is_nightly() { 1 } else { 7 }) {
         let unsynced = if at % 2 == 0 { Unsynced::Kept } else { Unsynced::Dropped };
         let (extent, error, effect) = (FaultExtent::Once, DiskError::Io, FaultEffect::Nothing);
         crash(&design, (&commits, &histories), InjectedFault { at, extent, error, effect }, unsynced, true);
@@ -320,7 +322,7 @@ fn a_crash_during_the_recovery_of_families_changes_nothing() {
         let copied = Arc::new(crashed().after_crash(Unsynced::Kept));
         let faulty = Arc::new(Faulty::new(copied));
         drop(open_families(&design, Mode::Counted, &(Arc::clone(&faulty) as _)));
-        for at in 0..faulty.calls().len() {
+        for at in (0..faulty.calls().len()).step_by(if is_nightly() { 1 } else { 2 }) {
             let disk = Arc::new(crashed().after_crash(Unsynced::Kept));
             let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
             let (extent, error, effect) = (FaultExtent::Onwards, DiskError::Io, FaultEffect::Nothing);

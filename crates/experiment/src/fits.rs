@@ -9,8 +9,8 @@ use results::RunMode;
 use workload::{Kind, Phase, Rate, StoreStep, Work};
 
 use super::cell::Cell;
-use super::families;
 use super::engine::{engine, engine_label, is_limited};
+use super::families;
 
 /// The reason why an engine with background threads has no counted mode.
 const COUNTED: &str = "because its background threads depend on timing";

@@ -75,9 +75,10 @@ pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
     AXES, BackgroundThreads, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError,
-    FamilyLayout, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions,
-    SECOND_NAMES, StallOptions, TableLayout, TableNames, TableOptions, TableReaders, TableReferences,
-    TableRelease, ThreadOptions, Verify, axis, deprecations, family_entries, own_key_entries, own_keys,
+    FamilyLayout, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing,
+    RangeOptions, SECOND_NAMES, StallOptions, TableLayout, TableNames, TableOptions, TableReaders,
+    TableReferences, TableRelease, ThreadOptions, Verify, axis, deprecations, family_entries,
+    own_key_entries, own_keys,
 };
 pub use destroy::destroy;
 pub use error::{Error, Result};

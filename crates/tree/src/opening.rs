@@ -68,7 +68,8 @@ impl Opening {
         let found = files.read_manifest(&*storage, directory)?;
         if !found.state.families.is_empty() {
             let (directory, families) = (directory.display(), found.state.families.join("\", \""));
-            let message = format!("{directory} has the families \"{families}\"; name them in design.families");
+            let message =
+                format!("{directory} has the families \"{families}\"; name them in design.families");
             return Err(Error::Misuse(message));
         }
         let wal_mode = wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?.mode();

@@ -359,7 +359,10 @@ impl Stats {
         self.levels.iter_mut().zip(&other.levels).for_each(|(level, other)| level.add(other));
         let levels = self.level_counts.len().max(other.level_counts.len());
         self.level_counts.resize(levels, LevelCounts::default());
-        self.level_counts.iter_mut().zip(&other.level_counts).for_each(|(level, other)| level.add_counts(other));
+        self.level_counts
+            .iter_mut()
+            .zip(&other.level_counts)
+            .for_each(|(level, other)| level.add_counts(other));
         self.memtable_bytes += other.memtable_bytes;
         self.filter_bytes += other.filter_bytes;
         self.fence_bytes += other.fence_bytes;

@@ -1,14 +1,14 @@
 //! The timed loop. Each thread of a phase runs the operations of its stream.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use measure::allocation::allocations;
 use measure::{Clock, Histogram, Stamp, probe};
 use results::RunMode;
 use workload::{
-    AnswerCounts, AnswerDigests, Batch, Due, Extent, Kind, Performer, PhasePart, PhasePlan, Rate, Replay, Role,
-    Stream, Target, TargetError,
+    AnswerCounts, AnswerDigests, Batch, Due, Extent, Kind, Performer, PhasePart, PhasePlan, Rate, Replay,
+    Role, Stream, Target, TargetError,
 };
 
 use self::shared_slice::SharedSlice;
@@ -155,12 +155,7 @@ struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    fn new(
-        drive: Drive,
-        phase: &'a PhasePlan,
-        clock: &'a Clock,
-        done: &'a AtomicU64,
-    ) -> Self {
+    fn new(drive: Drive, phase: &'a PhasePlan, clock: &'a Clock, done: &'a AtomicU64) -> Self {
         let threads = phase.phase().threads;
         Self {
             clock,

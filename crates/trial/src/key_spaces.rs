@@ -5,9 +5,7 @@ use std::sync::Arc;
 use catalog::Limit;
 use engines::{FamilyTarget, OpenStore};
 use tree::Design;
-use workload::{
-    AnswerDigests, Extent, KeyFormat, PhasePart, PhasePlan, Shadow, TargetError, WorkloadPlan,
-};
+use workload::{AnswerDigests, Extent, KeyFormat, PhasePart, PhasePlan, Shadow, TargetError, WorkloadPlan};
 
 use super::truth::{Checked, Truth};
 

@@ -14,8 +14,8 @@ use results::{Folder, Group, RunMode, StreamRecord};
 use subject::Task;
 use tree::{Design, Mode};
 use workload::{
-    AnswerDigests, Extent, PhasePlan, Probed, Profile, Rate, StoreStep, Sustained, Target, Work,
-    Workload, WorkloadPlan,
+    AnswerDigests, Extent, PhasePlan, Probed, Profile, Rate, StoreStep, Sustained, Target, Work, Workload,
+    WorkloadPlan,
 };
 
 use super::drive::{Drive, DrivePart, Driven};
@@ -504,10 +504,8 @@ impl Trial {
         let recording =
             self.spec.recording.as_ref().filter(|recording| recording.phase == phase.phase().name);
         let parts = phase.parts();
-        let families: Vec<FamilyTarget<'_>> = parts
-            .iter()
-            .map(|part| self.store.family(part.family.as_deref()))
-            .collect::<Result<_, _>>()?;
+        let families: Vec<FamilyTarget<'_>> =
+            parts.iter().map(|part| self.store.family(part.family.as_deref())).collect::<Result<_, _>>()?;
         let recorder = match (recording, &*families) {
             (None, _) => None,
             (Some(recording), [family]) => {
@@ -515,12 +513,17 @@ impl Trial {
             }
             (Some(_), _) => return Err(RECORDED_FAMILIES.into()),
         };
-        let target_of =
-            |family| recorder.as_ref().map_or(FamilyTarget::target(family), |recorder| recorder as &dyn Target);
+        let target_of = |family| {
+            recorder.as_ref().map_or(FamilyTarget::target(family), |recorder| recorder as &dyn Target)
+        };
         let driven_parts: Vec<DrivePart<'_>> = families
             .iter()
             .zip(&parts)
-            .map(|(family, part)| DrivePart { target: target_of(family), part, from: self.spaces.extent(part) })
+            .map(|(family, part)| DrivePart {
+                target: target_of(family),
+                part,
+                from: self.spaces.extent(part),
+            })
             .collect();
         let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));

@@ -13,8 +13,8 @@ mod owned;
 use std::sync::Arc;
 
 use crate::batch::Batch;
-use crate::operation::KeyId;
 use crate::extents::Extent;
+use crate::operation::KeyId;
 use crate::plan::{PhasePlan, PlannedWork};
 use crate::share::{Ownership, ThreadShare};
 

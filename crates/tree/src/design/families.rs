@@ -48,7 +48,8 @@ impl FamilyDesigns {
 
     /// Returns the families as TOML. The layout is left out if it has its default.
     pub(super) fn to_toml(&self) -> Table {
-        let families = self.changes.iter().map(|(name, changes)| (name.clone(), Value::Table(changes.clone())));
+        let families =
+            self.changes.iter().map(|(name, changes)| (name.clone(), Value::Table(changes.clone())));
         let layout = (self.layout != FamilyLayout::default())
             .then(|| (LAYOUT.to_owned(), Value::String(self.layout.name().to_owned())));
         families.chain(layout).collect()

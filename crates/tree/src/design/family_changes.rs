@@ -45,7 +45,9 @@ impl Design {
     /// Returns this design with the values of a table `families`. A new family begins with this design.
     pub(super) fn with_families(mut self, value: &Value) -> Result<Self, DesignError> {
         let Value::Table(families) = value else {
-            let message = format!("families must be a table with one table per family, as in families.index = {{}}, not {value}");
+            let message = format!(
+                "families must be a table with one table per family, as in families.index = {{}}, not {value}"
+            );
             return Err(DesignError::at(FAMILIES, None, message));
         };
         for (name, value) in families {
@@ -56,7 +58,9 @@ impl Design {
             }
             check_name(name).map_err(at)?;
             let Value::Table(changes) = value else {
-                let message = format!("the family \"{name}\" must be a table, as in families.{name} = {{}}, not {value}");
+                let message = format!(
+                    "the family \"{name}\" must be a table, as in families.{name} = {{}}, not {value}"
+                );
                 return Err(at(message));
             };
             if let Some(key) = SHARED.into_iter().find(|key| changes.contains_key(*key)) {
@@ -65,10 +69,13 @@ impl Design {
             }
             let design = self.changed_for(name)?.with(changes);
             let design = design.map_err(|error| error.inside(name).inside(FAMILIES))?;
-            let named = self.families.changes.get(name).into_iter().flat_map(Table::keys).chain(changes.keys());
+            let named =
+                self.families.changes.get(name).into_iter().flat_map(Table::keys).chain(changes.keys());
             let named: Vec<String> = named.cloned().collect();
             let (of_store, mut changed) = (self.to_toml(), design.to_toml());
-            changed.retain(|key, value| named.iter().any(|named| named == key) || of_store.get(key) != Some(value));
+            changed.retain(|key, value| {
+                named.iter().any(|named| named == key) || of_store.get(key) != Some(value)
+            });
             self.families.changes.insert(name.clone(), changed);
         }
         if self.families.is_empty() && self.families.layout != FamilyLayout::default() {
@@ -140,7 +147,10 @@ mod tests {
         assert_eq!(store.families().collect::<Vec<_>>(), ["index", "values"]);
         let [index, values] = ["index", "values"].map(|name| store.family(name).unwrap());
         assert_eq!(index.filter_bits_per_key(), Some(20.0));
-        assert_eq!((values.choice("compression").kind(), index.choice("compression").kind()), ("zstd", "none"));
+        assert_eq!(
+            (values.choice("compression").kind(), index.choice("compression").kind()),
+            ("zstd", "none")
+        );
         assert_eq!((values.memtable_capacity.0, index.memtable_capacity), (1 << 20, store.memtable_capacity));
         for tree in [&index, &values] {
             assert_eq!((tree.options.block.size.0, tree.choice("wal").kind()), (8 << 10, "none"));

@@ -71,8 +71,7 @@ impl Families {
         let manifest =
             Manifest::create(&*storage, directory, State { next_file: new_log + 1, next_run: 1, ..state })?;
         let retired = Retired::new(manifest, mode.has_log.then_some(new_log), segments);
-        let log =
-            SharedLog::create(&storage, directory, mode, (seals.clone(), new_log), (end, retired))?;
+        let log = SharedLog::create(&storage, directory, mode, (seals.clone(), new_log), (end, retired))?;
         let log = Arc::new(log);
         let trees = open_trees(&mut options, &storage, directory, (&names, existing), &log)?;
         trees.iter().zip(&names).for_each(|(tree, name)| recovery.add(tree.recovery(), name));
@@ -98,7 +97,8 @@ fn wal_mode(design: &Design) -> Result<WalMode> {
     mode.check().map_err(Error::Misuse)?;
     if mode.period.is_some() {
         let wal = design.choice("wal");
-        let message = format!("families cannot have wal = \"{wal}\"; use \"buffered\", \"sync\" or \"group\"");
+        let message =
+            format!("families cannot have wal = \"{wal}\"; use \"buffered\", \"sync\" or \"group\"");
         return Err(Error::Misuse(message));
     }
     Ok(WalMode { syncs_at_rotation: mode.has_log, ..mode })
@@ -120,7 +120,8 @@ fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>
     }
     let mut names = state.families.clone();
     if let Some(name) = names.iter().find(|name| design.families().all(|of_design| of_design != *name)) {
-        let message = format!("{directory} has the family \"{name}\"; add families.{name} = {{}} to the design");
+        let message =
+            format!("{directory} has the family \"{name}\"; add families.{name} = {{}} to the design");
         return Err(Error::Misuse(message));
     }
     for name in design.families() {

@@ -129,7 +129,8 @@ impl Families {
         self.storage.create_directory(directory)?;
         if !self.storage.list(directory)?.is_empty() {
             let directory = directory.display();
-            let message = format!("{directory} is not empty; give the checkpoint an empty or a new directory");
+            let message =
+                format!("{directory} is not empty; give the checkpoint an empty or a new directory");
             return Err(Error::Misuse(message));
         }
         let _still = self.commits.write();
@@ -231,7 +232,8 @@ impl Families {
         let mut work = Vec::new();
         for ((family, batch), slot) in parts.iter().zip(slots) {
             let inner = self.inner(*family);
-            inner.apply(&slot, batch.counts(), |memtable, first| inner.insert_batch(memtable, first, batch))?;
+            inner
+                .apply(&slot, batch.counts(), |memtable, first| inner.insert_batch(memtable, first, batch))?;
             work.push((*family, slot.work_after()));
         }
         Ok(work)

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lsmbench_tree::{Design, Error, Families, Family, FamilyBatch, Mode, OpenOptions, destroy, verify};
 use catalog::laws::is_nightly;
+use lsmbench_tree::{Design, Error, Families, Family, FamilyBatch, Mode, OpenOptions, destroy, verify};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{
@@ -318,7 +318,9 @@ fn a_crash_during_the_recovery_of_families_changes_nothing() {
         let memory = Arc::new(Memory::default());
         assert_eq!(write(&design, &(Arc::clone(&memory) as _), half), half.len());
         // After the death of a process, the end of a buffered WAL is only in the page cache.
-        let crashed = || if wal == "sync" { Arc::new(memory.after_crash(Unsynced::Dropped)) } else { Arc::clone(&memory) };
+        let crashed = || {
+            if wal == "sync" { Arc::new(memory.after_crash(Unsynced::Dropped)) } else { Arc::clone(&memory) }
+        };
         let copied = Arc::new(crashed().after_crash(Unsynced::Kept));
         let faulty = Arc::new(Faulty::new(copied));
         drop(open_families(&design, Mode::Counted, &(Arc::clone(&faulty) as _)));
@@ -329,7 +331,11 @@ fn a_crash_during_the_recovery_of_families_changes_nothing() {
             faulty.inject(InjectedFault { at, extent, error, effect });
             let _ = Families::open(options(&design, Mode::Counted, &(faulty as _)), DIRECTORY);
             let disk: Arc<dyn Storage> = Arc::new(disk.after_crash(POWER_LOSS[at % POWER_LOSS.len()]));
-            assert_eq!(content(&open_families(&design, Mode::Counted, &disk)), expected, "wal = {wal}, call {at}");
+            assert_eq!(
+                content(&open_families(&design, Mode::Counted, &disk)),
+                expected,
+                "wal = {wal}, call {at}"
+            );
         }
     }
 }
@@ -345,7 +351,8 @@ fn snapshots_of_all_families_see_whole_batches_of_many_threads() {
             let write = move |writer: u8| {
                 for round in 0..200u32 {
                     let value = [&[writer][..], &round.to_be_bytes(), &[0; 40]].concat();
-                    let commit = (0..3).map(|family| (family, b"shared".to_vec(), Some(value.clone()))).collect();
+                    let commit =
+                        (0..3).map(|family| (family, b"shared".to_vec(), Some(value.clone()))).collect();
                     store.write(&batch(store, &commit)).unwrap();
                     handles(store)[1].put(&value, b"own").unwrap();
                 }
@@ -368,7 +375,8 @@ fn snapshots_of_all_families_see_whole_batches_of_many_threads() {
 
 #[test]
 fn the_largest_memtable_is_flushed_first_and_old_segments_go() {
-    let design = small_design("memtable = { capacity = \"8KiB\" }\nfamilies = { cold = {}, index = {}, values = {} }");
+    let design =
+        small_design("memtable = { capacity = \"8KiB\" }\nfamilies = { cold = {}, index = {}, values = {} }");
     let storage = memory();
     let store = open_families(&design, Mode::Counted, &storage);
     let [cold, index, values] = handles(&store);
@@ -404,13 +412,22 @@ fn a_store_opens_only_with_its_families() {
     let store = open_families(&design(""), Mode::Counted, &storage);
     handles(&store)[2].put(b"a", b"1").unwrap();
     store.close().unwrap();
-    let refusal = |design: &Design| match Families::open(options(design, Mode::Counted, &storage), DIRECTORY) {
+    let refusal = |design: &Design| match Families::open(options(design, Mode::Counted, &storage), DIRECTORY)
+    {
         Ok(_) => panic!("the store opens"),
         Err(error) => error.to_string(),
     };
     let fewer = small_design("families = { index = {}, values = {} }");
-    assert!(refusal(&fewer).contains("has the family \"cold\"; add families.cold = {}"), "{}", refusal(&fewer));
-    assert!(refusal(&small_design("")).contains("the design has no families"), "{}", refusal(&small_design("")));
+    assert!(
+        refusal(&fewer).contains("has the family \"cold\"; add families.cold = {}"),
+        "{}",
+        refusal(&fewer)
+    );
+    assert!(
+        refusal(&small_design("")).contains("the design has no families"),
+        "{}",
+        refusal(&small_design(""))
+    );
     let interval = design("wal = \"interval\"");
     assert!(refusal(&interval).contains("use \"buffered\", \"sync\" or \"group\""), "{}", refusal(&interval));
     match options(&small_design(""), Mode::Counted, &storage).open(DIRECTORY) {
@@ -444,7 +461,8 @@ fn damage_of_the_shared_log_and_of_a_family_is_found() {
     let design = design("wal = \"sync\"");
     let store = open_families(&design, Mode::Counted, &storage);
     for number in 0..40u32 {
-        let commit = (0..3).map(|family| (family, number.to_be_bytes().to_vec(), Some(vec![7; 30]))).collect();
+        let commit =
+            (0..3).map(|family| (family, number.to_be_bytes().to_vec(), Some(vec![7; 30]))).collect();
         store.write(&batch(&store, &commit)).unwrap();
     }
     store.close().unwrap();
@@ -463,7 +481,8 @@ fn damage_of_the_shared_log_and_of_a_family_is_found() {
     assert!(damage.len() == 1 && damage[0].to_string().contains(&log), "{damage:?}");
     let error = Families::open(options(&design, Mode::Counted, &storage), DIRECTORY).err().unwrap();
     assert!(error.is_damage() && error.to_string().contains(&log), "{error}");
-    let opened = Families::open(options(&design, Mode::Counted, &storage).quarantine(true), DIRECTORY).unwrap();
+    let opened =
+        Families::open(options(&design, Mode::Counted, &storage).quarantine(true), DIRECTORY).unwrap();
     assert!(opened.recovery().quarantined_files[0].contains(&log), "{:?}", opened.recovery());
     let table = storage.list(&Path::new(DIRECTORY).join("index")).unwrap();
     let table = table.into_iter().find(|name| is_a(name, "table")).unwrap();

@@ -86,6 +86,7 @@ impl Families {
             families.apply_recovered(part)?;
             families.recovery.replayed_operations += part.batch.len() as u64;
         }
+        families.keep_limits()?;
         Ok(families)
     }
 }

@@ -198,7 +198,7 @@ impl Families {
         let parts = [(family.0, &batch)];
         let work = self.commit(&parts)?;
         drop(still);
-        self.work_after(work)?;
+        self.work_after(work, self.most_log())?;
         Ok(true)
     }
 
@@ -207,7 +207,7 @@ impl Families {
         let commits = self.commits.read();
         let work = self.commit(parts)?;
         drop(commits);
-        self.work_after(work)
+        self.work_after(work, self.most_log())
     }
 
     /// Commits the parts of a batch. Returns the work that the commit owes in each family. The caller holds `commits`.
@@ -257,12 +257,18 @@ impl Families {
         inner.apply_uncounted(&slot, counts, |memtable, first| {
             inner.insert_batch(memtable, first, &part.batch);
         })?;
-        self.work_after(vec![(part.family, slot.work_after())])
+        // The families do not contain all operations of the old segments yet.
+        self.work_after(vec![(part.family, slot.work_after())], u64::MAX)
+    }
+
+    /// Makes memtables immutable if the memtables of all families or the WAL are above their limit.
+    pub(super) fn keep_limits(&self) -> Result<()> {
+        self.work_after(Vec::new(), self.most_log())
     }
 
     /// Does the work that a commit owes in each family. Makes further memtables immutable if the memtables of all
-    /// families or the WAL are above their limit.
-    fn work_after(&self, work: Vec<(usize, WorkAfterCommit)>) -> Result<()> {
+    /// families are above their limit, or if the old segments of the WAL have more than `most_log` bytes.
+    fn work_after(&self, work: Vec<(usize, WorkAfterCommit)>, most_log: u64) -> Result<()> {
         let budget = self.design.memtable_capacity.0;
         let mut rotated = Vec::new();
         let mut rotate = |(family, memtable): (usize, Arc<Slot>)| {
@@ -279,10 +285,15 @@ impl Families {
         if let Some(fullest) = self.log.fullest(budget, |family| self.active(family)) {
             rotate(fullest)?;
         }
-        while let Some(lagging) = self.log.lagging(MOST_LOG * budget, |family| self.active(family)) {
+        while let Some(lagging) = self.log.lagging(most_log, |family| self.active(family)) {
             rotate(lagging)?;
         }
         rotated.into_iter().try_for_each(|family| self.inner(family).work_inline())
+    }
+
+    /// Returns the limit of the old segments of the WAL, in bytes.
+    fn most_log(&self) -> u64 {
+        MOST_LOG * self.design.memtable_capacity.0
     }
 
     fn active(&self, family: usize) -> Arc<Slot> {

@@ -407,6 +407,34 @@ fn the_largest_memtable_is_flushed_first_and_old_segments_go() {
 }
 
 #[test]
+fn a_store_opens_again_with_a_budget_that_its_log_exceeds() {
+    let design = |capacity: &str| {
+        small_design(&format!(
+            "memtable = {{ capacity = \"{capacity}\" }}\nfamilies = {{ cold = {{}}, index = {{}}, values = {{}} }}"
+        ))
+    };
+    let storage = memory();
+    let store = open_families(&design("16KiB"), Mode::Counted, &storage);
+    for number in 0..400u32 {
+        let commit = [(0, number / 100), (1, number), (2, number % 7)];
+        let commit =
+            commit.map(|(family, key)| (family, key.to_be_bytes().to_vec(), Some(vec![family as u8; 20])));
+        store.write(&batch(&store, &commit.to_vec())).unwrap();
+    }
+    let expected = content(&store);
+    drop(store);
+    let store = open_families(&design("1KiB"), Mode::Counted, &storage);
+    assert_eq!(content(&store), expected);
+    let flushes = store.stats().counts.flushes;
+    assert!((3..100).contains(&flushes), "{flushes}");
+    // The segments fit into the limit again.
+    let bytes =
+        |name: &String| storage.open(&Path::new(DIRECTORY).join(name), storage::Purpose::Log).unwrap().len();
+    let log: u64 = segments(&*storage).iter().map(bytes).sum();
+    assert!(log <= 4 << 10, "{log}");
+}
+
+#[test]
 fn a_store_opens_only_with_its_families() {
     let storage = memory();
     let store = open_families(&design(""), Mode::Counted, &storage);

@@ -7,6 +7,7 @@ use std::path::Path;
 use workload::{Target, TargetError};
 
 use crate::engine::Engine;
+use crate::family_target::FamilyTarget;
 use crate::opening::Opening;
 use crate::stats::EngineStats;
 use crate::store::Store;
@@ -82,6 +83,26 @@ impl OpenStore {
     /// The operations of the store, for the driver.
     pub fn target(&self) -> &dyn Target {
         &*self.store
+    }
+
+    /// The operations of a column family; without a family, of the whole store.
+    ///
+    /// # Errors
+    /// If the store does not have the family.
+    pub fn family(&self, family: Option<&str>) -> Result<FamilyTarget<'_>, TargetError> {
+        self.family_of(&*self.store, family)
+    }
+
+    /// The operations of a column family of a copy that [`open_copy`](Self::open_copy) has opened.
+    ///
+    /// # Errors
+    /// If the copy does not have the family.
+    pub fn family_of<'s>(
+        &self,
+        copy: &'s dyn Store,
+        family: Option<&str>,
+    ) -> Result<FamilyTarget<'s>, TargetError> {
+        FamilyTarget::of(copy, &self.opening.design, family)
     }
 
     /// The current counters and sizes of the store.

@@ -27,6 +27,11 @@ pub trait Store: Target {
         None
     }
 
+    /// The operations of one column family. `None` if the store has no such family.
+    fn family<'s>(&'s self, _: &str) -> Option<Box<dyn Target + 's>> {
+        None
+    }
+
     /// Closes the store: makes all writes durable, stops background work, and releases its files.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use workload::{Kind, Phase, Rate, StoreStep, Work};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
+use super::families;
 
 /// The reason why an engine with background threads has no counted mode.
 const COUNTED: &str = "because its background threads depend on timing";
@@ -37,7 +38,7 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
             "engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\""
         ));
     }
-    if let Some(reason) = unfit_design(cell) {
+    if let Some(reason) = unfit_design(cell).or_else(|| families::problem(mode, cell)) {
         return Some(reason);
     }
     let missing = missing_call(cell)?;
@@ -107,7 +108,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
         return Some(format!("engine \"{engine}\" cannot run in counted mode ({COUNTED})"));
     }
-    if let Some(missing) = unfit_design(cell).or_else(|| missing_call(cell)) {
+    let unfit = unfit_design(cell).or_else(|| families::problem(mode, cell));
+    if let Some(missing) = unfit.or_else(|| missing_call(cell)) {
         return Some(missing);
     }
     if !built.reads_whole_design() {

@@ -15,6 +15,7 @@ mod equal_memory;
 mod estimate;
 mod expand;
 mod facts;
+mod families;
 mod file;
 mod fits;
 mod fixture;

@@ -178,7 +178,7 @@ fn example(root: &str) -> &'static str {
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
     let design = Design::default().to_toml();
-    let of_design = design.keys().map(String::as_str).chain(["memory", "merge_operator"]);
+    let of_design = design.keys().map(String::as_str).chain(["memory", "merge_operator", "families"]);
     let inner = Trials::KEYS.iter().map(|key| ("trials", *key));
     let inner = inner.chain(VerdictSpec::KEYS.iter().map(|key| ("verdict", *key)));
     let (root, _) = inner.chain(of_design.map(|key| ("design", key))).find(|(_, key)| *key == first)?;

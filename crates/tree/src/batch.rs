@@ -163,6 +163,16 @@ impl WriteBatch {
         Ok(())
     }
 
+    /// Creates a batch from operations in the encoding of the WAL. Returns `None` if the operations are corrupt.
+    pub(crate) fn decode(encoded: &[u8]) -> Option<Self> {
+        let mut batch = Self::new();
+        for operation in operations(encoded) {
+            batch.add_counts(operation?.counts());
+        }
+        batch.operations.extend_from_slice(encoded);
+        Some(batch)
+    }
+
     /// Returns the puts and deletes of the batch, in order. Other operations are left out.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         operations(&self.operations).flatten().filter_map(Operation::entry)

@@ -8,7 +8,7 @@ use storage::Storage;
 use crate::error::Result;
 use crate::recovery::{Files, LOCK, QUARANTINE, lock};
 
-/// Removes all files of the store in `directory`, including its quarantine. Directories and other files remain. If
+/// Removes all files of the store in `directory`, including its quarantine and the trees of its families. Directories and other files remain. If
 /// the directory is missing or empty, the function does nothing.
 ///
 /// # Errors
@@ -20,6 +20,12 @@ pub fn destroy(storage: &Arc<dyn Storage>, directory: &Path) -> Result<()> {
     }
     let _lock = lock(&**storage, directory)?;
     let files = Files::list(&**storage, directory)?;
+    // The trees of families go first, so an interrupted removal leaves a store that does not open. A corrupt manifest
+    // names no families.
+    let found = files.read_manifest(&**storage, directory);
+    for name in found.map_or_else(|_| Vec::new(), |found| found.state.families) {
+        destroy(storage, &directory.join(name))?;
+    }
     // A store without a manifest does not open, so an interrupted removal leaves no store with missing data.
     for name in files.names() {
         storage.remove(&directory.join(name))?;

@@ -15,7 +15,9 @@ use storage::Storage;
 use types::{HashedKey, MergeOperator, SequenceNumber};
 
 use crate::design::Design;
-use crate::error::{Error, Result};
+use crate::error::Error;
+use crate::failure::Failure;
+use crate::families::Membership;
 use crate::hash::KeyHasher;
 use crate::log_shelf::LogShelf;
 use crate::lookup_pool::LookupPool;
@@ -42,8 +44,8 @@ pub enum Mode {
 
 /// The state of an open tree.
 ///
-/// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, `log`,
-/// `shelf`, `pending`, `manifest`, `observed`, the state of `signals`, `view_lock`, the rule of `pacer`,
+/// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, the locks of
+/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the state of `signals`, `view_lock`, the rule of `pacer`,
 /// `stale_tables`. Readers take no locks, with three exceptions. A scan occasionally takes a lock to check whether a
 /// read-triggered compaction is due. If the policy observes operations, a get does the same. If several threads execute
 /// a get, they share its answer by a lock.
@@ -103,6 +105,8 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     /// The delays of writes, if the design delays writes.
     pub(crate) pacer: Option<Pacer>,
+    /// The place of the tree among the families of a store. `None` for a tree that is a store of its own.
+    pub(crate) membership: Option<Membership>,
     pub(crate) counters: AllCounters,
     /// The report of the recovery that opened the tree.
     pub(crate) recovery: Recovery,
@@ -207,13 +211,6 @@ impl WriteQueue {
     }
 }
 
-/// The first error after which the tree accepts no writes.
-#[derive(Default)]
-pub(crate) struct Failure {
-    is_set: AtomicBool,
-    message: Mutex<Option<String>>,
-}
-
 /// Signals between background threads and the threads that wait for them.
 #[derive(Default)]
 pub(crate) struct Signals {
@@ -230,29 +227,6 @@ pub(crate) struct SignalState {
     pub(crate) shape_changed: bool,
     /// Whether a compaction is running.
     pub(crate) compacting: bool,
-}
-
-impl Failure {
-    /// Returns whether the tree has failed.
-    #[inline]
-    pub(crate) fn is_set(&self) -> bool {
-        self.is_set.load(Ordering::Acquire)
-    }
-
-    /// Returns the first error as `Err` if the tree has failed.
-    #[inline]
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.is_set() { Err(self.error()) } else { Ok(()) }
-    }
-
-    fn error(&self) -> Error {
-        Error::Failed(self.message.lock().clone().unwrap_or_default())
-    }
-
-    fn set(&self, error: &Error) {
-        self.message.lock().get_or_insert_with(|| error.to_string());
-        self.is_set.store(true, Ordering::Release);
-    }
 }
 
 impl Signals {
@@ -308,6 +282,10 @@ impl Inner {
     /// Gives the cache the rest of the memory limit, after memtables, filters and fences. Does nothing without a
     /// limit.
     pub(crate) fn balance_memory(&self) {
+        if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
+            let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
+            share.balance(self.context.tree, filters + fences);
+        }
         if let Some(memory) = self.design.options.memory {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
             let others = 2 * self.design.memtable_capacity.0 + filters + fences;

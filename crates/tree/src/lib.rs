@@ -34,6 +34,8 @@ mod delay;
 mod design;
 mod destroy;
 mod error;
+mod failure;
+mod families;
 pub mod hash;
 mod inner;
 mod log_shelf;
@@ -73,12 +75,14 @@ pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
     AXES, BackgroundThreads, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError,
-    FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing, RangeOptions,
-    SECOND_NAMES, StallOptions, TableLayout, TableNames, TableOptions, TableReaders, TableReferences,
-    TableRelease, ThreadOptions, Verify, axis, deprecations, own_key_entries, own_keys,
+    FamilyLayout, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing,
+    RangeOptions, SECOND_NAMES, StallOptions, TableLayout, TableNames, TableOptions, TableReaders,
+    TableReferences, TableRelease, ThreadOptions, Verify, axis, deprecations, family_entries,
+    own_key_entries, own_keys,
 };
 pub use destroy::destroy;
 pub use error::{Error, Result};
+pub use families::{Families, Family, FamilyBatch, FamilyId};
 pub use inner::Mode;
 pub use open_options::OpenOptions;
 pub use range::Range;

@@ -40,6 +40,9 @@ const MERGE_OPERATOR: u8 = 1;
 /// The code of the blob files among the optional parts of a state.
 const BLOB_FILES: u8 = 2;
 
+/// The code of the names of families among the optional parts of a state.
+const FAMILIES: u8 = 3;
+
 /// The cost limit of the search for intact records after a corrupt record, in multiples of the manifest's size.
 const MOST_PASSES: usize = 64;
 
@@ -70,6 +73,8 @@ pub(crate) struct State {
     pub(crate) merge_operator: Option<MergeOperator>,
     /// The blob files with their bytes and live bytes, by number.
     pub(crate) blobs: Vec<BlobFileShape>,
+    /// The names of the families in the order of their numbers. Empty for a store that is one tree.
+    pub(crate) families: Vec<String>,
 }
 
 /// A sorted run: its number and the numbers of its tables.
@@ -120,6 +125,11 @@ impl State {
                 numbers.into_iter().for_each(|number| put_varint(&mut out, number));
             }
         }
+        if !self.families.is_empty() {
+            out.push(FAMILIES);
+            put_varint(&mut out, self.families.len() as u64);
+            self.families.iter().for_each(|name| put_bytes(&mut out, name.as_bytes()));
+        }
         out
     }
 
@@ -153,6 +163,7 @@ impl State {
             match reader.byte()? {
                 MERGE_OPERATOR => state.merge_operator = Some(MergeOperator::from_name(reader.text()?)?),
                 BLOB_FILES => state.blobs = decode_blobs(&mut reader)?,
+                FAMILIES => state.families = decode_families(&mut reader)?,
                 _ => return None,
             }
         }
@@ -193,6 +204,15 @@ fn decode_blobs(reader: &mut Reader<'_>) -> Option<Vec<BlobFileShape>> {
         blobs.push(BlobFileShape { id, bytes, live_bytes, partition });
     }
     Some(blobs)
+}
+
+/// Decodes the names of the families of a state. Returns `None` if the bytes are corrupt.
+fn decode_families(reader: &mut Reader<'_>) -> Option<Vec<String>> {
+    let mut families = Vec::new();
+    for _ in 0..reader.varint()? {
+        families.push(reader.text()?.to_owned());
+    }
+    Some(families)
 }
 
 /// A manifest that is open for appending.
@@ -348,6 +368,7 @@ mod tests {
                     BlobFileShape { id: 601, bytes: 1 << 30, live_bytes: 1 << 29, partition: 300 },
                 ],
                 merge_operator: Some(MergeOperator::Max),
+                families: vec!["index".to_owned(), "values".to_owned()],
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
         ]

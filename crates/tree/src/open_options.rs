@@ -6,6 +6,7 @@ use cache::Cache;
 use storage::Storage;
 
 use crate::design::Design;
+use crate::families::Membership;
 use crate::inner::Mode;
 
 /// The options for opening a tree.
@@ -19,6 +20,8 @@ pub struct OpenOptions {
     pub(crate) create_if_missing: bool,
     pub(crate) error_if_exists: bool,
     pub(crate) identity: Option<u64>,
+    /// The place of the tree among the families of a store.
+    pub(crate) membership: Option<Membership>,
 }
 
 impl OpenOptions {
@@ -34,6 +37,7 @@ impl OpenOptions {
             create_if_missing: true,
             error_if_exists: false,
             identity: None,
+            membership: None,
         }
     }
 

@@ -17,7 +17,8 @@ use crate::assemble::{misuse, table_context};
 use crate::delay::pacer;
 use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::inner::{Failure, Inner, Log, Mode, Signals, WriteQueue};
+use crate::failure::Failure;
+use crate::inner::{Inner, Log, Mode, Signals, WriteQueue};
 use crate::log_shelf::LogShelf;
 use crate::lookup_pool::LookupPool;
 use crate::maintain::run_states;
@@ -65,6 +66,12 @@ impl Opening {
             return Err(Error::Exists(directory.to_owned()));
         }
         let found = files.read_manifest(&*storage, directory)?;
+        if !found.state.families.is_empty() {
+            let (directory, families) = (directory.display(), found.state.families.join("\", \""));
+            let message =
+                format!("{directory} has the families \"{families}\"; name them in design.families");
+            return Err(Error::Misuse(message));
+        }
         let wal_mode = wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?.mode();
         wal_mode.check().map_err(Error::Misuse)?;
         let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
@@ -177,6 +184,7 @@ impl Opening {
             failure: Failure::default(),
             signals: Signals::default(),
             pacer: pacer(&self.options.design, self.options.mode),
+            membership: self.options.membership,
             counters: AllCounters::default(),
             recovery: Recovery::default(),
             context: self.context,
@@ -271,7 +279,7 @@ fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
 }
 
 /// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.
-fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
+pub(crate) fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,
         None => Arc::from(storage::CATALOG.build(options.design.choice("storage")).map_err(misuse)?),

@@ -19,3 +19,15 @@ pub struct Recovery {
     /// older values, and deleted keys may reappear.
     pub quarantined_files: Vec<String>,
 }
+
+impl Recovery {
+    /// Adds the report of the tree in the subdirectory `name`.
+    pub(crate) fn add(&mut self, tree: &Self, name: &str) {
+        let named = |files: &[String]| files.iter().map(|file| format!("{name}/{file}")).collect::<Vec<_>>();
+        self.replayed_operations += tree.replayed_operations;
+        self.dropped_log_bytes += tree.dropped_log_bytes;
+        self.dropped_manifest_bytes += tree.dropped_manifest_bytes;
+        self.removed_files.extend(named(&tree.removed_files));
+        self.quarantined_files.extend(named(&tree.quarantined_files));
+    }
+}

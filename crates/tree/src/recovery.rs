@@ -64,7 +64,7 @@ pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
     /// The metadata files and filter files of tables.
     companions: Vec<Companion>,
-    /// The temporary files of blocks, which only a crash leaves.
+    /// The temporary files of blocks and of WALs, which only a crash leaves.
     leaves: Vec<String>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
@@ -84,6 +84,7 @@ impl Files {
                 (QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
                 (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
+                (wal::LOG_TEMPORARY, _) => files.leaves.push(name),
                 (_, Some((number, kind @ ("wal" | "blob")))) if let Some(number) = file_number(number) => {
                     let files = if kind == "wal" { &mut files.logs } else { &mut files.blobs };
                     files.insert(number, name);
@@ -156,7 +157,7 @@ impl Files {
         // tree writes to the WAL.
         for number in self.logs_from(state.next_file.checked_sub(1)) {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
-            let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
+            let content = wal::replay_records(storage, directory, number, seal, after, |_, _| Some(1))?;
             if content.records > 0 || content.gap.is_some() {
                 let what = format!(
                     "the end is missing: the manifest does not name {number:08}.wal, which has writes"
@@ -366,7 +367,7 @@ fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>)
 }
 
 /// Returns whether a file is corrupt or missing. A file that is temporarily unreadable is not lost.
-fn is_lost(error: &Error) -> bool {
+pub(crate) fn is_lost(error: &Error) -> bool {
     match error {
         Error::Storage(error) => {
             matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
@@ -375,7 +376,7 @@ fn is_lost(error: &Error) -> bool {
     }
 }
 
-fn with_hint(error: Error) -> Error {
+pub(crate) fn with_hint(error: Error) -> Error {
     match error {
         Error::Damaged { file, offset, what } => {
             Error::Damaged { file, offset, what: format!("{what}; {QUARANTINE_HINT}") }
@@ -388,7 +389,7 @@ fn with_hint(error: Error) -> Error {
 }
 
 /// Moves a file into the quarantine. Does nothing if the file is missing.
-fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
+pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
     // A link could lead to a directory outside of the store.
     if storage.list(directory)?.iter().any(|name| name == QUARANTINE) {

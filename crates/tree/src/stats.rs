@@ -41,6 +41,11 @@ macro_rules! counters {
                 [$((stringify!($name), self.$name),)+].into_iter()
             }
 
+            /// Adds the counts of another tree or of another level.
+            fn add_counts(&mut self, other: &Self) {
+                $(self.$name += other.$name;)+
+            }
+
             fn add(&mut self, thread: &$counters) {
                 $(self.$name += thread.$name.get();)+
             }
@@ -341,6 +346,31 @@ pub struct LevelStats {
 }
 
 impl Stats {
+    /// Adds the statistics of another tree that shares the cache and the storage of this tree.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let (own, others) = (self.runs() as f64, other.runs() as f64);
+        self.expected_fpr = match (self.expected_fpr, other.expected_fpr) {
+            (Some(rate), Some(other)) => Some((rate * own + other * others) / (own + others)),
+            (rate, other) => rate.or(other),
+        };
+        self.counts.add_counts(&other.counts);
+        let levels = self.levels.len().max(other.levels.len());
+        self.levels.resize(levels, LevelStats::default());
+        self.levels.iter_mut().zip(&other.levels).for_each(|(level, other)| level.add(other));
+        let levels = self.level_counts.len().max(other.level_counts.len());
+        self.level_counts.resize(levels, LevelCounts::default());
+        self.level_counts
+            .iter_mut()
+            .zip(&other.level_counts)
+            .for_each(|(level, other)| level.add_counts(other));
+        self.memtable_bytes += other.memtable_bytes;
+        self.filter_bytes += other.filter_bytes;
+        self.fence_bytes += other.fence_bytes;
+        self.blobs.files += other.blobs.files;
+        self.blobs.bytes += other.blobs.bytes;
+        self.blobs.live_bytes += other.blobs.live_bytes;
+    }
+
     /// Returns the number of sorted runs in all levels.
     pub fn runs(&self) -> u64 {
         self.levels.iter().map(|level| level.runs).sum()
@@ -354,6 +384,21 @@ impl Stats {
     /// Returns the total size of all SSTables, in bytes.
     pub fn table_bytes(&self) -> u64 {
         self.levels.iter().map(|level| level.file_bytes).sum()
+    }
+}
+
+impl LevelStats {
+    /// Adds the statistics of the same level of another tree.
+    fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.tables += other.tables;
+        self.entries += other.entries;
+        self.tombstones += other.tombstones;
+        self.range_tombstones += other.range_tombstones;
+        self.file_bytes += other.file_bytes;
+        self.blocks += other.blocks;
+        self.block_bytes += other.block_bytes;
+        self.user_bytes += other.user_bytes;
     }
 }
 

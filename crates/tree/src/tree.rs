@@ -45,7 +45,7 @@ impl OpenOptions {
 /// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`](crate::Mode::Counted),
 /// only one thread should write, because otherwise the counters depend on the order of the threads.
 pub struct Tree {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     /// The background threads. Dropping this value ends and joins the threads.
     _workers: Workers,
 }

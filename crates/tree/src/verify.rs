@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use storage::Storage;
 use toml::Table as Toml;
+use types::SequenceNumber;
 
 use crate::assemble::table_context;
 use crate::batch::Operation;
@@ -13,11 +14,12 @@ use crate::blob::{Reference, References};
 use crate::checksum::Checksum;
 use crate::design::Design;
 use crate::error::{Error, Result};
+use crate::families::read_segment;
 use crate::manifest::{Found, State};
 use crate::merge_operands::unexpected_merge;
 use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::{Table, TableContext};
-use crate::wal;
+use crate::wal::{self, LogContent};
 
 /// The report of a store verification.
 #[derive(Debug, Default)]
@@ -64,7 +66,12 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
         Ok(found) => {
             report.note_leftovers(&files, &found);
             report.check_tables(storage, directory, &files, &found.state)?;
-            report.check_logs(&**storage, directory, &files, &found.state);
+            if found.state.families.is_empty() {
+                report.check_logs(&**storage, directory, &files, &found.state);
+            } else {
+                report.check_families(storage, directory, &found.state);
+                report.check_shared_log(&**storage, directory, &files, &found.state);
+            }
         }
         Err(error) if error.is_damage() => {
             report.damage.push(error);
@@ -174,6 +181,55 @@ impl Verification {
         }
     }
 
+    /// Checks the trees of all column families.
+    fn check_families(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) {
+        for name in &state.families {
+            match verify(storage, &directory.join(name)) {
+                Ok(tree) => self.add(tree, name),
+                Err(error) => self.damage.push(error),
+            }
+        }
+    }
+
+    /// Adds the report of the tree in the subdirectory `name`.
+    fn add(&mut self, tree: Self, name: &str) {
+        self.tables += tree.tables;
+        self.entries += tree.entries;
+        self.blocks += tree.blocks;
+        self.unchecked_blocks += tree.unchecked_blocks;
+        self.blobs += tree.blobs;
+        self.logs += tree.logs;
+        self.log_operations += tree.log_operations;
+        self.damage.extend(tree.damage);
+        self.notes.extend(tree.notes.into_iter().map(|note| format!("{name}: {note}")));
+    }
+
+    /// Checks the WAL of a store with column families.
+    fn check_shared_log(&mut self, storage: &dyn Storage, directory: &Path, files: &Files, state: &State) {
+        self.damage.extend(files.check_logs(storage, directory, state).err());
+        let mut after = state.flushed_sequence;
+        for number in files.logs_from(state.log) {
+            self.logs += 1;
+            let content = read_segment(storage, directory, (state, number), after, &mut |part| {
+                (part.family < state.families.len()).then_some(())
+            });
+            match content {
+                Ok(content) => after = self.add_log(number, &content),
+                Err(error) => self.damage.push(error),
+            }
+        }
+    }
+
+    /// Adds the content of an intact WAL. Returns the sequence number of its last operation.
+    fn add_log(&mut self, number: u64, content: &LogContent) -> SequenceNumber {
+        self.log_operations += content.operations;
+        if content.dropped_bytes > 0 {
+            let bytes = content.dropped_bytes;
+            self.notes.push(format!("{number:08}.wal: the last {bytes} bytes are an incomplete write"));
+        }
+        content.last_sequence
+    }
+
     fn check_logs(&mut self, storage: &dyn Storage, directory: &Path, files: &Files, state: &State) {
         self.damage.extend(files.check_logs(storage, directory, state).err());
         let mut after = state.flushed_sequence;
@@ -190,15 +246,7 @@ impl Verification {
             let checked =
                 content.and_then(|content| content.check(directory, number, after, state).map(|()| content));
             match checked {
-                Ok(content) => {
-                    self.log_operations += content.operations;
-                    after = content.last_sequence;
-                    if content.dropped_bytes > 0 {
-                        let bytes = content.dropped_bytes;
-                        self.notes
-                            .push(format!("{number:08}.wal: the last {bytes} bytes are an incomplete write"));
-                    }
-                }
+                Ok(content) => after = self.add_log(number, &content),
                 Err(error) => self.damage.push(error),
             }
         }

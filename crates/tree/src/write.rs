@@ -36,11 +36,11 @@ const WAIT_SHARE: u32 = 4;
 const MOST_BACKOFF: u32 = 7;
 
 /// The memtable and the sequence numbers of a commit.
-struct CommitSlot {
+pub(crate) struct CommitSlot {
     /// The view whose active memtable the commit writes to.
     view: Guard<Arc<View>>,
     /// The first sequence number of the commit.
-    first: SequenceNumber,
+    pub(crate) first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
     /// Whether this commit waits for the bytes written since the last wait, if the design delays writes.
@@ -48,6 +48,32 @@ struct CommitSlot {
     /// The records that this commit took from the write queue, including its own record. `None` if the commit does
     /// not hold the WAL.
     taken: Option<Drained>,
+}
+
+/// The work that a commit owes after it is visible.
+pub(crate) enum WorkAfterCommit {
+    None,
+    /// The commit has filled this memtable.
+    Rotate(Arc<Slot>),
+    /// The commit waits for the bytes written since the last wait.
+    Pay,
+}
+
+impl CommitSlot {
+    /// Returns the work that the commit owes after it is visible.
+    pub(crate) fn work_after(self) -> WorkAfterCommit {
+        match (self.is_full, self.pays) {
+            (true, _) => WorkAfterCommit::Rotate(self.into_memtable()),
+            (false, true) => WorkAfterCommit::Pay,
+            (false, false) => WorkAfterCommit::None,
+        }
+    }
+
+    /// Returns the memtable of the commit, without the view, because a view would keep SSTables that a compaction has
+    /// removed.
+    fn into_memtable(self) -> Arc<Slot> {
+        Arc::clone(&Guard::into_inner(self.view).active)
+    }
 }
 
 /// Locks a mutex. The thread spins before it blocks, because other threads hold this lock for less time than a
@@ -118,21 +144,29 @@ impl Inner {
         if batch.is_empty() {
             return self.failure.check();
         }
-        if batch.counts().merges > 0 {
-            self.check_operator()?;
-        }
+        self.check_batch(batch)?;
         self.commit(
             batch.counts(),
             |records| records.extend_from_slice(batch.encoded()),
-            |slot, first| {
-                if batch.counts().range_deletes > 0 || self.merge_operator().is_some() {
-                    let numbered = (first..).zip(batch::operations(batch.encoded()).flatten());
-                    return numbered.for_each(|(sequence, operation)| self.insert(slot, sequence, operation));
-                }
-                let mut entries = batch.entries().map(|entry| (self.hashed(entry.key), entry.value));
-                slot.memtable.insert_all(first, &mut entries);
-            },
+            |slot, first| self.insert_batch(slot, first, batch),
         )
+    }
+
+    /// Returns an error if the tree has failed, or if the batch has a merge and the design has no merge operator.
+    pub(crate) fn check_batch(&self, batch: &WriteBatch) -> Result<()> {
+        self.failure.check()?;
+        if batch.counts().merges > 0 { self.check_operator() } else { Ok(()) }
+    }
+
+    /// Adds the operations of a batch to a memtable and its range deletes. The first operation has the sequence number
+    /// `first`.
+    pub(crate) fn insert_batch(&self, slot: &Slot, first: SequenceNumber, batch: &WriteBatch) {
+        if batch.counts().range_deletes > 0 || self.merge_operator().is_some() {
+            let numbered = (first..).zip(batch::operations(batch.encoded()).flatten());
+            return numbered.for_each(|(sequence, operation)| self.insert(slot, sequence, operation));
+        }
+        let mut entries = batch.entries().map(|entry| (self.hashed(entry.key), entry.value));
+        slot.memtable.insert_all(first, &mut entries);
     }
 
     /// Adds one operation to a memtable or to its range deletes. For a conditional put, the caller has checked that
@@ -159,10 +193,9 @@ impl Inner {
     ) -> Result<()> {
         let mut held = self.log_at_once();
         self.failure.check()?;
-        let CommitSlot { view, first, is_full, pays, taken } =
-            self.enqueue(counts, held.as_deref_mut(), encode);
-        let last = first + counts.operations() - 1;
-        match (&mut held, taken) {
+        let slot = self.enqueue(counts, held.as_deref_mut(), encode);
+        let last = slot.first + counts.operations() - 1;
+        match (&mut held, slot.taken) {
             (Some(log), Some(taken)) => {
                 self.append(log, taken, self.wal_mode.commit_sync == CommitSync::Each)?;
             }
@@ -170,8 +203,32 @@ impl Inner {
             _ => self.ensure_logged(last)?,
         }
         drop(held);
-        apply(&view.active, first);
-        self.publish(first, last)?;
+        self.apply(&slot, counts, apply)?;
+        if slot.is_full {
+            let memtable = slot.into_memtable();
+            self.rotate(&memtable)?;
+            self.work_inline()?;
+        } else if slot.pays {
+            drop(slot);
+            self.pay();
+        }
+        Ok(())
+    }
+
+    /// Reserves sequence numbers and a memtable for a commit whose record goes to the WAL of all families.
+    pub(crate) fn reserve(&self, counts: BatchCounts) -> CommitSlot {
+        self.enqueue(counts, None, |_| {})
+    }
+
+    /// Inserts the entries of a commit with `apply`, makes the commit visible and counts it.
+    #[inline]
+    pub(crate) fn apply(
+        &self,
+        slot: &CommitSlot,
+        counts: BatchCounts,
+        apply: impl FnOnce(&Slot, SequenceNumber),
+    ) -> Result<()> {
+        self.apply_uncounted(slot, counts, apply)?;
         let counters = self.counters.local();
         counters.puts.add(counts.puts);
         counters.deletes.add(counts.deletes);
@@ -180,16 +237,19 @@ impl Inner {
             counters.merges.add(counts.merges);
         }
         counters.user_bytes_written.add(counts.user_bytes);
-        if is_full {
-            // Only the slot is kept, because a view would keep SSTables that a compaction has removed.
-            let slot = Arc::clone(&Guard::into_inner(view).active);
-            self.rotate(&slot)?;
-            self.work_inline()?;
-        } else if pays {
-            drop(view);
-            self.pay();
-        }
         Ok(())
+    }
+
+    /// Inserts the entries of a commit with `apply`, and makes the commit visible.
+    #[inline]
+    pub(crate) fn apply_uncounted(
+        &self,
+        slot: &CommitSlot,
+        counts: BatchCounts,
+        apply: impl FnOnce(&Slot, SequenceNumber),
+    ) -> Result<()> {
+        apply(&slot.view.active, slot.first);
+        self.publish(slot.first, slot.first + counts.operations() - 1)
     }
 
     /// Returns the WAL if the commit may write to it directly, before the commit has a sequence number. Returns
@@ -403,9 +463,20 @@ impl Inner {
     /// Replaces the memtable `full`, like [`rotate`](Self::rotate), but without waiting for the flush of older
     /// memtables.
     pub(crate) fn begin_memtable(&self, full: &Arc<Slot>) -> Result<()> {
+        match &self.membership {
+            None => self.replace_memtable(full).map(|_| ()),
+            Some(membership) => membership
+                .log
+                .freeze(membership.family, || self.replace_memtable(full))
+                .map_err(|error| self.fail(error)),
+        }
+    }
+
+    /// Replaces the memtable `full`. Returns `false` if another writer has already replaced the memtable.
+    fn replace_memtable(&self, full: &Arc<Slot>) -> Result<bool> {
         let mut log = self.log.lock();
         if !Arc::ptr_eq(&self.pending.lock().active, full) {
-            return Ok(());
+            return Ok(false);
         }
         self.failure.check()?;
         let NewLog { number, seal, file } = self.take_log().map_err(|error| self.fail(error))?;
@@ -443,7 +514,7 @@ impl Inner {
         // Closing the old WAL takes the kernel some time, so the WAL is closed after the locks are released.
         self.retire_log(old);
         self.signals.notify();
-        Ok(())
+        Ok(true)
     }
 
     /// Waits until the stall limits allow one more immutable memtable. Counts the stall and its duration.

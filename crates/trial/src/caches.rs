@@ -12,13 +12,20 @@ use workload::{CacheState, Scan, TargetError};
 /// The suffix of the cache state in the results if the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Sets the caches of a store to a state, outside of the measured time.
-pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Result<OpenStore, TargetError> {
+/// Sets the caches of a store with these families to a state, outside of the measured time.
+pub(super) fn set<'f>(
+    state: CacheState,
+    store: OpenStore,
+    families: impl Iterator<Item = Option<&'f str>>,
+    directory: &Path,
+) -> Result<OpenStore, TargetError> {
     match state {
         CacheState::AsIs => Ok(store),
         CacheState::Warm => {
             let everything = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
-            store.target().range(&everything, &mut |_, _| {})?;
+            for family in families {
+                store.family(family)?.target().range(&everything, &mut |_, _| {})?;
+            }
             Ok(store)
         }
         CacheState::Cold => {

@@ -8,7 +8,7 @@ use measure::{Clock, Histogram};
 use results::{HarnessCost, OperationCost, RunMode};
 use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPlan};
 
-use super::drive::Drive;
+use super::drive::{Drive, DrivePart};
 
 /// The samplings of latencies at which the cost is always reported, in addition to the sampling of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
@@ -74,7 +74,9 @@ fn phase() -> Arc<PhasePlan> {
 /// Returns the time for generation, timing and recording of one operation, in nanoseconds.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1 };
-    let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), (None, None))?;
+    let parts = phase.parts();
+    let parts: Vec<_> = parts.iter().map(|part| DrivePart { target: &NoOp, part, from }).collect();
+    let driven = drive.streams(&parts, phase, clock, &AtomicU64::new(0), (None, None))?;
     let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
     Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))
 }

@@ -1,14 +1,14 @@
 //! The timed loop. Each thread of a phase runs the operations of its stream.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
 
 use measure::allocation::allocations;
 use measure::{Clock, Histogram, Stamp, probe};
 use results::RunMode;
 use workload::{
-    AnswerCounts, AnswerDigests, Batch, Due, Extent, Kind, Performer, PhasePlan, Rate, Replay, Role, Stream,
-    Target, TargetError,
+    AnswerCounts, AnswerDigests, Batch, Due, Extent, Kind, Performer, PhasePart, PhasePlan, Rate, Replay,
+    Role, Stream, Target, TargetError,
 };
 
 use self::shared_slice::SharedSlice;
@@ -36,6 +36,16 @@ pub(super) struct Drive {
     pub(super) interval_ns: u64,
     /// The rate of operations, ignored where time is not measured.
     pub(super) rate: Rate,
+}
+
+/// The operations of a phase in one column family.
+#[derive(Clone, Copy)]
+pub(super) struct DrivePart<'a> {
+    /// The operations of the family.
+    pub(super) target: &'a dyn Target,
+    pub(super) part: &'a PhasePart,
+    /// The keys and versions of the family before the phase.
+    pub(super) from: Extent,
 }
 
 /// The results of the threads of a phase.
@@ -124,7 +134,6 @@ impl KindTotals {
 
 /// The shared state of the threads of a phase.
 struct Shared<'a> {
-    target: &'a dyn Target,
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
@@ -146,16 +155,9 @@ struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    fn new(
-        drive: Drive,
-        target: &'a dyn Target,
-        phase: &'a PhasePlan,
-        clock: &'a Clock,
-        done: &'a AtomicU64,
-    ) -> Self {
+    fn new(drive: Drive, phase: &'a PhasePlan, clock: &'a Clock, done: &'a AtomicU64) -> Self {
         let threads = phase.phase().threads;
         Self {
-            target,
             clock,
             drive,
             timeline: Timeline::new(threads, drive.interval_ns),
@@ -173,18 +175,23 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Runs a phase of streams on `target`, after the warm-up of the gate. A process that takes turns runs the phase
-    /// in slices.
+    /// Runs a phase of streams on the targets of its parts, after the warm-up of the gate. A process that takes turns
+    /// runs the phase in slices.
     pub(super) fn streams(
         self,
-        target: &dyn Target,
-        (phase, from): (&Arc<PhasePlan>, Extent),
+        parts: &[DrivePart<'_>],
+        phase: &PhasePlan,
         clock: &Clock,
         done: &AtomicU64,
         (gate, turns): (Option<&dyn Gate>, Option<&Turns>),
     ) -> Result<Driven, TargetError> {
-        let shared = Shared { gate, turns, ..Shared::new(self, target, phase, clock, done) };
-        let streams = phase.performed_streams(from);
+        let shared = Shared { gate, turns, ..Shared::new(self, phase, clock, done) };
+        let mut streams: Vec<(u32, &dyn Target, Stream)> = Vec::new();
+        for DrivePart { target, part, from } in parts {
+            let numbered = part.threads.iter().zip(part.plan.performed_streams(*from));
+            streams.extend(numbered.map(|(thread, stream)| (*thread, *target, stream)));
+        }
+        streams.sort_by_key(|(thread, ..)| *thread);
         let outcomes: Vec<Result<ThreadOutcome, TargetError>> = match streams.len() {
             1 => streams.into_iter().map(|stream| shared.stream(stream)).collect(),
             _ => std::thread::scope(|scope| {
@@ -200,17 +207,17 @@ impl Drive {
         Ok(shared.combine(outcomes))
     }
 
-    /// Runs the recorded operations of a replay on `target`.
+    /// Runs the recorded operations of a replay on the target of its only part.
     pub(super) fn replay(
         self,
-        target: &dyn Target,
+        parts: &[DrivePart<'_>],
         phase: &PhasePlan,
         mut replay: Replay<'_>,
         clock: &Clock,
         done: &AtomicU64,
     ) -> Result<Driven, TargetError> {
-        let shared = Shared::new(self, target, phase, clock, done);
-        let mut worker = Worker::new(&shared, 0);
+        let shared = Shared::new(self, phase, clock, done);
+        let mut worker = Worker::new(&shared, 0, parts[0].target);
         worker.begin();
         while let Some(Due { request, due_ns }) = replay.next()? {
             worker.due_ns = due_ns;
@@ -278,9 +285,13 @@ impl Shared<'_> {
         (self.drive.mode == RunMode::Timed).then(|| self.clock.ns_between(start, end))
     }
 
-    /// Runs the stream of one thread until the stream ends or the time limit is reached.
-    fn stream(&self, mut stream: Stream) -> Result<ThreadOutcome, TargetError> {
-        let mut worker = Worker::new(self, stream.thread());
+    /// Runs the stream of one thread until the stream ends or the time limit is reached. `thread` is the number of the
+    /// thread in the phase.
+    fn stream(
+        &self,
+        (thread, target, mut stream): (u32, &dyn Target, Stream),
+    ) -> Result<ThreadOutcome, TargetError> {
+        let mut worker = Worker::new(self, thread, target);
         let mut batch = Batch::default();
         let mut left = u64::MAX;
         if let Some(gate) = self.gate {
@@ -412,13 +423,13 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(shared: &'a Shared<'a>, thread: u32) -> Self {
+    fn new(shared: &'a Shared<'a>, thread: u32, target: &'a dyn Target) -> Self {
         let now = shared.clock.now();
         Self {
             shared,
             thread,
             pace: Pace::of(shared.phase.phase(), thread, (shared.drive.mode, shared.drive.rate)),
-            performer: Performer::new(shared.target),
+            performer: Performer::new(target),
             record: AnswerDigests::new(shared.drive.check),
             interval: [const { None }; KINDS],
             kinds: [const { None }; KINDS],

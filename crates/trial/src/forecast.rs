@@ -66,6 +66,10 @@ impl Forecast {
         live: Option<u64>,
     ) -> Measurements {
         let mut cells = Measurements::default();
+        // The formulas describe one tree.
+        if self.design.families().next().is_some() {
+            return cells;
+        }
         let own_law = law_of(&phase.work).map(|law| (law, from.keys));
         if measured.warmed.is_some() {
             self.warm_with.clone_from(&own_law);

@@ -14,6 +14,7 @@ mod drive;
 mod failure;
 mod forecast;
 pub mod free_memory;
+mod key_spaces;
 mod levels;
 mod lifeline;
 mod limits;

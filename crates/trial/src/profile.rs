@@ -1,17 +1,16 @@
 //! The intended and the executed operations of a phase, for the manifest.
 
-use std::sync::Arc;
-
-use workload::{AnswerDigests, Extent, PhasePlan, Profile};
+use workload::{Extent, PhasePart, Profile};
 
 use super::drive::Driven;
 
-/// Returns the profile of the operations that a phase executed. For a replay of recorded operations, only the number
-/// of operations and the mix are known.
-pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
-    if phase.replay().is_none() {
-        let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();
-        return Profile::realised(phase, from, Some(&performed));
+/// Returns the profile of the operations that a part of a phase executed. For a replay of recorded operations, only the
+/// number of operations and the mix are known.
+pub(super) fn realised(part: &PhasePart, from: Extent, driven: &Driven) -> Profile {
+    if part.plan.replay().is_none() {
+        let records = part.threads.iter().filter_map(|thread| driven.records.get(*thread as usize));
+        let performed: Vec<u64> = records.map(workload::AnswerDigests::operations).collect();
+        return Profile::realised(&part.plan, from, Some(&performed));
     }
     let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
     let share = |part: u64| part as f64 / operations as f64;

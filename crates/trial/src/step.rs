@@ -13,7 +13,7 @@ use workload::StoreStep;
 use super::caches;
 use super::drive::{Driven, KindTotals};
 use super::failure::TrialResult;
-use super::truth::Truth;
+use super::key_spaces::KeySpaces;
 use super::turn::{self, Turns};
 
 /// The name of the folder of a checkpoint, which is next to the folder of the store.
@@ -28,7 +28,7 @@ pub(super) struct StepContext<'a> {
     /// The folder of the store.
     pub(super) directory: &'a Path,
     /// The expected content of the store. A checkpoint is compared with this content.
-    pub(super) truth: &'a mut Truth,
+    pub(super) spaces: &'a mut KeySpaces,
 }
 
 /// The results of a step that was executed.
@@ -40,14 +40,14 @@ pub(super) struct Taken {
     pub(super) restarted: Option<EngineStats>,
     /// The time until a reopened store was closed, in nanoseconds; `None` if time is not measured.
     pub(super) close_ns: Option<u64>,
-    /// A difference between a checkpoint and the expected content.
-    pub(super) wrong: Option<String>,
+    /// Differences between a checkpoint and the expected content.
+    pub(super) wrong: Vec<String>,
 }
 
 impl StepContext<'_> {
     /// Executes a step on the store, and returns the store with the measurements of the step.
     pub(super) fn take(self, step: StoreStep, store: OpenStore) -> TrialResult<Taken> {
-        let (mut restarted, mut close_ns, mut wrong) = (None, None, None);
+        let (mut restarted, mut close_ns, mut wrong) = (None, None, Vec::new());
         let mut start = turn::now(self.clock);
         let store = match step {
             StoreStep::Reopen => {
@@ -107,14 +107,14 @@ impl StepContext<'_> {
     }
 
     /// Opens a checkpoint, compares its content with the expected content, and removes the checkpoint. Returns the
-    /// first difference.
-    fn check_copy(self, store: &OpenStore) -> TrialResult<Option<String>> {
+    /// first difference of each family.
+    fn check_copy(self, store: &OpenStore) -> TrialResult<Vec<String>> {
         let directory = self.copy();
         let copy = store.open_copy(&directory)?;
-        let wrong = self.truth.verify(&*copy)?;
+        let wrong = self.spaces.verify(|family| store.family_of(&*copy, family))?;
         copy.end()?;
         fs::remove_dir_all(&directory)?;
-        Ok(wrong.map(|wrong| format!("checkpoint: {wrong}")))
+        Ok(wrong.into_iter().map(|wrong| format!("checkpoint: {wrong}")).collect())
     }
 }
 

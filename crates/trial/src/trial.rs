@@ -8,19 +8,20 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use catalog::Limit;
-use engines::{CATALOG, OpenStore, Opening};
+use engines::{CATALOG, FamilyTarget, OpenStore, Opening};
 use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, StreamRecord};
 use subject::Task;
 use tree::{Design, Mode};
 use workload::{
-    AnswerDigests, Extent, PhasePlan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Target, Work,
-    Workload, WorkloadPlan,
+    AnswerDigests, Extent, PhasePlan, Probed, Profile, Rate, StoreStep, Sustained, Target, Work, Workload,
+    WorkloadPlan,
 };
 
-use super::drive::{Drive, Driven};
+use super::drive::{Drive, DrivePart, Driven};
 use super::failure::TrialResult;
 use super::forecast::Forecast;
+use super::key_spaces::KeySpaces;
 use super::measured::{Measured, Settled};
 use super::message::{FixtureStep, Message, Recorded, Step, TrialReport, TrialSpec, Turn, TurnSpec};
 use super::report::{PhaseReport, PhaseRows};
@@ -28,7 +29,7 @@ use super::step::{StepContext, Taken};
 use super::store_state::StoreState;
 use super::timeline::Sample;
 use super::trace_recorder::TraceRecorder;
-use super::truth::{Checked, Truth};
+use super::truth::Checked;
 use super::turn::Turns;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
@@ -36,6 +37,9 @@ use super::{caches, free_memory, lifeline, profile, turn};
 
 /// The period of progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
+
+/// The error of the recording of a phase whose roles have different families.
+const RECORDED_FAMILIES: &str = "a trace has the operations of one family; record a phase of one family";
 
 /// The main function of the trial process. The function reads the specification from the first line of standard input,
 /// writes messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
@@ -136,7 +140,7 @@ struct Trial {
     design: Design,
     /// Whether the store's files are on storage of the operating system.
     is_stored: bool,
-    truth: Truth,
+    spaces: KeySpaces,
     /// The state of the store at the start of the next phase.
     state: StoreState,
     forecast: Forecast,
@@ -166,10 +170,7 @@ impl Trial {
         let design = spec.configuration.design.clone();
         let limits = store.engine().limits(&design);
         let is_stored = !limits.contains(&Limit::NotDurable);
-        let operator = design.options.merge_operator.filter(|_| store.engine().merges());
-        let shadow = Shadow::new(plan.format()).merging_by(operator);
-        let drops = limits.contains(&Limit::DropsData);
-        let truth = Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow });
+        let spaces = KeySpaces::new(&plan, &design, &store);
         let forecast = Forecast::new(design.clone(), plan.format());
         let clock = Clock::new();
         let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -181,7 +182,7 @@ impl Trial {
             meter,
             design,
             is_stored,
-            truth,
+            spaces,
             state: StoreState::default(),
             forecast,
             phases,
@@ -196,7 +197,7 @@ impl Trial {
 
     fn run(mut self) -> TrialResult<TrialReport> {
         let phases = self.plan.phases().to_vec();
-        let mut extent = self.stand_on_fixture(&phases)?;
+        self.stand_on_fixture(&phases)?;
         let (first, last) = match &self.spec.fixture {
             None => (0, phases.len()),
             Some(FixtureStep::Build { phases }) => (0, *phases),
@@ -208,22 +209,22 @@ impl Trial {
         };
         for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
             if let Some(step) = phase.step() {
-                self = self.step(number, phase, extent, step)?;
+                self = self.step(number, phase, step)?;
                 continue;
             }
-            let unseen = self.truth.begin(phase, self.store.target())?;
+            let unseen = self.spaces.begin(phase, &self.store)?;
             self.blame(unseen);
             let cache = phase.phase().before.cache;
-            self.store = caches::set(cache, self.store, &self.spec.directory)?;
+            self.store = caches::set(cache, self.store, self.spaces.families(), &self.spec.directory)?;
             self.state.prepare(cache);
-            extent = match (self.spec.mode, phase.phase().rate) {
+            match (self.spec.mode, phase.phase().rate) {
                 // If no time is measured, no operation waits for its start.
-                (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
-                (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
-                (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
-            };
+                (RunMode::Counted, _) => drop(self.once(number, phase, Rate::Closed)?),
+                (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, search)?,
+                (RunMode::Timed, rate) => drop(self.once(number, phase, rate)?),
+            }
         }
-        let unseen = self.truth.verify(self.store.target())?;
+        let unseen = self.spaces.verify(|family| self.store.family(family))?;
         self.blame(unseen);
         if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
             // All data is in SSTables, so a clone is complete in any mode of the WAL.
@@ -239,11 +240,9 @@ impl Trial {
         phases.iter().position(|phase| phase.phase().name == *name)
     }
 
-    /// Replays the writes of the phases of a fixture in the expected content. Returns the keys and versions used so
-    /// far.
-    fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
-        let mut extent = Extent::default();
-        let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
+    /// Replays the writes of the phases of a fixture in the expected content.
+    fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<()> {
+        let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(()) };
         for (phase, done) in phases.iter().zip(done) {
             self.forecast.pass(phase.phase());
             self.state.pass(phase.phase(), true);
@@ -252,43 +251,30 @@ impl Trial {
             }
             let records: Vec<AnswerDigests> =
                 done.iter().map(|operations| AnswerDigests::unkept(*operations)).collect();
-            extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
+            self.spaces.check(phase, &records)?;
         }
         self.state.reopen_flushed();
-        Ok(extent)
+        Ok(())
     }
 
-    /// Runs a phase at one rate and checks the answers. Returns the values that a rate search needs, and the keys and
-    /// versions used up to the end of the phase.
-    fn once(
-        &mut self,
-        number: usize,
-        phase: &Arc<PhasePlan>,
-        from: Extent,
-        rate: Rate,
-    ) -> TrialResult<(Probed, Extent)> {
-        let measured = self.measure(number, phase, from, rate)?;
+    /// Runs a phase at one rate and checks the answers. Returns the values that a rate search needs.
+    fn once(&mut self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Probed> {
+        let measured = self.measure(number, phase, rate)?;
         self.done.push(measured.driven.records.iter().map(AnswerDigests::operations).collect());
         (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
-        let extent = self.judge(phase, from, &measured)?;
-        Ok((measured.probed(), extent))
+        self.judge(phase, &measured)?;
+        Ok(measured.probed())
     }
 
     /// Executes the step of a phase. A step has no answers, so the expected content stays unchanged.
-    fn step(
-        mut self,
-        number: usize,
-        phase: &Arc<PhasePlan>,
-        from: Extent,
-        step: StoreStep,
-    ) -> TrialResult<Self> {
+    fn step(mut self, number: usize, phase: &Arc<PhasePlan>, step: StoreStep) -> TrialResult<Self> {
         (self.tell)(&Message::Progress(Step { phase: number, share: 0.0, checking: false }));
         self.prepare_memory()?;
         let page_cache_share = self.page_cache_share();
         let (before, usage_before) = (self.store.stats(), self.meter.read());
         let (mode, clock, directory) = (self.spec.mode, &self.clock, &*self.spec.directory);
         let turns = self.turns.as_ref();
-        let context = StepContext { mode, clock, turns, directory, truth: &mut self.truth };
+        let context = StepContext { mode, clock, turns, directory, spaces: &mut self.spaces };
         let Taken { store, driven, restarted, close_ns, wrong } = context.take(step, self.store)?;
         self.store = store;
         let (usage, burst) = ([usage_before, self.meter.read()], self.store.stats());
@@ -307,8 +293,8 @@ impl Trial {
             usage,
             rate: Rate::Closed,
         };
-        let checked = Checked { live_bytes: self.truth.live_bytes(), ..Checked::default() };
-        self.report(phase, from, &measured, &checked, &Profile::default());
+        let checked = Checked { live_bytes: self.spaces.live_bytes(), ..Checked::default() };
+        self.report(phase, Extent::default(), &measured, &checked, &Profile::default());
         self.blame(wrong);
         self.done.push(Vec::new());
         Ok(self)
@@ -316,17 +302,10 @@ impl Trial {
 
     /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
     /// compaction has finished. The rows describe the run at the highest rate that the store sustains.
-    fn search(
-        &mut self,
-        number: usize,
-        phase: &Arc<PhasePlan>,
-        from: Extent,
-        search: Sustained,
-    ) -> TrialResult<Extent> {
-        let (mut extent, mut wrong) = (from, 0);
+    fn search(&mut self, number: usize, phase: &Arc<PhasePlan>, search: Sustained) -> TrialResult<()> {
+        let mut wrong = 0;
         let found = search.search(|per_second| -> TrialResult<_> {
-            let (probed, after) = self.once(number, phase, extent, Rate::Open { per_second })?;
-            extent = after;
+            let probed = self.once(number, phase, Rate::Open { per_second })?;
             let rows = self.phases.pop().expect("a phase has rows");
             let stream = self.streams.pop().expect("a phase has a stream");
             wrong += rows.wrong;
@@ -337,21 +316,15 @@ impl Trial {
         rows.wrong = wrong;
         self.phases.push(rows);
         self.streams.push(stream);
-        Ok(extent)
+        Ok(())
     }
 
     /// Runs a phase and records all its measurements.
-    fn measure(
-        &self,
-        number: usize,
-        phase: &Arc<PhasePlan>,
-        from: Extent,
-        rate: Rate,
-    ) -> TrialResult<Measured> {
+    fn measure(&self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Measured> {
         let page_cache_share = self.page_cache_share();
         self.prepare_memory()?;
         let (mut before, mut usage_before) = (self.store.stats(), self.meter.read());
-        let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
+        let (driven, mut samples, begun) = self.drive(number, phase, rate)?;
         let warmed = begun.map(|begun| {
             samples.retain(|sample| sample.at > begun.sample.at);
             before = begun.sample.stats.clone();
@@ -418,21 +391,30 @@ impl Trial {
         }
     }
 
-    /// Checks the answers of a phase and computes its rows. Returns the keys and versions used so far.
-    fn judge(&mut self, phase: &Arc<PhasePlan>, from: Extent, measured: &Measured) -> TrialResult<Extent> {
+    /// Checks the answers of a phase and computes its rows.
+    fn judge(&mut self, phase: &Arc<PhasePlan>, measured: &Measured) -> TrialResult<()> {
         let name = &phase.phase().name;
-        let records = &measured.driven.records;
-        let checked = self.truth.check(phase, from, records, self.plan.format())?;
+        let (from, parts) = (self.spaces.extent_of_phase(phase), phase.parts());
+        let profiles: Vec<Profile> = parts
+            .iter()
+            .map(|part| {
+                let from = self.spaces.extent(part);
+                let profile = profile::realised(part, from, &measured.driven);
+                self.streams.push(StreamRecord {
+                    phase: part.plan.phase().name.clone(),
+                    hash: profile.stream_hash.clone(),
+                    intended: profile::as_result(&Profile::intended(&part.plan, from)),
+                    realised: profile::as_result(&profile),
+                });
+                profile
+            })
+            .collect();
+        let checked = self.spaces.check(phase, &measured.driven.records)?;
         self.wrong.extend(checked.examples.iter().map(|example| format!("phase {name}, {example}")));
-        let profile = profile::realised(phase, from, &measured.driven);
-        self.streams.push(StreamRecord {
-            phase: name.clone(),
-            hash: profile.stream_hash.clone(),
-            intended: profile::as_result(&Profile::intended(phase, from)),
-            realised: profile::as_result(&profile),
-        });
-        self.report(phase, from, measured, &checked, &profile);
-        Ok(checked.extent)
+        // The keys of several families have no common distribution.
+        let whole = if let [whole] = &*profiles { whole.clone() } else { Profile::default() };
+        self.report(phase, from, measured, &checked, &whole);
+        Ok(())
     }
 
     /// Computes the rows of a phase, and records the state of the store after the phase.
@@ -461,13 +443,12 @@ impl Trial {
         self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
-    /// Records a difference between the store and its expected content as a wrong answer.
-    fn blame(&mut self, wrong: Option<String>) {
-        let Some(wrong) = wrong else { return };
-        self.wrong.push(wrong);
+    /// Records differences between the store and its expected content as wrong answers.
+    fn blame(&mut self, wrong: Vec<String>) {
         if let Some(last) = self.phases.last_mut() {
-            last.wrong += 1;
+            last.wrong += wrong.len() as u64;
         }
+        self.wrong.extend(wrong);
     }
 
     /// Creates the report of the trial. A store with a wrong answer has no measurements at all.
@@ -499,7 +480,6 @@ impl Trial {
         &self,
         number: usize,
         phase: &Arc<PhasePlan>,
-        from: Extent,
         rate: Rate,
     ) -> TrialResult<(Driven, Vec<Sample>, Option<Begun>)> {
         let done = AtomicU64::new(0);
@@ -512,7 +492,7 @@ impl Trial {
         let drive = Drive {
             mode: self.spec.mode,
             sampling: self.spec.sampling,
-            check: if self.truth.is_known() { self.spec.check } else { 0 },
+            check: if self.spaces.is_known(phase) { self.spec.check } else { 0 },
             interval_ns: self.spec.interval_ns,
             rate,
         };
@@ -523,10 +503,28 @@ impl Trial {
         let gates = (gate, self.turns.as_ref());
         let recording =
             self.spec.recording.as_ref().filter(|recording| recording.phase == phase.phase().name);
-        let recorder = recording
-            .map(|recording| TraceRecorder::create(recording, self.store.target(), &self.clock))
-            .transpose()?;
-        let target = recorder.as_ref().map_or(self.store.target(), |recorder| recorder as &dyn Target);
+        let parts = phase.parts();
+        let families: Vec<FamilyTarget<'_>> =
+            parts.iter().map(|part| self.store.family(part.family.as_deref())).collect::<Result<_, _>>()?;
+        let recorder = match (recording, &*families) {
+            (None, _) => None,
+            (Some(recording), [family]) => {
+                Some(TraceRecorder::create(recording, family.target(), &self.clock)?)
+            }
+            (Some(_), _) => return Err(RECORDED_FAMILIES.into()),
+        };
+        let target_of = |family| {
+            recorder.as_ref().map_or(FamilyTarget::target(family), |recorder| recorder as &dyn Target)
+        };
+        let driven_parts: Vec<DrivePart<'_>> = families
+            .iter()
+            .zip(&parts)
+            .map(|(family, part)| DrivePart {
+                target: target_of(family),
+                part,
+                from: self.spaces.extent(part),
+            })
+            .collect();
         let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));
             if let Some(warming_up) = &warming_up {
@@ -536,8 +534,8 @@ impl Trial {
                 Some(replay) => replay
                     .open()
                     .map_err(Into::into)
-                    .and_then(|replay| drive.replay(target, phase, replay, &self.clock, &done)),
-                None => drive.streams(target, (phase, from), &self.clock, &done, gates),
+                    .and_then(|replay| drive.replay(&driven_parts, phase, replay, &self.clock, &done)),
+                None => drive.streams(&driven_parts, phase, &self.clock, &done, gates),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();

@@ -23,6 +23,9 @@ const MOST_THREADS: u64 = 1024;
 pub struct Phase {
     /// The name, unique in the workload. The random numbers of the phase depend on the name.
     pub name: String,
+    /// The column family whose keys the phase uses. Each role has its own family. `None` in a workload without
+    /// families.
+    pub family: Option<String>,
     /// The preparation before the phase's clock starts.
     pub before: Before,
     /// The work that the phase executes.
@@ -116,6 +119,7 @@ impl Phase {
             PhaseWork::Replay(replay) => Work::Replay(read_operations(&mut spelling, replay)?),
         };
         let before = Before::from_spelling(&mut spelling, no_warm_up(&work))?;
+        let family = spelling.read("family")?;
         let value = match spelling.take("value") {
             Some(value) => ValueSpec::from_toml(&value).map_err(|error| inside("value", error))?,
             None => ValueSpec::default(),
@@ -127,7 +131,7 @@ impl Phase {
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         let settle = spelling.read("settle")?.unwrap_or(true);
         spelling.finish("a phase")?;
-        let phase = Self { name, before, work, value, threads, rate, settle };
+        let phase = Self { name, family, before, work, value, threads, rate, settle };
         phase.check_threads()?;
         phase.check_rate()?;
         Ok(phase)
@@ -136,13 +140,15 @@ impl Phase {
     /// Creates a phase that executes `step`.
     fn of_step(name: String, step: StoreStep, settle: bool) -> Self {
         let (before, value) = (Before::default(), ValueSpec::default());
-        Self { name, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
+        let family = None;
+        Self { name, family, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
     }
 
     /// Returns the phase as TOML with all defaults. The TOML parses to an equal phase.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
+        table.extend(self.family.clone().map(|family| ("family".to_owned(), family.into())));
         self.before.write(&mut table);
         match &self.work {
             Work::Load(load) => load.write(&mut table),
@@ -333,6 +339,7 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     if let Some(roles) = spelling.take("role") {
         let reason = "each role has its own value; write the key under [[phase.role]]";
         for key in [
+            "family",
             "insert",
             "operations",
             "order",

@@ -8,6 +8,7 @@ use catalog::ChoiceError;
 use thiserror::Error;
 
 use crate::before::WarmUp;
+use crate::extents::{Extent, Extents};
 use crate::format::{FORMATS, KeyFormat};
 use crate::keys::{self, KeyDistribution};
 use crate::length::LengthDistribution;
@@ -36,16 +37,6 @@ pub enum PlanError {
     Trace(#[from] TraceError),
 }
 
-/// The keys and versions that were used so far. Each phase passes its extent to the next phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Extent {
-    /// Number of keys that were added. All smaller indexes exist, except the indexes that a stopped thread did not
-    /// reach.
-    pub keys: u64,
-    /// Number of versions that were used. The first version is 1.
-    pub versions: u32,
-}
-
 /// A workload that was planned with one seed.
 pub struct WorkloadPlan {
     phases: Vec<Arc<PhasePlan>>,
@@ -70,7 +61,7 @@ pub(crate) enum PlannedWork {
     },
     Mixed(Box<PlannedMix>),
     /// The mixes of the roles, in the order of their threads.
-    Roles(Vec<PlannedMix>),
+    Roles(Vec<Arc<PlannedMix>>),
     Replay(Box<ReplayPlan>),
     Step,
 }
@@ -109,16 +100,19 @@ impl WorkloadPlan {
             values: HashMap::new(),
         };
         let mut phases: Vec<Arc<PhasePlan>> = Vec::new();
-        let mut extent = Extent::default();
+        let mut extents = Extents::default();
         let workload = workload.clone().without_unread(|_, _| false);
         for phase in &workload.phases {
             let at = |error: ChoiceError| ChoiceError {
                 key: Some(path(&phase.name, error.key.as_deref().unwrap_or_default())),
                 message: format!("phase \"{}\": {}", phase.name, error.message),
             };
-            let planned = builder.build(phase).map_err(at)?;
-            extent = planned.check(extent).map_err(at)?;
-            phases.push(Arc::new(planned));
+            let planned = Arc::new(builder.build(phase).map_err(at)?);
+            for part in planned.parts() {
+                let family = part.family.as_deref();
+                extents.set(family, part.plan.check(extents.of(family)).map_err(at)?);
+            }
+            phases.push(planned);
         }
         Ok(Self { phases, format })
     }
@@ -157,7 +151,8 @@ impl Builder<'_> {
             Work::Mixed(mixed) => PlannedWork::Mixed(Box::new(self.build_mixed(mixed)?)),
             Work::Roles(roles) => {
                 let build = |role: &Role| {
-                    self.build_mixed(&role.mixed).map_err(|error| inside("role", inside(&role.name, error)))
+                    let mix = self.build_mixed(&role.mixed);
+                    mix.map(Arc::new).map_err(|error| inside("role", inside(&role.name, error)))
                 };
                 PlannedWork::Roles(roles.iter().map(build).collect::<Result<_, _>>()?)
             }
@@ -262,7 +257,7 @@ impl PhasePlan {
                 Some((0..threads).map(|thread| part(*keys, thread, threads).div_ceil(batch)).sum())
             }
             PlannedWork::Mixed(mixed) => mixed.operations(),
-            PlannedWork::Roles(mixes) => mixes.iter().map(PlannedMix::operations).sum(),
+            PlannedWork::Roles(mixes) => mixes.iter().map(|mix| mix.operations()).sum(),
             PlannedWork::Replay(_) => None,
             PlannedWork::Step => Some(0),
         }
@@ -392,14 +387,6 @@ impl PlannedMix {
             PlannedKeys::Drawn(_) => self.spec.operations,
             PlannedKeys::Recorded(accesses) => Some(self.spec.operations.unwrap_or(accesses.len() as u64)),
         }
-    }
-}
-
-impl Extent {
-    /// Returns the extent of a phase whose threads ended at these two extents.
-    #[must_use]
-    pub fn join(self, other: Self) -> Self {
-        Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
     }
 }
 

@@ -7,8 +7,9 @@ use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::batch::Batch;
+use crate::extents::Extent;
 use crate::operation::{Kind, Operation};
-use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedWork};
+use crate::plan::{PhasePlan, PlannedKeys, PlannedWork};
 
 /// The statistics of a phase. A statistic that does not apply to the phase, or has no closed form, is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -37,6 +37,12 @@ const PHASE: &[KeyEntry] = &[
          contain this name.",
     ),
     KeyEntry::new(
+        "family",
+        "name of a family in `design.families`",
+        "Column family of the keys. Each family has its own keys, so a phase reads only keys that phases or roles of \
+         its family inserted. Steps such as `\"flush\"` apply to all families.",
+    ),
+    KeyEntry::new(
         "insert",
         "whole number, at least 1, or `\"all\"`",
         "Number of new keys that the phase inserts, each once. With this key, the phase is a load. \
@@ -158,6 +164,11 @@ const ROLE: &[KeyEntry] = &[
         "text of letters, digits, `-` and `_`",
         "Name of the role, unique in the phase. Result rows of the role have operations such as `readers/get`. \
          Paths such as `phase.mixed.role.readers.threads` contain this name.",
+    ),
+    KeyEntry::new(
+        "family",
+        "name of a family in `design.families`",
+        "Column family of the keys of the role. Roles of one phase may use different families.",
     ),
     KeyEntry::new("threads", "whole number from 1 to 1024", "Number of threads of the role.").or("1"),
     KeyEntry::new(

@@ -13,6 +13,8 @@ use crate::spelling::{Spelling, bounded, check_name, inside};
 pub struct Role {
     /// The name, unique in the phase.
     pub name: String,
+    /// The column family whose keys the role uses. `None` in a workload without families.
+    pub family: Option<String>,
     /// The operations of the role. A role without a number of operations and without a time ends when all other
     /// roles have ended.
     pub mixed: Mixed,
@@ -79,6 +81,7 @@ impl Role {
         for key in ["value", "settle", "cache", "warm_up"] {
             spelling.forbid(key, "a setting of the whole phase; move it above [[phase.role]]")?;
         }
+        let family = spelling.read("family")?;
         let mixed = Mixed::of_role(&mut spelling)?;
         let threads = bounded(&mut spelling, "threads", most_threads)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
@@ -87,13 +90,14 @@ impl Role {
             return Err(ChoiceError::at("rate", message));
         }
         spelling.finish("a role")?;
-        Ok(Self { name, mixed, threads, rate })
+        Ok(Self { name, family, mixed, threads, rate })
     }
 
     /// Returns the role as TOML. The TOML parses to an equal role.
     pub(crate) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
+        table.extend(self.family.clone().map(|family| ("family".to_owned(), family.into())));
         self.mixed.write(&mut table);
         table.insert("threads".to_owned(), i64::from(self.threads).into());
         table.insert("rate".to_owned(), self.rate.to_toml());
@@ -128,21 +132,21 @@ fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> 
             format!("role: the roles have {threads} threads in total; the maximum is {most_threads}");
         return Err(ChoiceError::at("role", message));
     }
-    // Each key needs a single writer. Roles that insert write the new keys, and roles that update write the existing
+    // Each key of a family needs a single writer. Roles that insert write the new keys, and roles that update write the existing
     // keys.
     let does_both = |role: &&Role| role.inserts() && role.updates();
-    let Some(both) = roles.iter().find(does_both) else { return Ok(()) };
-    match roles.iter().find(|role| role.writes() && !does_both(role)) {
-        None => Ok(()),
-        Some(other) => {
-            let message = format!(
-                "role \"{}\" inserts and overwrites keys, and role \"{}\" does one of the two; split the first into a \
-                 role that inserts and one that does not",
-                both.name, other.name
-            );
-            Err(ChoiceError::at(format!("role.{}.mix", both.name), message))
-        }
-    }
+    let other_of = |both: &Role| {
+        let mut others = roles.iter().filter(|role| role.family == both.family && role.writes());
+        others.find(|role| !does_both(role))
+    };
+    let conflict = roles.iter().filter(does_both).find_map(|both| Some((both, other_of(both)?)));
+    let Some((both, other)) = conflict else { return Ok(()) };
+    let message = format!(
+        "role \"{}\" inserts and overwrites keys, and role \"{}\" does one of the two; split the first into a role \
+         that inserts and one that does not",
+        both.name, other.name
+    );
+    Err(ChoiceError::at(format!("role.{}.mix", both.name), message))
 }
 
 #[cfg(test)]
@@ -193,6 +197,7 @@ mod tests {
             ),
             (format!("{reader}{reader}"), "role.a.name", "two roles are called \"a\""),
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),
+            (format!("family = \"index\"\n{reader}"), "family", "each role has its own"),
             (format!("warm_up = \"1s\"\n{reader}"), "warm_up", "put a separate warm-up phase"),
             (
                 format!(

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::dsl;
+use crate::extents::Extent;
 use crate::format::KeyFormat;
 use crate::operation::{KeyId, Kind, Operation};
 use crate::order::KeyOrder;
-use crate::plan::{Extent, PhasePlan};
+use crate::plan::PhasePlan;
 use crate::target::{Scan, Target, TargetError};
 use crate::values::Values;
 use types::{Direction, MergeOperator};

@@ -13,8 +13,9 @@ mod owned;
 use std::sync::Arc;
 
 use crate::batch::Batch;
+use crate::extents::Extent;
 use crate::operation::KeyId;
-use crate::plan::{Extent, PhasePlan, PlannedWork};
+use crate::plan::{PhasePlan, PlannedWork};
 use crate::share::{Ownership, ThreadShare};
 
 use load::LoadStream;

@@ -124,14 +124,16 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
             None => figures(&Profile::intended(phase, from)).join(", "),
         };
         let built = if number < fixture { "fixture, built once and not measured: " } else { "" };
-        let _ = writeln!(text, "#   {}: {built}{figures}", phase.phase().name);
+        let family = phase.phase().family.as_ref();
+        let of = family.map_or_else(String::new, |family| format!("family {family}, "));
+        let _ = writeln!(text, "#   {}: {built}{of}{figures}", phase.phase().name);
     }
     text
 }
 
 /// A role in a few words: its threads, its mix, its keys, its rate, and its end.
 fn role(role: &Role) -> String {
-    let Role { name, mixed, threads, rate } = role;
+    let Role { name, family, mixed, threads, rate } = role;
     let kinds = Kind::ALL.into_iter().filter(|kind| mixed.mix.has(*kind));
     let mut figures: Vec<String> =
         kinds.map(|kind| format!("{kind} {}", format_value(mixed.mix.share(kind), Unit::Share))).collect();
@@ -146,7 +148,8 @@ fn role(role: &Role) -> String {
     if role.is_background() {
         figures.push("until the other roles end".to_owned());
     }
-    format!("role {name} of {threads} threads: {}", figures.join(", "))
+    let of = family.as_ref().map_or_else(String::new, |family| format!(", family {family}"));
+    format!("role {name} of {threads} threads{of}: {}", figures.join(", "))
 }
 
 fn figures(profile: &Profile) -> Vec<String> {

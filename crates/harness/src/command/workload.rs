@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use experiment::{Experiment, Overrides};
 use types::{Outcome, Problem};
-use workload::{AnswerCounts as Answer, Due, Extent, PhasePlan, ReplayPlan, write_operations};
+use workload::{AnswerCounts as Answer, Due, Extents, PhasePlan, ReplayPlan, write_operations};
 
 use crate::output::answered;
 
@@ -35,18 +35,24 @@ pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>)
 
 fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> io::Result<()> {
     let mut left = limit;
-    let mut extent = Extent::default();
+    let mut extents = Extents::default();
     for phase in phases {
         let step = phase.step().map_or_else(String::new, |step| format!(": step {}", step.name()));
         writeln!(out, "# phase {}{step}", phase.phase().name)?;
-        left -= match phase.replay() {
-            Some(replay) => write_requests(replay, left, out)?,
-            None => write_operations(phase, extent, left, out)?,
-        };
+        for part in phase.parts() {
+            let family = part.family.as_deref();
+            if let Some(family) = family {
+                writeln!(out, "# family {family}")?;
+            }
+            left -= match part.plan.replay() {
+                Some(replay) => write_requests(replay, left, out)?,
+                None => write_operations(&part.plan, extents.of(family), left, out)?,
+            };
+        }
         if left == 0 {
             break;
         }
-        extent = phase.extent_after(extent);
+        extents = phase.extents_after(&extents);
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ mod doors;
 mod effects;
 mod engines;
 mod external;
+mod families;
 mod fixtures;
 mod forewarned;
 mod gate;

@@ -353,7 +353,14 @@ impl Walk {
             {
                 self.variant(axis, "kind", &choice);
             }
-            if tree::axis(key).is_some() {
+            if key == "families" {
+                for (name, family) in value.as_table().unwrap() {
+                    self.key(&section, if family.is_table() { "NAME" } else { name });
+                    if family.is_table() {
+                        self.design(family);
+                    }
+                }
+            } else if tree::axis(key).is_some() {
                 self.key("Axes", key);
                 if let Value::Table(table) = &mut value {
                     let own: Vec<String> = tree::own_keys(key).map(str::to_owned).collect();

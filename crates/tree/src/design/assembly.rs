@@ -4,6 +4,7 @@ use catalog::{ByteSize, Choice, ChoiceError, Limit};
 use memtable::MemtablePolicy;
 
 use super::axes::{self, AXES};
+use super::families::{FamilyDesigns, FamilyLayout};
 use super::options::Options;
 
 /// The definition of a tree: one variant with its parameters for each axis, and the options that belong to no axis.
@@ -22,6 +23,8 @@ pub struct Design {
     pub memtable_key_range: bool,
     /// The options that belong to no axis.
     pub options: Options,
+    /// The column families. A store without families is one tree.
+    pub(super) families: FamilyDesigns,
 }
 
 impl Design {
@@ -79,6 +82,21 @@ impl Design {
             memtables = memtable::with_key_range(memtables);
         }
         Ok(memtables)
+    }
+
+    /// Returns the names of the column families, sorted. A store without families is one tree.
+    pub fn families(&self) -> impl Iterator<Item = &str> {
+        self.families.names()
+    }
+
+    /// Returns whether the store has column families that are trees of their own.
+    pub fn has_family_trees(&self) -> bool {
+        !self.families.is_empty() && self.families.layout == FamilyLayout::Trees
+    }
+
+    /// Returns the place of the column families.
+    pub fn family_layout(&self) -> FamilyLayout {
+        self.families.layout
     }
 
     /// Returns the sequence number at which a memtable is full. `first` is the sequence number of its first write.

@@ -4,6 +4,8 @@ mod assembly;
 mod axes;
 mod deprecated;
 mod error;
+mod families;
+mod family_changes;
 mod options;
 mod overlay;
 mod own_keys;
@@ -12,6 +14,8 @@ pub use assembly::Design;
 pub use axes::{AXES, axis};
 pub use deprecated::{DEPRECATIONS, Deprecation, deprecations};
 pub use error::DesignError;
+pub use families::FamilyLayout;
+pub use family_changes::family_entries;
 pub use options::{
     BackgroundThreads, BlockIndex, BlockOptions, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel,
     MergeOptions, Options, Pacing, RangeOptions, StallOptions, TableLayout, TableNames, TableOptions,

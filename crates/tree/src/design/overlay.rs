@@ -5,6 +5,8 @@ use toml::{Table, Value};
 
 use super::axes::{self, AXES};
 use super::deprecated::renamed;
+use super::families::FamilyDesigns;
+use super::family_changes::FAMILIES;
 use super::own_keys::{self, CAPACITY, FILTER, own_keys};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
@@ -28,6 +30,9 @@ impl Design {
             table.insert(axis.to_owned(), value);
         }
         table.extend(self.options.to_toml());
+        if !self.families.is_empty() {
+            table.insert(FAMILIES.to_owned(), Value::Table(self.families.to_toml()));
+        }
         table
     }
 
@@ -41,6 +46,7 @@ impl Design {
     /// - Keys of the axis itself ([`own_keys()`]), such as `memtable.capacity`, keep their values unless `overrides`
     ///   names them. The keys `bloom.allocation` and `block.format` also keep their values, because these keys are
     ///   second names of the axes `allocation` and `format`.
+    /// - In the table `families`, each table has the changes of one column family, by the same rules.
     /// - A deprecated name has the effect of the name that replaces it. See [`DEPRECATIONS`](super::DEPRECATIONS).
     ///
     /// # Errors
@@ -57,13 +63,19 @@ impl Design {
             } else if GROUPS.contains(&key.as_str()) {
                 let value = next.override_format(key, value)?;
                 merge_group(&mut options, key, &value)?;
+            } else if key == FAMILIES {
+                // The families begin with the complete design of the store.
             } else {
                 return Err(unknown_key(key));
             }
         }
         next.options = read_options(&options)?;
         next.check()?;
-        Ok(next)
+        next.check_families()?;
+        match overrides.get(FAMILIES) {
+            None => Ok(next),
+            Some(families) => next.with_families(families),
+        }
     }
 
     /// Returns an error if a combination of keys is invalid.
@@ -172,6 +184,7 @@ impl Default for Design {
             memtable_filter: None,
             memtable_key_range: false,
             options: Options::default(),
+            families: FamilyDesigns::default(),
         };
         let text = include_str!("default.toml");
         let table: Table = text.parse().expect("the default design is TOML");
@@ -287,7 +300,7 @@ fn read_options(table: &Table) -> Result<Options, DesignError> {
 }
 
 fn unknown_key(key: &str) -> DesignError {
-    let known = || AXES.iter().map(|axis| axis.name()).chain(GROUPS);
+    let known = || AXES.iter().map(|axis| axis.name()).chain(GROUPS).chain([FAMILIES]);
     let hint = suggestion(key, known());
     let list: Vec<&str> = known().collect();
     DesignError::at(key, None, format!("a design has no \"{key}\"; {hint}Valid: {}", list.join(", ")))

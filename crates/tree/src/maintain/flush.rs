@@ -32,6 +32,9 @@ impl Inner {
             // If this removal fails, the WAL is an orphan, and the next open removes it.
             let _ = self.storage.remove(&log_path(&self.directory, slot.log));
         }
+        if let Some(membership) = &self.membership {
+            membership.log.note_flushed(membership.family, slot.last_sequence())?;
+        }
         Ok(true)
     }
 

@@ -20,7 +20,7 @@ use catalog::Catalog;
 pub(crate) use log::LogFile;
 pub use mode::{CommitSync, WalMode, WalPolicy};
 pub(crate) use record::{HEADER_BYTES, LogPlace, frame};
-pub(crate) use replay::{LogContent, replay};
+pub(crate) use replay::{LOG_TEMPORARY, LogContent, make_durable, replay, replay_records};
 
 /// The catalog of all WAL modes. The first mode is the baseline.
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(

@@ -75,11 +75,7 @@ impl LogContent {
 }
 
 /// Calls `apply` for every operation of WAL `number`, in the order of the sequence numbers. The file has this `seal`.
-/// The first operation must be the write after `after`.
-///
-/// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
-/// their replay would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken
-/// record. No crash can have this effect, so the WAL is corrupt and the function returns an error.
+/// The first operation must be the write after `after`. See [`replay_records`].
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -87,6 +83,31 @@ pub(crate) fn replay(
     seal: u64,
     after: SequenceNumber,
     mut apply: impl FnMut(SequenceNumber, Operation<'_>),
+) -> Result<LogContent> {
+    replay_records(storage, directory, number, seal, after, |first, record| {
+        let mut count = 0;
+        for operation in operations(record) {
+            apply(first + count, operation?);
+            count += 1;
+        }
+        Some(count)
+    })
+}
+
+/// Calls `apply` for every record of WAL `number`, with its first sequence number and its operations. The function
+/// `apply` returns the number of operations, or `None` if the operations are corrupt. The file has this `seal`. The
+/// first record must begin with the write after `after`.
+///
+/// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
+/// their replay would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken
+/// record. No crash can have this effect, so the WAL is corrupt and the function returns an error.
+pub(crate) fn replay_records(
+    storage: &dyn Storage,
+    directory: &Path,
+    number: u64,
+    seal: u64,
+    after: SequenceNumber,
+    mut apply: impl FnMut(SequenceNumber, &[u8]) -> Option<u64>,
 ) -> Result<LogContent> {
     let path = log_path(directory, number);
     let file = storage.open(&path, Purpose::Log)?;
@@ -110,14 +131,11 @@ pub(crate) fn replay(
                 content.gap = Some(record.first_sequence);
                 break;
             }
-            for (sequence, operation) in (record.first_sequence..).zip(operations(record.operations)) {
-                let operation = operation.ok_or_else(|| {
-                    Error::damaged(&path, at as u64, "the operations of the record are corrupt")
-                })?;
-                apply(sequence, operation);
-                content.last_sequence = sequence;
-                content.operations += 1;
-            }
+            let count = apply(record.first_sequence, record.operations).ok_or_else(|| {
+                Error::damaged(&path, at as u64, "the operations of the record are corrupt")
+            })?;
+            content.last_sequence += count;
+            content.operations += count;
             content.records += 1;
             at = record.end;
         }
@@ -132,6 +150,22 @@ pub(crate) fn replay(
         ));
     }
     Ok(content)
+}
+
+/// The name of the durable copy of a WAL before the copy replaces the WAL.
+pub(crate) const LOG_TEMPORARY: &str = "wal.tmp";
+
+/// Replaces a WAL by a durable copy of its first `bytes` bytes. After a crash of a process, the file itself may be
+/// only in the page cache.
+pub(crate) fn make_durable(storage: &dyn Storage, directory: &Path, number: u64, bytes: u64) -> Result<()> {
+    let (path, temporary) = (log_path(directory, number), directory.join(LOG_TEMPORARY));
+    let content = storage.open(&path, Purpose::Log)?.read(0, bytes as usize)?;
+    let mut copy = storage.create(&temporary, Purpose::Log)?;
+    copy.append(&content)?;
+    copy.sync()?;
+    drop(copy);
+    storage.rename(&temporary, &path)?;
+    Ok(storage.sync_directory(directory)?)
 }
 
 /// Returns whether the head of a record after offset `at` shows that the WAL was durable beyond `at`.

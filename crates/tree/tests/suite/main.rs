@@ -12,6 +12,7 @@ mod crash;
 mod damage;
 mod dropping;
 mod existence;
+mod families;
 mod holding;
 mod inline;
 mod key_ranges;

@@ -25,7 +25,7 @@ impl Shared<'_> {
             if self.slice.is_over.load(Ordering::Acquire) {
                 break;
             }
-            let share = self.share(self.slice.operations.load(Ordering::Acquire), stream.thread());
+            let share = self.share(self.slice.operations.load(Ordering::Acquire), worker.thread);
             if paused_ns.is_none() {
                 // The first batch is generated before the clock runs.
                 filled = fill_some(&mut stream, &mut batch, &mut left, share);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::command::Command;
 use crate::batch::Batch;
+use crate::extents::Extent;
 use crate::format::KeyFormat;
 use crate::operation::{KeyId, Kind};
 use crate::order::KeyOrder;
-use crate::plan::{Extent, PhasePlan};
+use crate::plan::PhasePlan;
 use crate::prefix;
 use crate::stream::Stream;
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::extents::Extent;
 use crate::operation::{KeyId, Kind, Operation, Span};
 use crate::permutation::Permutation;
 use crate::phase::Order;
-use crate::plan::{Extent, PhasePlan, part};
+use crate::plan::{PhasePlan, part};
 use crate::random::{Concern, sub_seed};
 use crate::values::Values;
 

@@ -1,10 +1,11 @@
 //! The stream of a mixed phase: operations of several kinds, on drawn keys or on the keys of a trace.
 
 use super::owned::OwnedKeys;
+use crate::extents::Extent;
 use crate::keys::{KeyDistribution, KeySampler, Scope};
 use crate::mix::KindSampler;
 use crate::operation::{KeyId, Kind, Operation, Span};
-use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedMix, part};
+use crate::plan::{PhasePlan, PlannedKeys, PlannedMix, part};
 use crate::random::{Concern, Random, sub_seed, threshold};
 use crate::share::ThreadShare;
 use crate::trace::Accesses;

@@ -6,7 +6,7 @@ use catalog::KeyTable;
 use plot::ChartSpec;
 use report::{COMPUTATIONS, Contradiction, FigureSource, Highlight, Rule};
 use results::Manifest;
-use tree::{DEPRECATIONS, Options, SECOND_NAMES, own_key_entries};
+use tree::{DEPRECATIONS, Options, SECOND_NAMES, family_entries, own_key_entries};
 
 use super::catalogs::{Group, Listed, MIX_NAME, catalogs};
 use super::command_line;
@@ -128,6 +128,14 @@ fn design_options(axes: &[&Listed]) -> String {
         let title = if number == 0 { "Options".to_owned() } else { code(&section.name) };
         section.write(&mut page, 2, &title);
     }
+    let families = Section {
+        name: "design.families".to_owned(),
+        about: "Column families, which share one WAL, one cache and one memory budget. `memtable.capacity` of the design \
+                is the budget of all memtables together. A design without families is one tree."
+            .to_owned(),
+        entries: family_entries().map(Entry::from).collect(),
+    };
+    families.write(&mut page, 2, &code("design.families"));
     page.push_str("\n## Other names\n\nThese axes and keys have two names, and both names are valid.\n\n");
     let second = SECOND_NAMES.iter().map(|(group, key)| {
         vec![

@@ -166,6 +166,10 @@ mod tests {
         if place.starts_with("crates/") || place.starts_with("experiments/") {
             return (!root().join(place).exists()).then(|| format!("there is no {place}"));
         }
+        if place.starts_with("configs/") {
+            let loaded = Experiment::load(&root().join(place), &Overrides::default());
+            return loaded.err().map(|refusal| refusal.to_string());
+        }
         if place.starts_with("lsmbench ") {
             return Cli::try_parse_from(place.split_whitespace()).err().map(|error| error.to_string());
         }

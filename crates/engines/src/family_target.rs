@@ -1,0 +1,43 @@
+//! The operations of one column family of a store, or of the whole store.
+
+use tree::{Design, FamilyLayout};
+use workload::{Target, TargetError};
+
+use crate::prefixed::Prefixed;
+use crate::store::Store;
+
+/// The operations of one column family of a store, or of the whole store.
+pub enum FamilyTarget<'s> {
+    /// The whole store.
+    Store(&'s dyn Target),
+    /// One family.
+    Family(Box<dyn Target + 's>),
+}
+
+impl<'s> FamilyTarget<'s> {
+    /// Returns the operations of a family of a store with this design; without a family, of the whole store.
+    pub(crate) fn of(
+        store: &'s dyn Store,
+        design: &Design,
+        family: Option<&str>,
+    ) -> Result<Self, TargetError> {
+        let Some(name) = family else { return Ok(Self::Store(store)) };
+        let family = match design.family_layout() {
+            FamilyLayout::Trees => store.family(name),
+            FamilyLayout::Prefixed => {
+                let number = design.families().position(|other| other == name);
+                let number = number.and_then(|number| u8::try_from(number).ok());
+                number.map(|number| Box::new(Prefixed::new(store, number)) as Box<dyn Target>)
+            }
+        };
+        family.map(Self::Family).ok_or_else(|| format!("the store has no family \"{name}\"").into())
+    }
+
+    /// The operations, for the driver.
+    pub fn target(&self) -> &dyn Target {
+        match self {
+            Self::Store(store) => *store,
+            Self::Family(family) => &**family,
+        }
+    }
+}

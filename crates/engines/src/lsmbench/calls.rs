@@ -1,0 +1,37 @@
+//! The operations of a workload as calls of a tree or of a family.
+
+use std::ops::Bound;
+
+use tree::{MultiGetValues, Range, WriteBatch};
+use workload::{Scan, TargetError, Write};
+
+/// The bounds of a scan.
+pub(super) fn bounds<'a>(scan: &Scan<'a>) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+    (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded))
+}
+
+/// Passes the entries of a scan to `visit`, and returns their number.
+pub(super) fn visit(
+    range: Range<'_>,
+    scan: &Scan<'_>,
+    visit: &mut dyn FnMut(&[u8], &[u8]),
+) -> Result<usize, TargetError> {
+    Ok(range.expecting(scan.limit).visit(scan.direction, scan.limit, visit)?)
+}
+
+/// The writes of an atomic batch.
+pub(super) fn batch(writes: &[Write<'_>]) -> Result<WriteBatch, TargetError> {
+    let mut batch = WriteBatch::new();
+    for write in writes {
+        match write {
+            Write::Put { key, value } => batch.put(key, value)?,
+            Write::Delete { key } => batch.delete(key)?,
+        }
+    }
+    Ok(batch)
+}
+
+/// Passes the values of a multi-get to `visit`.
+pub(super) fn visit_values(values: &MultiGetValues, visit: &mut dyn FnMut(usize, Option<&[u8]>)) {
+    values.iter().enumerate().for_each(|(place, value)| visit(place, value.as_deref()));
+}

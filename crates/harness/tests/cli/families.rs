@@ -1,0 +1,229 @@
+//! Column families: several trees that share one WAL, one cache and one memory budget, and the same families as
+//! prefixes of the keys of one tree.
+
+use results::columns as c;
+
+use crate::bench::{Bench, count, number, of};
+
+/// Two families with different designs, in phases of one family each.
+const FAMILIES: &str = r#"
+question = "What do families save?"
+[design]
+storage    = "pread"
+memtable   = { capacity = "32KiB" }
+cache      = { capacity = "64KiB" }
+compaction = { kind = "leveled", size_ratio = 4 }
+[design.families.index]
+bloom = "ribbon"
+[design.families.values]
+compression = "zstd"
+[[phase]]
+name   = "load-index"
+family = "index"
+insert = 3_000
+value  = { bytes = 8 }
+[[phase]]
+name   = "load-values"
+family = "values"
+insert = 800
+value  = { bytes = 400 }
+[[phase]]
+name       = "churn-index"
+family     = "index"
+operations = 4_000
+mix        = { put = 40, get = 30, delete = 5, range = 5, multi_get = 5, batch = 5, first = 3, last = 3, put_if_absent = 4 }
+value      = { bytes = 8 }
+range      = { entries = 10 }
+batch      = 10
+[[phase]]
+name       = "churn-values"
+family     = "values"
+operations = 1_500
+mix        = { put = 60, get = 35, range = 3, delete_range = 2 }
+value      = { bytes = 400 }
+range      = { entries = 4 }
+[[phase]]
+name = "copy"
+step = "checkpoint"
+[[phase]]
+name = "restart"
+step = "reopen"
+[[phase]]
+name = "compact"
+step = "compact"
+[[phase]]
+name       = "read-index"
+family     = "index"
+operations = 1_000
+mix        = { get = 3, range = 1 }
+[trials]
+count = 1
+check = 1
+mode  = "counted"
+"#;
+
+#[test]
+fn families_give_the_answers_of_the_model_in_both_layouts() {
+    let bench = Bench::new();
+    bench.write(
+        "x.toml",
+        format!("{FAMILIES}[sweep]\n\"design.families.layout\" = [\"trees\", \"prefixed\"]\n"),
+    );
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    for (phase, least) in [("churn-index", 1_500), ("churn-values", 400), ("read-index", 1_000)] {
+        let all = of(&rows, phase, "all");
+        assert_eq!(all.len(), 2, "{phase}");
+        for row in all {
+            assert!(count(row, &c::CHECKED_ANSWERS) >= least, "{phase}: {row:?}");
+            assert_eq!(count(row, &c::WRONG_ANSWERS), 0, "{phase}");
+        }
+    }
+    // Only the tree of the values has the codec.
+    let bytes: Vec<u64> = of(&rows, "compact", "all").iter().map(|row| count(row, &c::TABLE_BYTES)).collect();
+    assert!(bytes[0] < bytes[1] * 4 / 5, "{bytes:?}");
+    let loads = of(&rows, "load-values", "all");
+    assert!(loads.iter().all(|row| count(row, &c::FLUSHES) > 5 && number(row, &c::WRITE_AMP) > 1.0));
+    assert!(loads.iter().all(|row| count(row, &c::WAL_BYTES) > 300_000));
+    let described = bench.ok(&["describe", "x.toml"]);
+    assert!(described.contains("load-values: family values, "), "{described}");
+    let printed = bench.ok(&["workload", "x.toml", "--limit", "3100"]);
+    assert!(printed.contains("# phase load-values\n# family values\np "), "{printed}");
+}
+
+/// Roles that use different families at the same time, in every WAL mode that families can have.
+const ROLES: &str = r#"
+question = "Do families run together?"
+[design]
+memtable = { capacity = "32KiB" }
+[design.families.index]
+[design.families.values]
+compression = "lz4"
+[[phase]]
+name   = "load-index"
+family = "index"
+insert = 2_000
+threads = 2
+[[phase]]
+name   = "load-values"
+family = "values"
+insert = 500
+value  = { bytes = 300 }
+[[phase]]
+name = "together"
+value = { bytes = 50 }
+[[phase.role]]
+name       = "readers"
+family     = "index"
+threads    = 2
+operations = 4_000
+mix        = { get = 3, range = 1 }
+range      = { entries = 5 }
+[[phase.role]]
+name       = "writers"
+family     = "values"
+threads    = 2
+operations = 2_000
+mix        = { put = 3, insert = 1, get = 1 }
+[[phase.role]]
+name       = "updates"
+family     = "index"
+operations = 1_000
+mix        = { put = 1, delete = 1 }
+[[phase]]
+name       = "after"
+family     = "values"
+operations = 500
+mix        = { get = 1 }
+[trials]
+count = 1
+check = 1
+[sweep]
+"design.wal" = ["buffered", "group", "none"]
+"#;
+
+#[test]
+fn roles_of_one_phase_use_several_families() {
+    let bench = Bench::new();
+    bench.write("x.toml", ROLES);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let rows = bench.rows("x");
+    for (operation, least) in [("all", 3_000), ("readers/get", 1), ("writers/put", 1), ("updates/delete", 1)]
+    {
+        let all = of(&rows, "together", operation);
+        assert_eq!(all.len(), 3, "{operation}");
+        assert!(all.iter().all(|row| count(row, &c::OPS) >= least), "{operation}");
+    }
+    for phase in ["together", "after"] {
+        for row in of(&rows, phase, "all") {
+            assert!(count(row, &c::CHECKED_ANSWERS) >= 500, "{phase}: {row:?}");
+            assert_eq!(count(row, &c::WRONG_ANSWERS), 0, "{phase}");
+        }
+    }
+}
+
+#[test]
+fn families_that_cannot_run_are_refused_with_their_remedy() {
+    let bench = Bench::new();
+    let swap = |from: &str, to: &str| FAMILIES.replacen(from, to, 1);
+    for (name, text, message) in [
+        (
+            "unknown",
+            swap("family = \"index\"\ninsert", "family = \"indx\"\ninsert"),
+            "phase \"load-index\": unknown family \"indx\"; did you mean \"index\"?",
+        ),
+        (
+            "unnamed",
+            swap("family = \"index\"\ninsert", "insert"),
+            "phase \"load-index\" names no family, but the design has families; set its family Valid: \"index\", \"values\"",
+        ),
+        (
+            "none",
+            swap(
+                "[design.families.index]\nbloom = \"ribbon\"\n[design.families.values]\ncompression = \"zstd\"\n",
+                "",
+            ),
+            "but the design has no families; set design.families.index = {}",
+        ),
+        (
+            "interval",
+            swap("[design]\n", "[design]\nwal = \"interval\"\n").replace("\"counted\"", "\"timed\""),
+            "families cannot have wal = \"interval\"",
+        ),
+        (
+            "shared",
+            swap("bloom = \"ribbon\"", "cache = \"none\""),
+            "all families share cache; set cache in the design",
+        ),
+        ("variant", swap("\"ribbon\"", "\"ribon\""), "did you mean \"ribbon\"?"),
+        (
+            "name",
+            swap("[design.families.index]", "[design.families.\"In dex\"]"),
+            "cannot be the name of a family",
+        ),
+        (
+            "layout",
+            swap("[design.families.index]", "[design.families]\nlayout = \"tree\"\n[design.families.index]"),
+            "did you mean \"trees\"?",
+        ),
+    ] {
+        bench.write(&format!("{name}.toml"), text);
+        let refused = bench.run(&["run", &format!("{name}.toml"), "--allow-debug"]).refusal();
+        assert!(refused.contains(message), "{name}: {refused}");
+    }
+    bench.write("simulated.toml", FAMILIES);
+    let refused = bench.run(&["simulate", "simulated.toml"]).refusal();
+    assert!(
+        refused.contains("phase \"load-index\" has a family of its own, which cannot be simulated"),
+        "{refused}"
+    );
+    bench.write(
+        "peers.toml",
+        format!("{FAMILIES}[sweep]\nengine = [\"redb\"]\n").replace("\"counted\"", "\"timed\""),
+    );
+    let refused = bench.run(&["run", "peers.toml", "--allow-debug"]).refusal();
+    assert!(
+        refused.contains("no families of its own in lsmbench; use families.layout = \"prefixed\""),
+        "{refused}"
+    );
+}

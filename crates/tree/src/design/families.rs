@@ -1,0 +1,57 @@
+//! The names, the layout and the changes of the column families of a design.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+/// The key of the layout in the table of families.
+pub(super) const LAYOUT: &str = "layout";
+
+/// The place of the families of a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FamilyLayout {
+    /// Each family is a tree of its own, with its own design. The trees share the WAL, the cache and the memory budget.
+    #[default]
+    Trees,
+    /// All families are in one tree of the design of the store. The keys of a family begin with the number of the
+    /// family, in one byte.
+    Prefixed,
+}
+
+impl FamilyLayout {
+    pub(super) const ALL: [Self; 2] = [Self::Trees, Self::Prefixed];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Trees => "trees",
+            Self::Prefixed => "prefixed",
+        }
+    }
+}
+
+/// The families of a design, and their place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FamilyDesigns {
+    pub(super) layout: FamilyLayout,
+    /// For each family, the values that differ from the design of the store or that the family names.
+    pub(super) changes: BTreeMap<String, Table>,
+}
+
+impl FamilyDesigns {
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.changes.keys().map(String::as_str)
+    }
+
+    /// Returns the families as TOML. The layout is left out if it has its default.
+    pub(super) fn to_toml(&self) -> Table {
+        let families =
+            self.changes.iter().map(|(name, changes)| (name.clone(), Value::Table(changes.clone())));
+        let layout = (self.layout != FamilyLayout::default())
+            .then(|| (LAYOUT.to_owned(), Value::String(self.layout.name().to_owned())));
+        families.chain(layout).collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! The first error after which a store accepts no writes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::error::{Error, Result};
+
+/// The first error after which the tree accepts no writes.
+#[derive(Default)]
+pub(crate) struct Failure {
+    is_set: AtomicBool,
+    message: Mutex<Option<String>>,
+}
+
+impl Failure {
+    /// Returns whether the tree has failed.
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Acquire)
+    }
+
+    /// Returns the first error as `Err` if the tree has failed.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.is_set() { Err(self.error()) } else { Ok(()) }
+    }
+
+    fn error(&self) -> Error {
+        Error::Failed(self.message.lock().clone().unwrap_or_default())
+    }
+
+    /// Records the first error. Later errors have no effect.
+    pub(crate) fn set(&self, error: &Error) {
+        self.message.lock().get_or_insert_with(|| error.to_string());
+        self.is_set.store(true, Ordering::Release);
+    }
+}

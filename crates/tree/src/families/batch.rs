@@ -1,0 +1,43 @@
+//! Batches of operations in several families.
+
+use types::MAX_BATCH_BYTES;
+
+use crate::batch::WriteBatch;
+use crate::error::{Error, Result};
+
+/// The number of a family in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FamilyId(pub(super) usize);
+
+/// A sequence of operations in several families that are applied atomically.
+#[derive(Clone, Debug, Default)]
+pub struct FamilyBatch {
+    /// The operations of each family, each family once.
+    parts: Vec<(FamilyId, WriteBatch)>,
+}
+
+impl FamilyBatch {
+    /// Creates an empty batch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the operations of a family, to which the caller can add further operations.
+    pub fn of(&mut self, family: FamilyId) -> &mut WriteBatch {
+        let place = self.parts.iter().position(|(other, _)| *other == family).unwrap_or_else(|| {
+            self.parts.push((family, WriteBatch::new()));
+            self.parts.len() - 1
+        });
+        &mut self.parts[place].1
+    }
+
+    /// Returns the parts of the batch that have operations, each with the number of its family.
+    pub(super) fn parts(&self) -> Result<Vec<(usize, &WriteBatch)>> {
+        let bytes: usize = self.parts.iter().map(|(_, batch)| batch.encoded().len()).sum();
+        if bytes > MAX_BATCH_BYTES {
+            return Err(Error::BatchTooLong(bytes));
+        }
+        let parts = self.parts.iter().filter(|(_, batch)| !batch.is_empty());
+        Ok(parts.map(|(family, batch)| (family.0, batch)).collect())
+    }
+}

@@ -1,0 +1,138 @@
+//! One family of an open store.
+
+use std::ops::RangeBounds;
+
+use super::batch::FamilyId;
+use super::store::Families;
+use crate::batch::WriteBatch;
+use crate::design::Design;
+use crate::error::Result;
+use crate::range::Range;
+use crate::read::MultiGetValues;
+use crate::stats::Stats;
+use crate::tree::Tree;
+
+/// One family of an open store: an ordered map of its own.
+#[derive(Clone, Copy)]
+pub struct Family<'f> {
+    families: &'f Families,
+    id: FamilyId,
+}
+
+impl Families {
+    /// Returns the family with this name, or `None` if the store has no such family.
+    pub fn family(&self, name: &str) -> Option<Family<'_>> {
+        let place = self.names().position(|other| other == name)?;
+        Some(Family { families: self, id: FamilyId(place) })
+    }
+}
+
+impl<'f> Family<'f> {
+    /// Returns the number of the family in its store.
+    pub fn id(&self) -> FamilyId {
+        self.id
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// See [`Tree::put`](crate::Tree::put).
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        batch.put(key, value)?;
+        self.write(&batch)
+    }
+
+    /// Deletes a key. An absent key is not an error.
+    ///
+    /// # Errors
+    /// See [`Tree::delete`](crate::Tree::delete).
+    pub fn delete(&self, key: &[u8]) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        batch.delete(key)?;
+        self.write(&batch)
+    }
+
+    /// Merges an operand into the value of a key with the operator of the family's design.
+    ///
+    /// # Errors
+    /// See [`Tree::merge`](crate::Tree::merge).
+    pub fn merge(&self, key: &[u8], operand: &[u8]) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        batch.merge(key, operand)?;
+        self.write(&batch)
+    }
+
+    /// Deletes all keys from `low`, inclusive, to `high`, exclusive, with one range tombstone.
+    ///
+    /// # Errors
+    /// See [`Tree::delete_range`](crate::Tree::delete_range).
+    pub fn delete_range(&self, low: &[u8], high: &[u8]) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        batch.delete_range(low, high)?;
+        self.write(&batch)
+    }
+
+    /// Sets the value of a key if the key is absent, in one atomic step. Returns whether the value was set. Other
+    /// writers of the store wait for the lookup of the key.
+    ///
+    /// # Errors
+    /// See [`Tree::put_if_absent`](crate::Tree::put_if_absent).
+    pub fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        self.families.put_if_absent(self.id, key, value)
+    }
+
+    /// Applies all operations of a batch atomically.
+    ///
+    /// # Errors
+    /// See [`Tree::write`](crate::Tree::write).
+    pub fn write(&self, batch: &WriteBatch) -> Result<()> {
+        self.families.write_parts(&[(self.id.0, batch)])
+    }
+
+    /// Returns the value of a key, or `None` if the key is absent.
+    ///
+    /// # Errors
+    /// See [`Tree::get`](crate::Tree::get).
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.tree().get(key)
+    }
+
+    /// Appends the value of a key to `value` and returns `true`. Returns `false` if the key is absent.
+    ///
+    /// # Errors
+    /// See [`Tree::get_into`](crate::Tree::get_into).
+    pub fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+        self.tree().get_into(key, value)
+    }
+
+    /// Returns the values of many keys from one consistent view, in the order of `keys`.
+    ///
+    /// # Errors
+    /// See [`Tree::multi_get`](crate::Tree::multi_get).
+    pub fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
+        self.tree().multi_get(keys)
+    }
+
+    /// Opens a scan of the keys between two bounds.
+    ///
+    /// # Errors
+    /// See [`Tree::range`](crate::Tree::range).
+    pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'f>> {
+        self.tree().range(bounds)
+    }
+
+    /// Returns the counters and the sizes of the family. The WAL belongs to the store, and the cache to all families.
+    pub fn stats(&self) -> Stats {
+        self.tree().stats()
+    }
+
+    /// Returns the design of the family's tree.
+    pub fn design(&self) -> &'f Design {
+        self.tree().design()
+    }
+
+    fn tree(&self) -> &'f Tree {
+        self.families.tree(self.id)
+    }
+}

@@ -1,0 +1,31 @@
+//! The memory limit that all families share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cache::Cache;
+use parking_lot::Mutex;
+
+/// The memory limit that all families share. The shared cache gets the part that the memtables, filters and fences of
+/// all families do not use.
+pub(crate) struct MemoryShare {
+    /// The limit for filters, fences and the cache, in bytes.
+    limit: u64,
+    cache: Arc<dyn Cache>,
+    /// The bytes of the filters and fences of each tree, by the number of the tree in the process.
+    used: Mutex<BTreeMap<u64, u64>>,
+}
+
+impl MemoryShare {
+    /// Creates a share of `limit` bytes for filters, fences and `cache`.
+    pub(super) fn new(limit: u64, cache: Arc<dyn Cache>) -> Self {
+        Self { limit, cache, used: Mutex::default() }
+    }
+
+    /// Sets the bytes of the filters and fences of a tree, and gives the rest to the cache.
+    pub(crate) fn balance(&self, tree: u64, bytes: u64) {
+        let mut used = self.used.lock();
+        used.insert(tree, bytes);
+        self.cache.set_capacity(self.limit.saturating_sub(used.values().sum()));
+    }
+}

@@ -1,0 +1,125 @@
+//! The segments of the shared WAL that no writer writes to, and the manifest that names the oldest of them.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use storage::Storage;
+use types::SequenceNumber;
+
+use crate::error::Result;
+use crate::manifest::{Manifest, State};
+use crate::wal::log_path;
+
+/// A segment of the shared WAL that no writer writes to.
+#[derive(Clone, Debug)]
+pub(super) struct RetiredSegment {
+    /// The number of the file.
+    pub(super) number: u64,
+    /// The last sequence number of each family up to the end of the segment.
+    pub(super) last: Vec<SequenceNumber>,
+    /// The number of the last operation in the WAL up to the end of the segment.
+    pub(super) end: SequenceNumber,
+    /// The length of the segment, in bytes.
+    pub(super) bytes: u64,
+}
+
+/// The segments of the shared WAL that are still needed, and the manifest of the store.
+pub(super) struct Retired {
+    manifest: Manifest,
+    /// The segments that no writer writes to, from the oldest to the newest.
+    segments: VecDeque<RetiredSegment>,
+    /// The sequence number up to which each family is flushed.
+    flushed: Vec<SequenceNumber>,
+    /// The number of the segment that writers write to. `None` without a WAL.
+    current: Option<u64>,
+    /// The first unused file number.
+    next_file: u64,
+}
+
+impl Retired {
+    pub(super) fn new(manifest: Manifest, current: Option<u64>, segments: Vec<RetiredSegment>) -> Self {
+        let next_file = manifest.state.next_file;
+        Self { manifest, segments: segments.into(), flushed: Vec::new(), current, next_file }
+    }
+
+    /// Returns an unused file number.
+    pub(super) fn new_file(&mut self) -> u64 {
+        self.next_file += 1;
+        self.next_file - 1
+    }
+
+    /// Retires a segment. Writers now write to the segment `current`.
+    pub(super) fn retire(&mut self, segment: RetiredSegment, current: u64) {
+        self.segments.push_back(segment);
+        self.current = Some(current);
+    }
+
+    /// Returns the progress of the families at the end of the oldest segment, if all segments together have more than
+    /// `limit` bytes.
+    pub(super) fn oldest_above(&self, limit: u64) -> Option<&[SequenceNumber]> {
+        let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
+        self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)
+    }
+
+    /// Records the families of the store and the oldest segment, with all operations that each family has flushed.
+    /// Removes the segments that no family needs.
+    pub(super) fn begin(
+        &mut self,
+        storage: &dyn Storage,
+        directory: &Path,
+        families: Vec<String>,
+        flushed: Vec<SequenceNumber>,
+    ) -> Result<()> {
+        self.flushed = flushed;
+        self.record(storage, State { families, closed_log: None, ..self.manifest.state.clone() })?;
+        self.release(storage, directory)
+    }
+
+    /// Records that a family is flushed up to `sequence`. Removes the segments that no family needs any more.
+    pub(super) fn note_flushed(
+        &mut self,
+        storage: &dyn Storage,
+        directory: &Path,
+        family: usize,
+        sequence: SequenceNumber,
+    ) -> Result<()> {
+        // While the families are being opened, `begin` follows with the progress of all of them.
+        let Some(flushed) = self.flushed.get_mut(family) else { return Ok(()) };
+        *flushed = sequence;
+        self.release(storage, directory)
+    }
+
+    /// Records that the store was closed. The segment `current` has `bytes` bytes, which are durable.
+    pub(super) fn close(&mut self, storage: &dyn Storage, bytes: u64) -> Result<()> {
+        let closed_log = self.current.map(|number| (number, bytes));
+        self.record(storage, State { closed_log, ..self.manifest.state.clone() })
+    }
+
+    fn release(&mut self, storage: &dyn Storage, directory: &Path) -> Result<()> {
+        let mut released = Vec::new();
+        while let Some(oldest) = self.segments.front() {
+            if oldest.last.iter().zip(&self.flushed).any(|(last, flushed)| flushed < last) {
+                break;
+            }
+            released.extend(self.segments.pop_front());
+        }
+        let Some(newest) = released.last() else { return Ok(()) };
+        self.record(storage, State { flushed_sequence: newest.end, ..self.manifest.state.clone() })?;
+        for segment in released {
+            // If this removal fails, the segment is an orphan, and the next open removes it.
+            let _ = storage.remove(&log_path(directory, segment.number));
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, storage: &dyn Storage, state: State) -> Result<()> {
+        let oldest = self.segments.front().map(|segment| segment.number);
+        let state = State {
+            log: oldest.or(self.current),
+            log_is_synced: self.current.is_some(),
+            next_file: self.next_file,
+            ..state
+        };
+        self.manifest.record(storage, state)
+    }
+}

@@ -1,0 +1,288 @@
+//! The WAL of all families: segments to which the commits of all families are appended in one order.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use storage::Storage;
+use types::SequenceNumber;
+
+use super::retired::{Retired, RetiredSegment};
+use super::tally::Tally;
+use crate::error::{Error, Result};
+use crate::failure::Failure;
+use crate::seals::Seals;
+use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, WalMode, frame};
+
+/// The WAL of all families.
+///
+/// Threads take its locks in this order: `segment`, `queue`, `retired`. Some functions take locks of a tree while they
+/// hold these locks. No thread waits for these locks while it holds the write queue or the manifest of a tree.
+pub(crate) struct SharedLog {
+    storage: Arc<dyn Storage>,
+    directory: PathBuf,
+    mode: WalMode,
+    seals: Seals,
+    segment: Mutex<Segment>,
+    queue: Mutex<Queue>,
+    /// The number of the last operation that is in the WAL. If the WAL mode requires a sync before acknowledgment, the
+    /// operation is also synced.
+    logged: AtomicU64,
+    retired: Mutex<Retired>,
+    failure: Failure,
+    written_bytes: AtomicU64,
+    syncs: AtomicU64,
+}
+
+/// The segment that writers write to.
+struct Segment {
+    file: LogFile,
+    /// The records that were removed from the queue and are not written yet.
+    records: Vec<u8>,
+}
+
+/// The commits that have sequence numbers and wait for the WAL.
+struct Queue {
+    /// The number of the next operation in the WAL.
+    next_operation: SequenceNumber,
+    /// The number and the seal of the segment.
+    segment: (u64, u64),
+    records: Vec<u8>,
+    /// The offset in the segment at which `records` will begin.
+    offset: u64,
+    /// The number of bytes at the front of the segment that are known to be durable.
+    synced: u64,
+    tally: Tally,
+}
+
+impl Queue {
+    /// Returns whether all records are in the segment, and durable if `sync` is set. The caller holds the segment.
+    fn is_written(&self, sync: bool) -> bool {
+        self.records.is_empty() && (!sync || self.synced == self.offset)
+    }
+}
+
+impl SharedLog {
+    /// Creates the segment `number` of the WAL. The last operation in the WAL has the number `last`.
+    pub(super) fn create(
+        storage: &Arc<dyn Storage>,
+        directory: &Path,
+        mode: WalMode,
+        (seals, number): (Seals, u64),
+        (last, retired): (SequenceNumber, Retired),
+    ) -> Result<Self> {
+        let seal = seals.of(number);
+        let file = LogFile::create(&**storage, directory, number, seal, mode)?;
+        let queue = Queue {
+            next_operation: last + 1,
+            segment: (number, seal),
+            records: Vec::new(),
+            offset: HEADER_BYTES as u64,
+            synced: HEADER_BYTES as u64,
+            tally: Tally::new(&[]),
+        };
+        Ok(Self {
+            storage: Arc::clone(storage),
+            directory: directory.to_owned(),
+            mode,
+            seals,
+            written_bytes: AtomicU64::new(file.len()),
+            syncs: AtomicU64::new(u64::from(mode.syncs_at_rotation)),
+            segment: Mutex::new(Segment { file, records: Vec::new() }),
+            queue: Mutex::new(queue),
+            logged: AtomicU64::new(last),
+            retired: Mutex::new(retired),
+            failure: Failure::default(),
+        })
+    }
+
+    /// Records the families of the store, with the sequence numbers up to which they are flushed.
+    pub(super) fn begin(&self, families: Vec<String>, flushed: Vec<SequenceNumber>) -> Result<()> {
+        self.queue.lock().tally = Tally::new(&flushed);
+        self.retired.lock().begin(&*self.storage, &self.directory, families, flushed)
+    }
+
+    /// Adds a commit with this number of operations to the WAL. The closure `reserve` reserves the sequence numbers in
+    /// the trees of the families, and appends the operations to the record. Returns when the record is in the WAL, and
+    /// durable if the WAL mode requires it.
+    pub(super) fn commit<R>(
+        &self,
+        operations: u64,
+        reserve: impl FnOnce(&mut Vec<u8>, &mut Tally) -> R,
+    ) -> Result<R> {
+        // In mode `sync`, every commit holds the segment, so no two commits share a sync.
+        let mut held = (self.mode.commit_sync == CommitSync::Each).then(|| self.segment.lock());
+        self.failure.check()?;
+        let mut queue = self.queue.lock();
+        let Queue { next_operation, segment: (_, seal), records, offset, synced, tally } = &mut *queue;
+        let first = *next_operation;
+        *next_operation += operations;
+        if !self.mode.has_log {
+            return Ok(reserve(&mut Vec::new(), tally));
+        }
+        let place = LogPlace { seal: *seal, base: *offset, synced: *synced };
+        let mut reserved = None;
+        frame(records, place, first, |record| reserved = Some(reserve(record, tally)));
+        drop(queue);
+        match &mut held {
+            Some(segment) => self.write(segment, true)?,
+            None => self.ensure_logged(first + operations - 1)?,
+        }
+        Ok(reserved.expect("a record is written by its closure"))
+    }
+
+    /// Counts operations that recovery has applied to a family. The WAL already contains the operations.
+    pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
+        reserve(&mut self.queue.lock().tally)
+    }
+
+    /// Makes the active memtable of a family immutable with `rotate`, which returns whether it did. All commits of the
+    /// memtable are durable in the WAL before its flush can begin. Later commits go to a new segment.
+    pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
+        let mut segment = self.segment.lock();
+        self.failure.check()?;
+        if self.mode.has_log {
+            // Most records are synced here, while other writers can add records to the queue.
+            self.write(&mut segment, true)?;
+        }
+        let mut queue = self.queue.lock();
+        if self.mode.has_log && !queue.is_written(true) {
+            self.write_queue(&mut segment, &mut queue)?;
+        }
+        if rotate()? {
+            queue.tally.freeze(family);
+            if queue.offset > HEADER_BYTES as u64 {
+                self.begin_segment(&mut segment, &mut queue).map_err(|error| self.fail(error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records that a family is flushed up to `sequence`, and removes the segments that no family needs any more.
+    pub(crate) fn note_flushed(&self, family: usize, sequence: SequenceNumber) -> Result<()> {
+        self.retired.lock().note_flushed(&*self.storage, &self.directory, family, sequence)
+    }
+
+    /// Returns the family with the largest active memtable and the result of `active` for it, if all active memtables
+    /// together have at least `budget` bytes. No commit begins during the call.
+    pub(super) fn fullest<R>(&self, budget: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
+        let queue = self.queue.lock();
+        queue.tally.fullest(budget).map(|family| (family, active(family)))
+    }
+
+    /// Returns a family whose active memtable needs the oldest segment, if the segments before the current segment have
+    /// more than `limit` bytes. Also returns the result of `active` for the family.
+    pub(super) fn lagging<R>(&self, limit: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
+        let queue = self.queue.lock();
+        let retired = self.retired.lock();
+        let family = queue.tally.lagging(retired.oldest_above(limit)?)?;
+        Some((family, active(family)))
+    }
+
+    /// Makes all commits in the WAL durable. Does nothing without a WAL.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.failure.check()?;
+        if self.mode.has_log { self.write(&mut self.segment.lock(), true) } else { Ok(()) }
+    }
+
+    /// Makes all commits durable, and records the length of the WAL in the manifest.
+    pub(super) fn close(&self) -> Result<()> {
+        self.sync()?;
+        let bytes = self.segment.lock().file.len();
+        self.retired.lock().close(&*self.storage, bytes).map_err(|error| self.fail(error))
+    }
+
+    /// Returns whether the store has a WAL.
+    pub(super) fn has_log(&self) -> bool {
+        self.mode.has_log
+    }
+
+    /// Returns the bytes appended to the WAL, and the number of its syncs.
+    pub(super) fn written(&self) -> (u64, u64) {
+        (self.written_bytes.load(Ordering::Relaxed), self.syncs.load(Ordering::Relaxed))
+    }
+
+    /// Records the first error after which the store accepts no writes.
+    pub(super) fn fail(&self, error: Error) -> Error {
+        self.failure.set(&error);
+        error
+    }
+
+    /// Returns the first error as `Err` if the WAL has failed.
+    pub(super) fn check(&self) -> Result<()> {
+        self.failure.check()
+    }
+
+    /// Ensures that the WAL contains the operation `last`. The first waiting thread writes the records of all waiting
+    /// threads, which then share a sync if the WAL mode requires a sync.
+    fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
+        let is_logged = || self.logged.load(Ordering::Acquire) >= last;
+        let mut segment = self.segment.lock();
+        if is_logged() {
+            return Ok(());
+        }
+        self.failure.check()?;
+        self.write(&mut segment, self.mode.shares_syncs())
+    }
+
+    /// Writes all queued records to the WAL. Syncs the WAL if `sync` is set.
+    fn write(&self, segment: &mut Segment, sync: bool) -> Result<()> {
+        let mut queue = self.queue.lock();
+        if queue.is_written(sync) {
+            return Ok(());
+        }
+        let (last, end) = take_records(segment, &mut queue);
+        drop(queue);
+        self.append(segment, last, sync)?;
+        if sync {
+            self.queue.lock().synced = end;
+        }
+        Ok(())
+    }
+
+    /// Writes all queued records to the WAL and syncs the WAL, while no commit can begin.
+    fn write_queue(&self, segment: &mut Segment, queue: &mut Queue) -> Result<()> {
+        let (last, end) = take_records(segment, queue);
+        self.append(segment, last, true)?;
+        queue.synced = end;
+        Ok(())
+    }
+
+    fn append(&self, segment: &mut Segment, last: SequenceNumber, sync: bool) -> Result<()> {
+        let Segment { file, records } = segment;
+        self.written_bytes.fetch_add(records.len() as u64, Ordering::Relaxed);
+        file.append(records).map_err(|error| self.fail(error))?;
+        records.clear();
+        if sync {
+            self.syncs.fetch_add(1, Ordering::Relaxed);
+            file.sync().map_err(|error| self.fail(error))?;
+        }
+        self.logged.store(last, Ordering::Release);
+        Ok(())
+    }
+
+    /// Begins a new segment. All records of the old segment are durable.
+    fn begin_segment(&self, segment: &mut Segment, queue: &mut Queue) -> Result<()> {
+        let mut retired = self.retired.lock();
+        let number = retired.new_file();
+        let seal = self.seals.of(number);
+        let file = LogFile::create(&*self.storage, &self.directory, number, seal, self.mode)?;
+        self.written_bytes.fetch_add(file.len(), Ordering::Relaxed);
+        self.syncs.fetch_add(u64::from(self.mode.syncs_at_rotation), Ordering::Relaxed);
+        let (old, _) = std::mem::replace(&mut queue.segment, (number, seal));
+        let (last, end) = (queue.tally.last().to_vec(), queue.next_operation - 1);
+        retired.retire(RetiredSegment { number: old, last, end, bytes: queue.offset }, number);
+        segment.file = file;
+        (queue.offset, queue.synced) = (HEADER_BYTES as u64, HEADER_BYTES as u64);
+        Ok(())
+    }
+}
+
+/// Moves all queued records to the buffer of the segment. Returns the number of the last operation, and the offset in
+/// the segment at which its record ends.
+fn take_records(segment: &mut Segment, queue: &mut Queue) -> (SequenceNumber, u64) {
+    std::mem::swap(&mut segment.records, &mut queue.records);
+    queue.offset += segment.records.len() as u64;
+    (queue.next_operation - 1, queue.offset)
+}

@@ -1,0 +1,312 @@
+//! A store of several families.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use storage::Storage;
+
+use super::batch::{FamilyBatch, FamilyId};
+use super::part::{self, Part};
+use super::shared_log::SharedLog;
+use crate::batch::WriteBatch;
+use crate::design::Design;
+use crate::error::{Error, Result};
+use crate::inner::Inner;
+use crate::manifest::{Manifest, State};
+use crate::memory::Slot;
+use crate::recovered::Recovery;
+use crate::seals::Seals;
+use crate::snapshot::Snapshot;
+use crate::stats::Stats;
+use crate::tree::Tree;
+use crate::write::WorkAfterCommit;
+
+/// The limit of the old segments of the WAL, as a multiple of the memtable budget. Above this limit, the families that
+/// need the oldest segment are flushed. `RocksDB` has the same default (`max_total_wal_size`).
+const MOST_LOG: u64 = 4;
+
+/// A store of several column families: ordered maps that share one WAL, one cache and one memory budget.
+///
+/// A [`FamilyBatch`] is atomic over all its families: no crash keeps only a part of the batch, except in a store
+/// without a WAL. [`snapshots`](Self::snapshots) sees each batch completely or not at all. All methods take `&self` and
+/// may be called from many threads at once.
+///
+/// ```
+/// use lsmbench_tree::{Design, Families, FamilyBatch, OpenOptions};
+///
+/// let design = "storage = \"memory\"\nfamilies = { index = { bloom = \"ribbon\" }, values = { compression = \"zstd\" } }";
+/// let design = Design::default().with(&design.parse()?)?;
+/// let store = Families::open(OpenOptions::new(design), "db")?;
+/// let (index, values) = (store.family("index").unwrap(), store.family("values").unwrap());
+/// let mut batch = FamilyBatch::new();
+/// batch.of(index.id()).put(b"name", b"7")?;
+/// batch.of(values.id()).put(b"7", b"a long value")?;
+/// store.write(&batch)?;
+/// assert_eq!(values.get(b"7")?.as_deref(), Some(b"a long value".as_slice()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Families {
+    pub(super) storage: Arc<dyn Storage>,
+    pub(super) directory: std::path::PathBuf,
+    pub(super) design: Design,
+    /// The names of the families, by number.
+    pub(super) names: Vec<String>,
+    /// The trees of the families, by number.
+    pub(super) trees: Vec<Tree>,
+    pub(super) log: Arc<SharedLog>,
+    pub(super) seals: Seals,
+    /// A commit holds this lock shared from its sequence numbers until it is visible.
+    pub(super) commits: RwLock<()>,
+    pub(super) recovery: Recovery,
+    /// The lock on the directory, which keeps other processes out.
+    pub(super) _lock: Box<dyn Send + Sync>,
+}
+
+impl Families {
+    /// Returns the names of all families.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Applies all operations of a batch atomically.
+    ///
+    /// # Errors
+    /// If the batch is too long, if writing the WAL fails, or if the batch has a merge for a family without a merge
+    /// operator.
+    pub fn write(&self, batch: &FamilyBatch) -> Result<()> {
+        self.write_parts(&batch.parts()?)
+    }
+
+    /// Returns a snapshot of each family, in the order of [`names`](Self::names). All snapshots are of one moment:
+    /// together, they see each batch completely or not at all.
+    pub fn snapshots(&self) -> Vec<Snapshot> {
+        let _still = self.commits.write();
+        self.trees.iter().map(Tree::snapshot).collect()
+    }
+
+    /// Flushes all memtables to SSTables, and returns after the flushes have finished.
+    ///
+    /// # Errors
+    /// If writing fails, or if an earlier write has failed.
+    pub fn flush(&self) -> Result<()> {
+        self.log.check()?;
+        self.trees.iter().try_for_each(Tree::flush)
+    }
+
+    /// Compacts each family into one sorted run in the last level.
+    ///
+    /// # Errors
+    /// If reading or writing fails, or if an earlier write has failed.
+    pub fn compact(&self) -> Result<()> {
+        self.log.check()?;
+        self.trees.iter().try_for_each(Tree::compact)
+    }
+
+    /// Waits until no flush and no compaction is due.
+    ///
+    /// # Errors
+    /// If background work fails, or if earlier background work has failed.
+    pub fn settle(&self) -> Result<()> {
+        self.trees.iter().try_for_each(Tree::settle)
+    }
+
+    /// Makes all acknowledged writes durable. Without a WAL, the store flushes all memtables.
+    ///
+    /// # Errors
+    /// If writing fails, or if an earlier write has failed.
+    pub fn sync(&self) -> Result<()> {
+        if self.log.has_log() { self.log.sync() } else { self.flush() }
+    }
+
+    /// Creates a copy of the store in `directory`, which must be new or empty. The copy shares the SSTables and blob
+    /// files through hard links. Writers wait during the call.
+    ///
+    /// # Errors
+    /// If the directory is not empty, if it is on another file system, or if writing fails.
+    pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
+        let directory = directory.as_ref();
+        self.storage.create_directory(directory)?;
+        if !self.storage.list(directory)?.is_empty() {
+            let directory = directory.display();
+            let message =
+                format!("{directory} is not empty; give the checkpoint an empty or a new directory");
+            return Err(Error::Misuse(message));
+        }
+        let _still = self.commits.write();
+        for (name, tree) in self.names.iter().zip(&self.trees) {
+            tree.checkpoint(directory.join(name))?;
+        }
+        // The manifest comes last, so an interrupted checkpoint is no store.
+        let seals = self.seals.of_copy(1, directory);
+        let families = self.names.clone();
+        let state = State { next_file: 1, next_run: 1, seals, families, ..State::default() };
+        Manifest::create(&*self.storage, directory, state)?;
+        Ok(())
+    }
+
+    /// Returns the counters and the sizes of the store: the sums over all families, with the WAL of the store and the
+    /// shared cache.
+    pub fn stats(&self) -> Stats {
+        let mut trees = self.trees.iter().map(Tree::stats);
+        let mut stats = trees.next().expect("a store has at least one family");
+        trees.for_each(|tree| stats.add(&tree));
+        let (bytes, syncs) = self.log.written();
+        stats.counts.wal_bytes += bytes;
+        stats.counts.wal_syncs += syncs;
+        stats
+    }
+
+    /// Returns the report of recovery, over all families.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// Returns the design with which the store was opened.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// Closes the store and makes all writes durable, in every WAL mode. Without a WAL, closing flushes the memtables.
+    ///
+    /// # Errors
+    /// If writing fails, or if an earlier write has failed.
+    pub fn close(self) -> Result<()> {
+        if !self.log.has_log() {
+            self.flush()?;
+        }
+        self.log.close()
+    }
+
+    pub(super) fn tree(&self, id: FamilyId) -> &Tree {
+        &self.trees[id.0]
+    }
+
+    fn inner(&self, family: usize) -> &Inner {
+        &self.trees[family].inner
+    }
+
+    /// Sets the value of a key of a family if the key is absent. Returns whether the value was set.
+    pub(super) fn put_if_absent(&self, family: FamilyId, key: &[u8], value: &[u8]) -> Result<bool> {
+        let mut batch = WriteBatch::new();
+        batch.put(key, value)?;
+        let still = self.commits.write();
+        if self.tree(family).get(key)?.is_some() {
+            self.log.check()?;
+            return Ok(false);
+        }
+        let parts = [(family.0, &batch)];
+        let work = self.commit(&parts)?;
+        drop(still);
+        self.work_after(work, self.most_log())?;
+        Ok(true)
+    }
+
+    /// Applies the parts of a batch atomically. Each part has the number of its family.
+    pub(super) fn write_parts(&self, parts: &[(usize, &WriteBatch)]) -> Result<()> {
+        let commits = self.commits.read();
+        let work = self.commit(parts)?;
+        drop(commits);
+        self.work_after(work, self.most_log())
+    }
+
+    /// Commits the parts of a batch. Returns the work that the commit owes in each family. The caller holds `commits`.
+    fn commit(&self, parts: &[(usize, &WriteBatch)]) -> Result<Vec<(usize, WorkAfterCommit)>> {
+        self.log.check()?;
+        parts.iter().try_for_each(|(family, batch)| self.inner(*family).check_batch(batch))?;
+        let operations: usize = parts.iter().map(|(_, batch)| batch.len()).sum();
+        if operations == 0 {
+            return Ok(Vec::new());
+        }
+        let slots = self.log.commit(operations as u64, |record, tally| {
+            let reserve = |(family, batch): &(usize, &WriteBatch)| {
+                let slot = self.inner(*family).reserve(batch.counts());
+                part::encode(record, *family, slot.first, batch);
+                let last = slot.first + batch.len() as u64 - 1;
+                tally.add(*family, last, batch.counts().charged_bytes());
+                slot
+            };
+            parts.iter().map(reserve).collect::<Vec<_>>()
+        });
+        let slots = slots.map_err(|error| self.fail(error))?;
+        let mut work = Vec::new();
+        for ((family, batch), slot) in parts.iter().zip(slots) {
+            let inner = self.inner(*family);
+            inner
+                .apply(&slot, batch.counts(), |memtable, first| inner.insert_batch(memtable, first, batch))?;
+            work.push((*family, slot.work_after()));
+        }
+        Ok(work)
+    }
+
+    /// Applies a part of a commit that the WAL already contains.
+    pub(super) fn apply_recovered(&self, part: &Part) -> Result<()> {
+        let (inner, counts) = (self.inner(part.family), part.batch.counts());
+        let slot = self.log.count(|tally| {
+            tally.add(part.family, part.last(), counts.charged_bytes());
+            inner.reserve(counts)
+        });
+        if slot.first != part.first {
+            let (name, expected) = (&self.names[part.family], slot.first);
+            let what = format!(
+                "the WAL continues with write {} of the family \"{name}\", but the next write is {expected}",
+                part.first
+            );
+            return Err(Error::damaged(&self.directory, 0, what));
+        }
+        inner.apply_uncounted(&slot, counts, |memtable, first| {
+            inner.insert_batch(memtable, first, &part.batch);
+        })?;
+        // The families do not contain all operations of the old segments yet.
+        self.work_after(vec![(part.family, slot.work_after())], u64::MAX)
+    }
+
+    /// Makes memtables immutable if the memtables of all families or the WAL are above their limit.
+    pub(super) fn keep_limits(&self) -> Result<()> {
+        self.work_after(Vec::new(), self.most_log())
+    }
+
+    /// Does the work that a commit owes in each family. Makes further memtables immutable if the memtables of all
+    /// families are above their limit, or if the old segments of the WAL have more than `most_log` bytes.
+    fn work_after(&self, work: Vec<(usize, WorkAfterCommit)>, most_log: u64) -> Result<()> {
+        let budget = self.design.memtable_capacity.0;
+        let mut rotated = Vec::new();
+        let mut rotate = |(family, memtable): (usize, Arc<Slot>)| {
+            rotated.push(family);
+            self.inner(family).rotate(&memtable)
+        };
+        for (family, work) in work {
+            match work {
+                WorkAfterCommit::None => {}
+                WorkAfterCommit::Pay => self.inner(family).pay(),
+                WorkAfterCommit::Rotate(memtable) => rotate((family, memtable))?,
+            }
+        }
+        if let Some(fullest) = self.log.fullest(budget, |family| self.active(family)) {
+            rotate(fullest)?;
+        }
+        while let Some(lagging) = self.log.lagging(most_log, |family| self.active(family)) {
+            rotate(lagging)?;
+        }
+        rotated.into_iter().try_for_each(|family| self.inner(family).work_inline())
+    }
+
+    /// Returns the limit of the old segments of the WAL, in bytes.
+    fn most_log(&self) -> u64 {
+        MOST_LOG * self.design.memtable_capacity.0
+    }
+
+    fn active(&self, family: usize) -> Arc<Slot> {
+        Arc::clone(&self.inner(family).pending.lock().active)
+    }
+
+    /// Records an error of the WAL in all families. A family may have reserved sequence numbers for the failed commit,
+    /// so it must not wait for them.
+    fn fail(&self, error: Error) -> Error {
+        let error = self.log.fail(error);
+        for tree in &self.trees {
+            tree.inner.fail(Error::Failed(error.to_string()));
+        }
+        error
+    }
+}

@@ -1,0 +1,73 @@
+//! The progress of each family in the shared WAL.
+
+use types::SequenceNumber;
+
+/// The progress of each family in the shared WAL, by the number of the family.
+pub(crate) struct Tally {
+    /// The last sequence number of each family in the WAL.
+    last: Vec<SequenceNumber>,
+    /// The last sequence number of each family in its immutable memtables and SSTables.
+    frozen: Vec<SequenceNumber>,
+    /// The size of the active memtable of each family, in bytes.
+    charged: Vec<u64>,
+}
+
+impl Tally {
+    /// Creates the progress of families that have flushed all operations up to the numbers in `flushed`.
+    pub(crate) fn new(flushed: &[SequenceNumber]) -> Self {
+        Self { last: flushed.to_vec(), frozen: flushed.to_vec(), charged: vec![0; flushed.len()] }
+    }
+
+    /// Counts a part of a commit whose last operation has the sequence number `last`.
+    pub(crate) fn add(&mut self, family: usize, last: SequenceNumber, charged_bytes: u64) {
+        self.last[family] = last;
+        self.charged[family] += charged_bytes;
+    }
+
+    /// Records that the active memtable of a family has become immutable.
+    pub(crate) fn freeze(&mut self, family: usize) {
+        self.frozen[family] = self.last[family];
+        self.charged[family] = 0;
+    }
+
+    /// Returns the last sequence number of each family in the WAL.
+    pub(crate) fn last(&self) -> &[SequenceNumber] {
+        &self.last
+    }
+
+    /// Returns the family with the largest active memtable, if all active memtables together have at least `budget`
+    /// bytes.
+    pub(crate) fn fullest(&self, budget: u64) -> Option<usize> {
+        let is_over = self.charged.iter().sum::<u64>() >= budget;
+        // Of two memtables of one size, the one of the first family is taken.
+        let largest = (0..self.charged.len()).rev().max_by_key(|family| self.charged[*family]);
+        largest.filter(|_| is_over)
+    }
+
+    /// Returns a family whose active memtable has an operation up to the numbers in `last`.
+    pub(crate) fn lagging(&self, last: &[SequenceNumber]) -> Option<usize> {
+        self.frozen.iter().zip(last).position(|(frozen, last)| frozen < last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_memtable_makes_room_and_the_oldest_operations_lag() {
+        let mut tally = Tally::new(&[0, 5, 0]);
+        tally.add(1, 8, 300);
+        tally.add(0, 2, 100);
+        tally.add(2, 1, 300);
+        assert_eq!((tally.fullest(701), tally.fullest(700)), (None, Some(1)));
+        let segment = tally.last().to_vec();
+        assert_eq!(segment, [2, 8, 1]);
+        tally.freeze(1);
+        assert_eq!((tally.fullest(400), tally.lagging(&segment)), (Some(2), Some(0)));
+        tally.freeze(0);
+        tally.freeze(2);
+        tally.add(0, 3, 1);
+        assert_eq!((tally.fullest(2), tally.lagging(&segment)), (None, None));
+    }
+}

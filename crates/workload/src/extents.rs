@@ -1,0 +1,37 @@
+//! The keys and versions of each column family that were used so far.
+
+use std::collections::BTreeMap;
+
+/// The keys and versions that were used so far. Each phase passes its extent to the next phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Number of keys that were added. All smaller indexes exist, except the indexes that a stopped thread did not
+    /// reach.
+    pub keys: u64,
+    /// Number of versions that were used. The first version is 1.
+    pub versions: u32,
+}
+
+impl Extent {
+    /// Returns the extent of a phase whose threads ended at these two extents.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
+    }
+}
+
+/// The keys and versions of each column family that were used so far. The key space without a family has no name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extents(BTreeMap<Option<String>, Extent>);
+
+impl Extents {
+    /// Returns the keys and versions of a family.
+    pub fn of(&self, family: Option<&str>) -> Extent {
+        self.0.get(&family.map(str::to_owned)).copied().unwrap_or_default()
+    }
+
+    /// Sets the keys and versions of a family.
+    pub fn set(&mut self, family: Option<&str>, extent: Extent) {
+        self.0.insert(family.map(str::to_owned), extent);
+    }
+}

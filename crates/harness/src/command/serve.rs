@@ -30,6 +30,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
 ///
 /// # Errors
 /// This program was built without the protocol.
+#[cfg_attr(feature = "grpc", allow(clippy::unnecessary_wraps))] // other builds do not have all protocols
 fn protocol(served: ServedProtocol) -> Outcome<Protocol> {
     match served {
         ServedProtocol::Resp => Ok(Protocol::Resp),

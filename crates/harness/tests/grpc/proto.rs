@@ -32,7 +32,7 @@ impl Proto {
             let words: Vec<&str> = line.trim_end_matches(['{', '}', ';', ' ']).split(' ').collect();
             match words[..] {
                 ["message", name] => {
-                    last = name.to_owned();
+                    name.clone_into(&mut last);
                     messages.insert(last.clone(), Vec::new());
                 }
                 ["rpc", ..] => methods.push(words[1..].join(" ")),

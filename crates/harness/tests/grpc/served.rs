@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::client::Client;
 
 /// How long a test waits for an answer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A folder with one store.
 pub(crate) struct Place(TempDir);

@@ -1,5 +1,6 @@
 //! The HTTP/2 connection of one client.
 
+use std::convert::Infallible;
 use std::error::Error as _;
 use std::future::ready;
 use std::io;
@@ -41,13 +42,12 @@ pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result
     let served = Arc::clone(shared);
     let service = service_fn(move |request| answer(Arc::clone(&served), request));
     let mut connection = pin!(builder().serve_connection(socket, service));
-    let ended = match until_end(&mut ending, connection.as_mut()).await {
-        Some(ended) => ended,
-        None => {
-            // The client receives the responses to its calls. It can send no further calls.
-            connection.as_mut().graceful_shutdown();
-            timeout(FAREWELL, connection).await.unwrap_or(Ok(()))
-        }
+    let ended = if let Some(ended) = until_end(&mut ending, connection.as_mut()).await {
+        ended
+    } else {
+        // The client receives the responses to its calls. It can send no further calls.
+        connection.as_mut().graceful_shutdown();
+        timeout(FAREWELL, connection).await.unwrap_or(Ok(()))
     };
     if ended.is_err_and(|error| is_of_client(&error)) {
         shared.counters.disconnected.add(1);
@@ -57,7 +57,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result
 
 /// Answers the calls of a client above the limit of connections with an error, for the time `patience`.
 pub(crate) async fn turn_away(stream: TcpStream, patience: Duration) {
-    let service = service_fn(|_| ready(refuse()));
+    let service = service_fn(|_| ready(Ok::<_, Infallible>(refuse())));
     let _ = timeout(patience, builder().serve_connection(TokioIo::new(stream), service)).await;
 }
 

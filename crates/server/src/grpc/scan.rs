@@ -50,7 +50,7 @@ impl Scan {
         }
         let Chunk { bytes, ends, is_last } = self.read(&snapshot)?;
         self.call.admit_response(bytes.len())?;
-        let entries = entries(bytes.into(), &ends);
+        let entries = entries(&bytes.into(), &ends);
         let Some(last) = entries.last() else { return Ok(None) };
         let rest = if self.is_backward { &mut self.high } else { &mut self.low };
         // A copy of the key does not keep the memory of the response.
@@ -97,7 +97,7 @@ struct Chunk {
 }
 
 /// Cuts a buffer into its entries.
-fn entries(bytes: Bytes, ends: &[(usize, usize)]) -> Vec<Entry> {
+fn entries(bytes: &Bytes, ends: &[(usize, usize)]) -> Vec<Entry> {
     let mut start = 0;
     let cut = |(key_end, end): &(usize, usize)| {
         let entry = Entry { key: bytes.slice(start..*key_end), value: bytes.slice(*key_end..*end) };

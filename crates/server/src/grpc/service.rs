@@ -8,10 +8,10 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode};
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codec::{Codec, Streaming};
 use tonic::server::{ClientStreamingService, Grpc, ServerStreamingService, UnaryService};
-use tonic::{Code, Status};
 use tonic_prost::ProstCodec;
 use tree::WriteBatch;
 
@@ -109,7 +109,7 @@ fn handler<C: Codec>(call: &Call, codec: C) -> Grpc<C> {
 }
 
 /// The work of a method with one request and one response.
-type Work<Q, A> = fn(&Call, Q) -> Result<A, Status>;
+type Work<Q, A> = fn(&Call, &Q) -> Result<A, Status>;
 
 /// Executes a method with one request and one response.
 async fn unary<C: Codec>(
@@ -133,7 +133,7 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
 
     /// Executes the work at once, so that a call is never cancelled between its work and its response.
     fn call(&mut self, request: tonic::Request<Q>) -> Self::Future {
-        let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.into_inner()));
+        let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.get_ref()));
         ready(response.map(tonic::Response::new))
     }
 }
@@ -165,6 +165,6 @@ impl ServerStreamingService<RangeRequest> for Range {
 }
 
 /// Returns the status for a client above the limit of connections.
-pub(super) fn refuse() -> Result<Response<Body>, Infallible> {
-    Ok(Status::new(Code::ResourceExhausted, "max number of clients reached").into_http())
+pub(super) fn refuse() -> Response<Body> {
+    Status::resource_exhausted("max number of clients reached").into_http()
 }

@@ -11,26 +11,26 @@ use super::messages::{
 };
 use super::status::of_tree;
 
-pub(super) fn put(call: &Call, request: PutRequest) -> Result<PutResponse, Status> {
+pub(super) fn put(call: &Call, request: &PutRequest) -> Result<PutResponse, Status> {
     call.shared.counters.batches.add(1);
     call.shared.keyspace.tree().put(&request.key, &request.value).map_err(|error| of_tree(&error))?;
     Ok(PutResponse {})
 }
 
-pub(super) fn get(call: &Call, request: GetRequest) -> Result<GetResponse, Status> {
+pub(super) fn get(call: &Call, request: &GetRequest) -> Result<GetResponse, Status> {
     let value = call.shared.keyspace.tree().get(&request.key).map_err(|error| of_tree(&error))?;
     call.admit_response(value.as_ref().map_or(0, Vec::len))?;
     Ok(GetResponse { value: value.map(Into::into) })
 }
 
-pub(super) fn delete(call: &Call, request: DeleteRequest) -> Result<DeleteResponse, Status> {
+pub(super) fn delete(call: &Call, request: &DeleteRequest) -> Result<DeleteResponse, Status> {
     call.shared.counters.batches.add(1);
     call.shared.keyspace.tree().delete(&request.key).map_err(|error| of_tree(&error))?;
     Ok(DeleteResponse {})
 }
 
-pub(super) fn batch(call: &Call, batch: WriteBatch) -> Result<BatchResponse, Status> {
-    write(call, &batch)?;
+pub(super) fn batch(call: &Call, batch: &WriteBatch) -> Result<BatchResponse, Status> {
+    write(call, batch)?;
     Ok(BatchResponse {})
 }
 

@@ -75,6 +75,10 @@ impl Engine for Lsmbench {
         true
     }
 
+    fn single_deletes(&self) -> bool {
+        true
+    }
+
     fn reports_levels_and_stalls(&self) -> bool {
         true
     }
@@ -114,6 +118,10 @@ impl Target for TreeStore {
     fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
         self.tree.design().options.merge_operator?;
         Some(self.tree.merge(key, operand).map_err(Into::into))
+    }
+
+    fn single_delete(&self, key: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(self.tree.single_delete(key).map_err(Into::into))
     }
 
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
@@ -240,6 +248,7 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
         .gauge(&c::RUNS, stats.runs())
         .gauge(&c::TABLE_BYTES, stats.table_bytes() + stats.blobs.bytes)
         .gauge(&c::RANGE_TOMBSTONES, Some(stats.range_tombstones()).filter(|count| *count > 0))
+        .gauge(&c::SINGLE_DELETE_PAIRS, Some(counts.single_delete_pairs).filter(|pairs| *pairs > 0))
         .gauge(&c::MEMTABLE_BYTES, stats.memtable_bytes)
         .gauge(&c::FILTER_BYTES, stats.filter_bytes)
         .gauge(&c::FENCE_BYTES, stats.fence_bytes)

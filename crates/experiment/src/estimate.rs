@@ -48,6 +48,7 @@ const ASSUMED_RATES: [(Kind, f64); 14] = [
     (Kind::Merge, 400e3),
     (Kind::PutIfAbsent, 250e3),
     (Kind::Prefix, 50e3),
+    (Kind::SingleDelete, 400e3),
 ];
 
 /// The estimated cost of one trial of one configuration.

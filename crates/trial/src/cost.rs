@@ -73,7 +73,7 @@ fn phase() -> Arc<PhasePlan> {
 
 /// Returns the time for generation, timing and recording of one operation, in nanoseconds.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
-    let from = Extent { keys: KEYS, versions: 1 };
+    let from = Extent { keys: KEYS, versions: 1, retired: 0 };
     let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), (None, None))?;
     let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
     Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))

@@ -19,6 +19,7 @@ use crate::replay::ReplayPlan;
 use crate::replay_spec::ReplaySpec;
 use crate::role::Role;
 use crate::share::ThreadShare;
+use crate::single_deletes::check_queue;
 use crate::spelling::inside;
 use crate::step::StoreStep;
 use crate::trace::{Accesses, Recording, TraceError};
@@ -44,6 +45,8 @@ pub struct Extent {
     pub keys: u64,
     /// Number of versions that were used. The first version is 1.
     pub versions: u32,
+    /// The index below which single deletes have taken all keys. Later single deletes begin with this index.
+    pub retired: u64,
 }
 
 /// A workload that was planned with one seed.
@@ -301,14 +304,16 @@ impl PhasePlan {
             }
             PlannedWork::Mixed(mixed) => {
                 after.versions = self.check_mix(mixed, from, (self.phase.threads, self.phase.threads))?;
+                after.retired += check_queue(mixed, from, self.phase.threads)?;
             }
             PlannedWork::Roles(mixes) => {
                 let updating = self.phase.roles().iter().filter(|role| role.updates());
                 let writers = updating.map(|role| role.threads).sum();
                 for (role, mixed) in self.phase.roles().iter().zip(mixes) {
                     let versions = self.check_mix(mixed, from, (role.threads, writers));
-                    let versions = versions.map_err(|error| inside("role", inside(&role.name, error)))?;
-                    after.versions = after.versions.max(versions);
+                    let at = |error| inside("role", inside(&role.name, error));
+                    after.versions = after.versions.max(versions.map_err(at)?);
+                    after.retired += check_queue(mixed, from, role.threads).map_err(at)?;
                 }
             }
             PlannedWork::Replay(_) | PlannedWork::Step => {}
@@ -399,7 +404,11 @@ impl Extent {
     /// Returns the extent of a phase whose threads ended at these two extents.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
-        Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
+        Self {
+            keys: self.keys.max(other.keys),
+            versions: self.versions.max(other.versions),
+            retired: self.retired.max(other.retired),
+        }
     }
 }
 

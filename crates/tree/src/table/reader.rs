@@ -29,6 +29,7 @@ use super::memory_index::{Hint, MemoryIndex};
 use super::names::files_of;
 use super::prefetcher::Prefetcher;
 use super::restart_hints::RestartHints;
+use super::single_marks::SingleMarks;
 use super::table_file::TableFile;
 use super::trailer::TRAILER_BYTES;
 use crate::blob::References;
@@ -114,6 +115,10 @@ impl Table {
             ranges.ok_or_else(|| damaged(place.offset, "the range tombstones are corrupt".to_owned()))
         });
         let bounds = Bounds::new(&properties, range_tombstones.transpose()?);
+        if let Some(place) = footer.single_marks {
+            let marks = SingleMarks::decode(&section(place, "marks of single deletes")?);
+            marks.ok_or_else(|| damaged(place.offset, "the marks of single deletes are corrupt".to_owned()))?;
+        }
         let block = context.options.block;
         let is_in_place = block.mapped == Mapped::InPlace
             && file.mapped().is_some()
@@ -198,6 +203,22 @@ impl Table {
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
+    }
+
+    /// Returns whether entries of the table are marked.
+    pub(crate) fn has_single_marks(&self) -> bool {
+        self.file.footer.single_marks.is_some()
+    }
+
+    /// Reads the marks of single deletes from the file. Returns the marks and the number of bytes read. A table
+    /// without marks returns no marks.
+    pub(crate) fn single_marks(&self) -> Result<(SingleMarks, u64)> {
+        let Some(place) = self.file.footer.single_marks else { return Ok((SingleMarks::default(), 0)) };
+        let bytes = self.file.file.read(place.offset, place.len as usize)?;
+        let is_intact = checksum(self.file.seal, place.offset, &bytes) == place.checksum;
+        let marks = if is_intact { SingleMarks::decode(&bytes) } else { None };
+        let damaged = || self.file.damaged(place.offset, "the marks of single deletes are corrupt");
+        Ok((marks.ok_or_else(damaged)?, place.len))
     }
 
     /// Returns the size of the keys and values, with a fixed charge per entry, plus the size of the range tombstones'

@@ -6,16 +6,23 @@
 
 use catalog::ChoiceError;
 
+use crate::mix::Mix;
 use crate::operation::Kind;
 use crate::phase::{Phase, Work};
-use crate::plan::{Extent, PlannedMix};
-use crate::workload::path;
 
 /// The number of standard deviations by which single deletes may outnumber the expected single deletes.
 const DEVIATIONS: f64 = 6.0;
 
+/// A phase that may write a key more than once before a single delete takes the key.
+pub(crate) struct Breach<'a> {
+    pub(crate) phase: &'a Phase,
+    /// The key of the phase that causes the writes.
+    pub(crate) key: &'static str,
+    pub(crate) message: String,
+}
+
 /// Checks that each key is written once before a single delete can take it.
-pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), ChoiceError> {
+pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), Breach<'_>> {
     let Some(last) = phases.iter().rposition(|phase| mixes(phase, Kind::SingleDelete)) else {
         return Ok(());
     };
@@ -34,7 +41,7 @@ pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), ChoiceError> {
              single delete; use insert as the only other write, or use delete instead of single_delete",
             phase.name
         );
-        return Err(ChoiceError::at(path(&phase.name, key), message));
+        return Err(Breach { phase, key, message });
     }
     Ok(())
 }
@@ -48,25 +55,22 @@ fn mixes(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// Checks that the single deletes of a mix find keys until its last operation. The mix has `threads` threads, which
-/// begin with the keys of `from`. Returns the expected number of single deletes.
-pub(crate) fn check_queue(mixed: &PlannedMix, from: Extent, threads: u32) -> Result<u64, ChoiceError> {
-    let mix = &mixed.spec.mix;
-    let (Some(operations), true) = (mixed.operations(), mix.has(Kind::SingleDelete)) else { return Ok(0) };
+/// Checks that the single deletes of a thread find keys until its last operation. The thread executes `operations`
+/// operations of a mix, and `left` keys are in its queue. Without a number of operations, the mix ends when no key is
+/// left. Returns the expected number of single deletes.
+pub(crate) fn check_queue(mix: &Mix, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
+    let (Some(operations), true) = (operations, mix.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mix.share(Kind::SingleDelete), mix.share(Kind::Insert));
-    // Each thread has a queue of its own. The length of the queue is a random walk.
-    let of_thread = operations as f64 / f64::from(threads);
+    // The length of the queue is a random walk.
     let drift = deletes - inserts;
-    let deviation = (of_thread * (deletes + inserts - drift * drift)).max(0.0).sqrt();
-    let taken = (of_thread * drift).max(0.0) + DEVIATIONS * deviation;
-    let needed = (taken * f64::from(threads)).ceil() as u64;
-    let queue = from.keys.saturating_sub(from.retired);
-    if needed > queue {
+    let deviation = (operations * (deletes + inserts - drift * drift)).max(0.0).sqrt();
+    let needed = (operations * drift).max(0.0) + DEVIATIONS * deviation;
+    if needed.ceil() > left as f64 {
         let message = format!(
-            "the single deletes may need {needed} keys more than the phase inserts, but only {queue} keys are left; \
+            "the single deletes of a thread may need {needed:.0} keys more than the thread inserts, but it has {left}; \
              load more keys, or lower operations"
         );
         return Err(ChoiceError::at("operations", message));
     }
-    Ok((operations as f64 * deletes).ceil() as u64)
+    Ok((operations * deletes).ceil() as u64)
 }

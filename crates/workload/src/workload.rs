@@ -91,6 +91,7 @@ impl Workload {
             }
         }
         single_deletes::check_phases(&self.phases)
+            .map_err(|breach| ChoiceError::at(path(&breach.phase.name, breach.key), breach.message))
     }
 }
 

@@ -106,7 +106,7 @@ fn a_workload_that_breaks_the_contract_is_refused() {
         ),
         (
             QUEUE.replace("operations = 500", "operations = 5_000"),
-            "phase.drain.operations: phase \"drain\": the single deletes may need 5000 keys",
+            "phase.drain.operations: phase \"drain\": the single deletes of a thread may need 5000 keys more",
         ),
         (QUEUE.replace("operations = 500", "operations = 500\nrate = { p99 = \"1ms\" }"), "each key can be deleted"),
         (format!("engine = \"redb\"\n{}", QUEUE.replace("\"counted\"", "\"timed\"")), "cannot execute single_delete"),

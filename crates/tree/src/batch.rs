@@ -65,7 +65,9 @@ impl<'a> Operation<'a> {
     pub(crate) fn entry(self) -> Option<Entry<'a>> {
         match self {
             Self::Write(entry) => Some(entry),
-            Self::DeleteRange { .. } | Self::SingleDelete(_) | Self::Merge { .. } | Self::PutIfAbsent(_) => None,
+            Self::DeleteRange { .. } | Self::SingleDelete(_) | Self::Merge { .. } | Self::PutIfAbsent(_) => {
+                None
+            }
         }
     }
 
@@ -78,11 +80,9 @@ impl<'a> Operation<'a> {
                 user_bytes: (low.len() + high.len()) as u64,
                 ..BatchCounts::default()
             },
-            Self::SingleDelete(key) => BatchCounts {
-                single_deletes: 1,
-                user_bytes: key.len() as u64,
-                ..BatchCounts::default()
-            },
+            Self::SingleDelete(key) => {
+                BatchCounts { single_deletes: 1, user_bytes: key.len() as u64, ..BatchCounts::default() }
+            }
             Self::Merge { key, operand } => BatchCounts {
                 merges: 1,
                 user_bytes: (key.len() + operand.len()) as u64,

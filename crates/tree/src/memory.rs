@@ -96,8 +96,7 @@ impl Slot {
         let deleted = self.range_deletes.newest(key.bytes, SequenceNumber::MAX);
         let (mut at, mut stored) = (Some(SequenceNumber::MAX), Vec::new());
         std::iter::from_fn(move || {
-            let written =
-                self.memtable.sequence_of(key, at?).filter(|written| Some(*written) > deleted)?;
+            let written = self.memtable.sequence_of(key, at?).filter(|written| Some(*written) > deleted)?;
             at = written.checked_sub(1);
             stored.clear();
             Some(match self.memtable.get(key, written, &mut stored) {

@@ -59,10 +59,7 @@ impl Remainder {
 ///
 /// Without the promise of the caller, the rules are the following. A single delete above a delete, above an operand or
 /// above two values becomes an ordinary tombstone. Two single deletes in sequence count as one.
-pub(crate) fn resolve(
-    newest: VersionKind,
-    mut older: impl Iterator<Item = VersionKind>,
-) -> (Remainder, u64) {
+pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut above = newest;
     loop {
         match above {
@@ -205,7 +202,10 @@ mod tests {
             list.insert(KeyHash(key), sequence);
         }
         let sorted = list.sorted();
-        assert_eq!([4, 5, 6, 7, 8].map(|key| sorted.may_have(KeyHash(key))), [false, true, false, true, false]);
+        assert_eq!(
+            [4, 5, 6, 7, 8].map(|key| sorted.may_have(KeyHash(key))),
+            [false, true, false, true, false]
+        );
         assert!(sorted.has(KeyHash(7), 10) && sorted.has(KeyHash(7), 30) && !sorted.has(KeyHash(7), 20));
     }
 }

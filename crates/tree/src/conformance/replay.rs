@@ -125,9 +125,7 @@ fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
     };
     let step = |step| match step {
         Step::Write(one) => Step::Write(write(&mut present, one)),
-        Step::Batch(writes) => {
-            Step::Batch(writes.into_iter().map(|one| write(&mut present, one)).collect())
-        }
+        Step::Batch(writes) => Step::Batch(writes.into_iter().map(|one| write(&mut present, one)).collect()),
         Step::PutIfAbsent(key, value) => {
             present.insert(key.clone());
             Step::PutIfAbsent(key, value)

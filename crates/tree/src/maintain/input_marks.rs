@@ -37,8 +37,7 @@ impl InputMarks {
     /// Returns the kind of the current version of an input run. With `has_operator`, a version may be an operand.
     pub(super) fn kind(&self, cursor: &RunCursor<'_>, has_operator: bool) -> VersionKind {
         let (entry, is_marked) = (cursor.entry(), self.has(cursor));
-        let is_operand =
-            || has_operator && inline_value(&entry, cursor.references()).is_some_and(is_operand);
+        let is_operand = || has_operator && inline_value(&entry, cursor.references()).is_some_and(is_operand);
         match entry.value {
             None if is_marked => VersionKind::SingleDelete,
             None => VersionKind::Delete,

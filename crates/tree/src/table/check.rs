@@ -140,13 +140,7 @@ impl Table {
         }
     }
 
-    fn check_totals(
-        &self,
-        seen: Seen,
-        marked: u64,
-        last_key: Option<&[u8]>,
-        report: &mut dyn FnMut(Error),
-    ) {
+    fn check_totals(&self, seen: Seen, marked: u64, last_key: Option<&[u8]>, report: &mut dyn FnMut(Error)) {
         let properties = self.properties();
         let references = || self.references().into_iter().flat_map(References::iter);
         let stated = Seen {

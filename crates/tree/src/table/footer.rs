@@ -220,9 +220,12 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_found_out() {
         let optional = Section { offset: 128, len: 0, checksum: 7 };
-        for (range_tombstones, single_marks, sections) in
-            [(None, None, 0), (Some(optional), None, 1), (None, Some(optional), 1), (Some(optional), Some(optional), 2)]
-        {
+        for (range_tombstones, single_marks, sections) in [
+            (None, None, 0),
+            (Some(optional), None, 1),
+            (None, Some(optional), 1),
+            (Some(optional), Some(optional), 2),
+        ] {
             check_every_bit(range_tombstones, single_marks, FOOTER_BYTES + sections * SECTION_BYTES);
         }
     }

@@ -117,7 +117,8 @@ impl Table {
         let bounds = Bounds::new(&properties, range_tombstones.transpose()?);
         if let Some(place) = footer.single_marks {
             let marks = SingleMarks::decode(&section(place, "marks of single deletes")?);
-            marks.ok_or_else(|| damaged(place.offset, "the marks of single deletes are corrupt".to_owned()))?;
+            marks
+                .ok_or_else(|| damaged(place.offset, "the marks of single deletes are corrupt".to_owned()))?;
         }
         let block = context.options.block;
         let is_in_place = block.mapped == Mapped::InPlace

@@ -97,7 +97,9 @@ fn notes(trace: &Statistics) -> Vec<String> {
     }
     let single_deletes = trace.operations_of(TraceOperation::SingleDelete);
     if single_deletes > 0 {
-        notes.push(format!("{single_deletes} single deletes are deletes, which need no promise about their keys"));
+        notes.push(format!(
+            "{single_deletes} single deletes are deletes, which need no promise about their keys"
+        ));
     }
     let merges = trace.operations_of(TraceOperation::Merge);
     if merges > 0 {

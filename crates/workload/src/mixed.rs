@@ -129,9 +129,7 @@ impl Mixed {
             "value" => self.mix.writes_values(),
             "keys" => Kind::ALL
                 .into_iter()
-                .filter(|kind| {
-                    ![Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete].contains(kind)
-                })
+                .filter(|kind| ![Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete].contains(kind))
                 .any(|kind| self.mix.has(kind)),
             _ => true,
         }

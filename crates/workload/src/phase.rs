@@ -267,7 +267,8 @@ impl Phase {
         }
         let retires = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::SingleDelete));
         if retires && matches!(self.rate, Rate::Sustained(_)) {
-            let message = "rate: a search repeats the phase, but each key can be deleted by one single delete only";
+            let message =
+                "rate: a search repeats the phase, but each key can be deleted by one single delete only";
             return Err(ChoiceError::at("rate", message));
         }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();

@@ -75,9 +75,13 @@ fn threads_and_roles_share_the_queue() {
         bench.write(&format!("{name}.toml"), experiment.replace("\"counted\"", "\"timed\""));
         bench.ok(&["run", &format!("{name}.toml")]);
         let rows = bench.rows(name);
-        let queue = rows.iter().filter(|row| crate::bench::text(row, &c::OPERATION).ends_with("single_delete"));
+        let queue =
+            rows.iter().filter(|row| crate::bench::text(row, &c::OPERATION).ends_with("single_delete"));
         assert!(queue.map(|row| count(row, &c::OPS)).sum::<u64>() > least, "{name}");
-        assert!(rows.iter().all(|row| row.get(&c::WRONG_ANSWERS).is_empty() || count(row, &c::WRONG_ANSWERS) == 0));
+        assert!(
+            rows.iter()
+                .all(|row| row.get(&c::WRONG_ANSWERS).is_empty() || count(row, &c::WRONG_ANSWERS) == 0)
+        );
     }
 }
 
@@ -97,7 +101,9 @@ fn a_workload_that_breaks_the_contract_is_refused() {
              \"drain\"",
         ),
         (
-            earlier(&format!("[[phase]]\nname = \"before\"\noperations = 9\nmix = {{ delete = 1 }}\n{queue}")),
+            earlier(&format!(
+                "[[phase]]\nname = \"before\"\noperations = 9\nmix = {{ delete = 1 }}\n{queue}"
+            )),
             "phase.before.mix: phase \"before\" has delete in its mix",
         ),
         (
@@ -108,14 +114,21 @@ fn a_workload_that_breaks_the_contract_is_refused() {
             QUEUE.replace("operations = 500", "operations = 5_000"),
             "phase.drain.operations: phase \"drain\": the single deletes of a thread may need 5000 keys more",
         ),
-        (QUEUE.replace("operations = 500", "operations = 500\nrate = { p99 = \"1ms\" }"), "each key can be deleted"),
-        (format!("engine = \"redb\"\n{}", QUEUE.replace("\"counted\"", "\"timed\"")), "cannot execute single_delete"),
+        (
+            QUEUE.replace("operations = 500", "operations = 500\nrate = { p99 = \"1ms\" }"),
+            "each key can be deleted",
+        ),
+        (
+            format!("engine = \"redb\"\n{}", QUEUE.replace("\"counted\"", "\"timed\"")),
+            "cannot execute single_delete",
+        ),
     ] {
         let error = refused(&experiment);
         assert!(error.contains(said), "{said}: {error}");
     }
     // After the last single delete, every write is possible.
-    bench.write("x.toml", QUEUE.replace("mix        = { get = 3", "mix        = { put = 1, rmw = 1, get = 3"));
+    bench
+        .write("x.toml", QUEUE.replace("mix        = { get = 3", "mix        = { put = 1, rmw = 1, get = 3"));
     bench.ok(&["describe", "x.toml"]);
     let error = bench.run(&["simulate", "x.toml"]).refusal();
     assert!(error.contains("has single deletes, which cannot be simulated"), "{error}");

@@ -139,11 +139,7 @@ impl MixedStream {
         filled = self.within_bounds(&scratch.kinds);
         scratch.keys.resize(filled, 0);
         let mut existing = self.growth.existing;
-        self.keys.fill(
-            &scratch.kinds[..filled],
-            (&mut self.growth, &mut self.queue),
-            &mut scratch.keys,
-        );
+        self.keys.fill(&scratch.kinds[..filled], (&mut self.growth, &mut self.queue), &mut scratch.keys);
         for (kind, key) in scratch.kinds.iter().zip(&scratch.keys) {
             let absent = self.absent.toss();
             if *kind == Kind::Insert {

@@ -57,7 +57,7 @@ fn mixes(phase: &Phase, kind: Kind) -> bool {
 
 /// Checks that the single deletes of a thread find keys until its last operation. The thread executes `operations`
 /// operations of a mix, and `left` keys are in its queue. Without a number of operations, the mix ends when no key is
-/// left. Returns the expected number of single deletes.
+/// left. Returns the number of keys by which the queue may become shorter.
 pub(crate) fn check_queue(mix: &Mix, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mix.has(Kind::SingleDelete)) else { return Ok(0) };
     let (deletes, inserts) = (mix.share(Kind::SingleDelete), mix.share(Kind::Insert));
@@ -72,5 +72,5 @@ pub(crate) fn check_queue(mix: &Mix, operations: Option<f64>, left: u64) -> Resu
         );
         return Err(ChoiceError::at("operations", message));
     }
-    Ok((operations * deletes).ceil() as u64)
+    Ok(needed.ceil() as u64)
 }

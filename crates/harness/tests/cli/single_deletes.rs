@@ -50,7 +50,7 @@ fn a_queue_answers_like_the_model_and_its_pairs_leave() {
         of(&rows, "queue", "single_delete").iter().map(|row| count(row, &c::OPS)).collect();
     assert!(deletes[0] > 9_000 && deletes[0] == deletes[1], "{deletes:?}");
     // The single deletes of keys that are still in a memtable, or whose put is in another run, have not met their puts.
-    assert!(count(pairs, &c::SINGLE_DELETE_PAIRS) > deletes[1] * 3 / 4);
+    assert!(count(pairs, &c::SINGLE_DELETE_PAIRS) > deletes[1] / 2);
     assert!(tombstones.get(&c::SINGLE_DELETE_PAIRS).is_empty());
     let [tombstones, pairs] = of(&rows, "queue", "all")[..] else { panic!("two configurations") };
     for column in [&c::TABLE_BYTES, &c::COMPACTION_BYTES_WRITTEN] {
@@ -71,9 +71,10 @@ fn threads_and_roles_share_the_queue() {
         &format!("[[phase.role]]\nname = \"queues\"\n{roles}"),
     );
     let endless = QUEUE.replace("operations = 500\n", "seconds = 600\n");
-    for (name, experiment, least) in [("x", threads, 9_000), ("y", roles, 300), ("z", endless, 9_000)] {
-        bench.write(&format!("{name}.toml"), experiment.replace("\"counted\"", "\"timed\""));
-        bench.ok(&["run", &format!("{name}.toml")]);
+    for (name, experiment, least) in [("x", threads, 1_200), ("y", roles, 300), ("z", endless, 3_000)] {
+        let short = experiment.replace("24_000", "4_000").replace("\"counted\"", "\"timed\"");
+        bench.write(&format!("{name}.toml"), short);
+        bench.ok(&["run", &format!("{name}.toml"), "--allow-debug"]);
         let rows = bench.rows(name);
         let queue =
             rows.iter().filter(|row| crate::bench::text(row, &c::OPERATION).ends_with("single_delete"));
@@ -112,7 +113,7 @@ fn a_workload_that_breaks_the_contract_is_refused() {
         ),
         (
             QUEUE.replace("operations = 500", "operations = 5_000"),
-            "phase.drain.operations: phase \"drain\": the single deletes of a thread may need 5000 keys more",
+            "phase.drain.operations: the single deletes of a thread may need 5000 keys more",
         ),
         (
             QUEUE.replace("operations = 500", "operations = 500\nrate = { p99 = \"1ms\" }"),

@@ -106,13 +106,13 @@ fn is_single(key: &[u8]) -> bool {
 fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
     let mut present = BTreeSet::new();
     let write = |present: &mut BTreeSet<Vec<u8>>, write| match write {
-        Write::Put(key, value) if is_single(&key) => match present.remove(&key) {
-            true => Write::SingleDelete(key),
-            false => {
-                present.insert(key.clone());
-                Write::Put(key, value)
+        Write::Put(key, value) if is_single(&key) => {
+            if present.remove(&key) {
+                return Write::SingleDelete(key);
             }
-        },
+            present.insert(key.clone());
+            Write::Put(key, value)
+        }
         Write::Delete(key) if is_single(&key) => {
             present.remove(&key);
             Write::SingleDelete(key)
@@ -144,12 +144,11 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     };
     let write = |write| match write {
         Write::Put(key, value) => Write::Put(short(key), short(value)),
-        Write::Delete(key) => Write::Delete(short(key)),
+        Write::Delete(key) | Write::SingleDelete(key) => Write::Delete(short(key)),
         Write::DeleteRange(low, high) => {
             let (low, high) = (short(low), short(high));
             if low < high { Write::DeleteRange(low, high) } else { Write::DeleteRange(high, low) }
         }
-        Write::SingleDelete(key) => Write::Delete(short(key)),
         Write::Merge(key, operand) => Write::Merge(short(key), short(operand)),
     };
     let step = |step| match step {

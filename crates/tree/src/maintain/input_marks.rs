@@ -23,11 +23,13 @@ impl Inner {
     pub(super) fn marks_of(&self, inputs: &[Input], level: usize) -> Result<Option<InputMarks>> {
         let counters = self.counters.local();
         let mut of_tables = HashMap::new();
-        for table in inputs.iter().flatten().filter(|table| table.has_single_marks()) {
+        for table in inputs.iter().flatten() {
             let (marks, bytes) = table.single_marks()?;
-            counters.compaction_bytes_read.add(bytes);
-            counters.level(level).bytes_read.add(bytes);
-            of_tables.insert(table.id(), marks);
+            if bytes > 0 {
+                counters.compaction_bytes_read.add(bytes);
+                counters.level(level).bytes_read.add(bytes);
+                of_tables.insert(table.id(), marks);
+            }
         }
         Ok((!of_tables.is_empty()).then_some(InputMarks { of_tables }))
     }

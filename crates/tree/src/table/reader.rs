@@ -206,20 +206,10 @@ impl Table {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
     }
 
-    /// Returns whether entries of the table are marked.
-    pub(crate) fn has_single_marks(&self) -> bool {
-        self.file.footer.single_marks.is_some()
-    }
-
-    /// Reads the marks of single deletes from the file. Returns the marks and the number of bytes read. A table
-    /// without marks returns no marks.
+    /// Reads the marks of single deletes from the file. Returns the marks and the number of bytes read, which is 0 if no
+    /// entry is marked.
     pub(crate) fn single_marks(&self) -> Result<(SingleMarks, u64)> {
-        let Some(place) = self.file.footer.single_marks else { return Ok((SingleMarks::default(), 0)) };
-        let bytes = self.file.file.read(place.offset, place.len as usize)?;
-        let is_intact = checksum(self.file.seal, place.offset, &bytes) == place.checksum;
-        let marks = if is_intact { SingleMarks::decode(&bytes) } else { None };
-        let damaged = || self.file.damaged(place.offset, "the marks of single deletes are corrupt");
-        Ok((marks.ok_or_else(damaged)?, place.len))
+        SingleMarks::read(&self.file)
     }
 
     /// Returns the size of the keys and values, with a fixed charge per entry, plus the size of the range tombstones'

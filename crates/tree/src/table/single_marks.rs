@@ -12,7 +12,10 @@
 
 use std::ops::Range;
 
+use super::table_file::TableFile;
+use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
+use crate::error::Result;
 
 /// The positions of the marked entries of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +33,16 @@ struct MarkRun {
 }
 
 impl SingleMarks {
+    /// Reads the marks of a table from its file. Returns the marks and the number of bytes read.
+    pub(super) fn read(file: &TableFile) -> Result<(Self, u64)> {
+        let Some(place) = file.footer.single_marks else { return Ok((Self::default(), 0)) };
+        let bytes = file.file.read(place.offset, place.len as usize)?;
+        let is_intact = checksum(file.seal, place.offset, &bytes) == place.checksum;
+        let marks = if is_intact { Self::decode(&bytes) } else { None };
+        let damaged = || file.damaged(place.offset, "the marks of single deletes are corrupt");
+        Ok((marks.ok_or_else(damaged)?, place.len))
+    }
+
     /// Marks an entry by the number of its block and its number in the block. The entry must come after all marked
     /// entries.
     pub(super) fn push(&mut self, block: u32, entry: u32) {

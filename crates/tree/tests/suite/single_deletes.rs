@@ -195,7 +195,8 @@ fn flipped_bits_of_marks_are_found() {
     (0..20u8).for_each(|key| tree.single_delete(&[key]).unwrap());
     tree.flush().unwrap();
     tree.close().unwrap();
-    let name = storage.list(path).unwrap().into_iter().find(|name| name.ends_with(".table")).unwrap();
+    let name =
+        storage.list(path).unwrap().into_iter().find(|name| name.strip_suffix(".table").is_some()).unwrap();
     let file = storage.open(&path.join(&name), storage::Purpose::Table).unwrap();
     let bytes = file.read(0, file.len() as usize).unwrap().to_vec();
     // The section of the marks is the third of five sections, each with offset, length and checksum.

@@ -89,6 +89,11 @@ pub trait Engine: Send + Sync {
         false
     }
 
+    /// Whether stores of the engine have a call for [single deletes](workload::Target::single_delete).
+    fn single_deletes(&self) -> bool {
+        false
+    }
+
     /// Whether [`stats`](Store::stats) report how many sorted runs each level has and how long writers waited.
     fn reports_levels_and_stalls(&self) -> bool {
         false

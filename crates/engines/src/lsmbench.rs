@@ -85,6 +85,10 @@ impl Engine for Lsmbench {
         true
     }
 
+    fn single_deletes(&self) -> bool {
+        true
+    }
+
     fn reports_levels_and_stalls(&self) -> bool {
         true
     }
@@ -124,6 +128,10 @@ impl Target for TreeStore {
     fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
         self.tree.design().options.merge_operator?;
         Some(self.tree.merge(key, operand).map_err(Into::into))
+    }
+
+    fn single_delete(&self, key: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(self.tree.single_delete(key).map_err(Into::into))
     }
 
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {

@@ -33,7 +33,7 @@ const MODEL_BYTES: f64 = 8.0;
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second of each kind that an estimate of time assumes.
-const ASSUMED_RATES: [(Kind, f64); 14] = [
+const ASSUMED_RATES: [(Kind, f64); Kind::ALL.len()] = [
     (Kind::Get, 500e3),
     (Kind::Put, 400e3),
     (Kind::Insert, 400e3),
@@ -48,6 +48,7 @@ const ASSUMED_RATES: [(Kind, f64); 14] = [
     (Kind::Merge, 400e3),
     (Kind::PutIfAbsent, 250e3),
     (Kind::Prefix, 50e3),
+    (Kind::SingleDelete, 400e3),
 ];
 
 /// The estimated cost of one trial of one configuration.

@@ -90,6 +90,9 @@ fn missing_call(cell: &Cell) -> Option<String> {
         None if mixes(phase, Kind::DeleteRange) && !engine.deletes_ranges() => {
             Some(format!("{} in the mix", Kind::DeleteRange))
         }
+        None if mixes(phase, Kind::SingleDelete) && !engine.single_deletes() => {
+            Some(format!("{} in the mix", Kind::SingleDelete))
+        }
         None if mixes(phase, Kind::Merge) && !engine.merges() => Some(format!("{} in the mix", Kind::Merge)),
         None if mixes(phase, Kind::PutIfAbsent) && !engine.puts_if_absent() => {
             Some(format!("{} in the mix", Kind::PutIfAbsent))

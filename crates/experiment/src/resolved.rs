@@ -161,6 +161,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
         ("pacing", Value::String(pacing)) => pacing == "stop",
         ("max_compaction", Value::String(size)) => size == "0B",
         ("memory_index", Value::Boolean(is_on)) => !is_on,
+        ("single_deletes", Value::Boolean(is_on)) => *is_on,
         ("release", Value::String(release)) => release == "unused",
         ("names", Value::String(names)) => names == "number",
         ("filter", Value::String(place)) => place == "inside",

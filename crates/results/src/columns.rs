@@ -477,6 +477,9 @@ columns! {
     /// Gets that searched several sorted runs with several threads. Empty if the design has `threads.per_lookup` = 1,
     /// and in `counted` mode.
     PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
+    /// Pairs of a single delete and its put that flushes and compactions have removed together since the store was
+    /// opened. Empty if there are no such pairs.
+    SINGLE_DELETE_PAIRS = "single_delete_pairs", "removed single deletes", Count, Integer, Neither, Exact;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

@@ -108,6 +108,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
             Work::Roles(_) => "has roles, and their operations depend on time",
             Work::Replay(_) => "replays a trace",
             Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
+            Work::Mixed(mixed) if mixed.mix.has(Kind::SingleDelete) => "has single deletes",
             Work::Mixed(mixed) if mixed.mix.has(Kind::Merge) => "merges operands",
             Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => "has prefix scans",
             Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => "puts values only if keys are absent",

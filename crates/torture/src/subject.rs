@@ -117,12 +117,25 @@ impl Maker for TreeMaker {
     }
 }
 
+/// Returns whether the writes of a key are single deletes instead of deletes. A put of such a key begins with a single
+/// delete, so that the key has at most one put since its previous single delete.
+fn is_single(key: &[u8]) -> bool {
+    key.last().is_some_and(|last| last % 3 == 0)
+}
+
 impl StoreUnderTest for Tree {
     fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
         // With the operator that appends, a put is a delete of the key and a merge of each half of the value.
         let merges = self.design().options.merge_operator == Some(MergeOperator::Append);
         if let ([ScriptWrite { key, value, end }], false) = (commit, merges) {
             return match (value, end) {
+                (Some(value), _) if is_single(key) => {
+                    let mut batch = WriteBatch::new();
+                    batch.single_delete(key)?;
+                    batch.put(key, value)?;
+                    Tree::write(self, &batch)
+                }
+                (None, None) if is_single(key) => self.single_delete(key),
                 // A conditional put and a put are together a put.
                 (Some(value), _) if key.len() % 2 == 1 && self.put_if_absent(key, value)? => Ok(()),
                 (Some(value), _) => self.put(key, value),
@@ -139,7 +152,13 @@ impl StoreUnderTest for Tree {
                     batch.merge(key, first)?;
                     batch.merge(key, second)?;
                 }
-                (Some(value), _) => batch.put(key, value)?,
+                (Some(value), _) => {
+                    if is_single(key) {
+                        batch.single_delete(key)?;
+                    }
+                    batch.put(key, value)?;
+                }
+                (None, None) if is_single(key) && !merges => batch.single_delete(key)?,
                 (None, None) => batch.delete(key)?,
                 (None, Some(end)) => batch.delete_range(key, end)?,
             }

@@ -95,6 +95,12 @@ fn notes(trace: &Statistics) -> Vec<String> {
     if range_deletes > 0 {
         notes.push(format!("{range_deletes} range deletes of the trace are left out"));
     }
+    let single_deletes = trace.operations_of(TraceOperation::SingleDelete);
+    if single_deletes > 0 {
+        notes.push(format!(
+            "{single_deletes} single deletes are deletes, which need no promise about their keys"
+        ));
+    }
     let merges = trace.operations_of(TraceOperation::Merge);
     if merges > 0 {
         notes.push(format!("{merges} merges are read-modify-writes, which need no merge operator"));
@@ -124,7 +130,10 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
         ("get", trace.operations_of(TraceOperation::Get)),
         ("put", puts.saturating_sub(inserts)),
         ("insert", inserts.min(puts)),
-        ("delete", trace.operations_of(TraceOperation::Delete)),
+        (
+            "delete",
+            trace.operations_of(TraceOperation::Delete) + trace.operations_of(TraceOperation::SingleDelete),
+        ),
         ("range", trace.operations_of(TraceOperation::Scan)),
         (
             "rmw",

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn records() -> Vec<TraceRecord> {
-        use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, Scan};
+        use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, Scan, SingleDelete};
         let record = |operation, key: &[u8]| TraceRecord::new(operation, key);
         let records = [
             record(Put, &5u64.to_be_bytes()).with_value(b"seven".to_vec()),
@@ -70,6 +70,8 @@ mod tests {
             record(Merge, b"merged").with_value(b"+1".to_vec()),
             record(Scan, b"a").until("z").entries(1),
             record(DeleteRange, b"a").until("m"),
+            record(SingleDelete, b"merged"),
+            record(SingleDelete, b"far").in_family(300),
             record(Put, b"far").with_value(b"v".to_vec()).in_family(300),
             record(Get, b"far").in_family(300),
             record(DeleteRange, b"a").until("m").in_family(300),
@@ -108,7 +110,7 @@ mod tests {
     #[test]
     fn text_keeps_keys_and_values() {
         let (read, losses, kind) = again(TraceFormat::Dsl, &records());
-        assert_eq!((read.len(), losses.len(), kind.as_str()), (10, 2, "text"));
+        assert_eq!((read.len(), losses.len(), kind.as_str()), (12, 2, "text"));
         assert_eq!(read[2].value, Some(vec![7; 300]));
     }
 

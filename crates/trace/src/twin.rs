@@ -38,6 +38,7 @@ fn record(batch: &Batch, at: usize) -> TraceRecord {
         Kind::Put | Kind::Insert => TraceOperation::Put,
         Kind::Delete => TraceOperation::Delete,
         Kind::DeleteRange => TraceOperation::DeleteRange,
+        Kind::SingleDelete => TraceOperation::SingleDelete,
         Kind::Range | Kind::Prefix | Kind::First | Kind::Last => TraceOperation::Scan,
         Kind::ReadModifyWrite => TraceOperation::ReadModifyWrite,
         Kind::Merge => TraceOperation::Merge,

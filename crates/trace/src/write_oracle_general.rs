@@ -68,7 +68,7 @@ impl TraceWriter for OracleGeneralWriter {
             TraceOperation::Put | TraceOperation::ReadModifyWrite | TraceOperation::Merge => {
                 self.losses.add("writes became requests for the object");
             }
-            TraceOperation::Delete => {
+            TraceOperation::Delete | TraceOperation::SingleDelete => {
                 self.losses.add("deletes are left out, because the format has none");
                 return Ok(());
             }

@@ -29,6 +29,7 @@ const UPPER_BOUND: u64 = 1 << 7;
 const DELETION: u8 = 0x4;
 const VALUE: u8 = 0x5;
 const MERGE: u8 = 0x6;
+const SINGLE_DELETION: u8 = 0x8;
 const RANGE_DELETION: u8 = 0xe;
 
 /// Writer of a RocksDB trace.
@@ -58,6 +59,7 @@ impl<W: Write> RocksDbWriter<W> {
         let tag = match record.operation {
             TraceOperation::Delete => DELETION,
             TraceOperation::DeleteRange => RANGE_DELETION,
+            TraceOperation::SingleDelete => SINGLE_DELETION,
             TraceOperation::Merge => MERGE,
             TraceOperation::ReadModifyWrite => {
                 self.losses.add("read-modify-writes became merges, because the format has none");
@@ -69,7 +71,11 @@ impl<W: Write> RocksDbWriter<W> {
         batch.extend_from_slice(&1u32.to_le_bytes());
         // The default column family has tags of its own, which lack the number.
         match record.family {
-            0 => batch.push(if tag == RANGE_DELETION { tag + 1 } else { tag - DELETION }),
+            0 => batch.push(match tag {
+                RANGE_DELETION => tag + 1,
+                SINGLE_DELETION => tag - 1,
+                _ => tag - DELETION,
+            }),
             family => {
                 batch.push(tag);
                 push_number(family, &mut batch);
@@ -77,7 +83,7 @@ impl<W: Write> RocksDbWriter<W> {
         }
         push(&record.key, &mut batch);
         match record.operation {
-            TraceOperation::Delete => {}
+            TraceOperation::Delete | TraceOperation::SingleDelete => {}
             TraceOperation::DeleteRange => push(record.end.as_deref().unwrap_or_default(), &mut batch),
             _ if record.value.is_none() => {
                 self.losses.add("values were not recorded, so all values contain zeros");

@@ -43,6 +43,7 @@ impl<W: Write> TraceWriter for TextWriter<W> {
         match record.operation {
             TraceOperation::Get => writeln!(self.out, "{}", Command::Get { key }),
             TraceOperation::Delete => writeln!(self.out, "{}", Command::Delete { key }),
+            TraceOperation::SingleDelete => writeln!(self.out, "{}", Command::SingleDelete { key }),
             TraceOperation::Put => self.put(record),
             TraceOperation::ReadModifyWrite => {
                 writeln!(self.out, "{}", Command::Get { key })?;

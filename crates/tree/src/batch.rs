@@ -1,4 +1,4 @@
-//! Write batches: puts, merges, deletes and range deletes that are applied atomically.
+//! Write batches: puts, merges, deletes, single deletes and range deletes that are applied atomically.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ thread_local! {
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A sequence of puts, merges, deletes and range deletes that are applied atomically, in order.
+/// A sequence of puts, merges, deletes, single deletes and range deletes that are applied atomically, in order.
 #[derive(Clone, Debug)]
 pub struct WriteBatch {
     operations: Vec<u8>,
@@ -30,6 +30,7 @@ pub(crate) struct BatchCounts {
     pub(crate) deletes: u64,
     pub(crate) range_deletes: u64,
     pub(crate) merges: u64,
+    pub(crate) single_deletes: u64,
     /// The number of bytes of the keys and values.
     pub(crate) user_bytes: u64,
 }
@@ -43,6 +44,8 @@ pub(crate) enum Operation<'a> {
     DeleteRange { low: &'a [u8], high: &'a [u8] },
     /// The put of a value that has an effect only if its key is absent.
     PutIfAbsent(Entry<'a>),
+    /// The delete of a key that has exactly one put since its previous single delete.
+    SingleDelete(&'a [u8]),
     /// The merge of an operand into the value of a key.
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
@@ -55,13 +58,16 @@ const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 /// The code of a merge in an encoded operation.
 const MERGE_CODE: u64 = 1;
 const PUT_IF_ABSENT_CODE: u64 = 2;
+const SINGLE_DELETE_CODE: u64 = 3;
 
 impl<'a> Operation<'a> {
     /// Returns the entry of a put or a delete, and `None` for other operations.
     pub(crate) fn entry(self) -> Option<Entry<'a>> {
         match self {
             Self::Write(entry) => Some(entry),
-            Self::DeleteRange { .. } | Self::Merge { .. } | Self::PutIfAbsent(_) => None,
+            Self::DeleteRange { .. } | Self::SingleDelete(_) | Self::Merge { .. } | Self::PutIfAbsent(_) => {
+                None
+            }
         }
     }
 
@@ -74,6 +80,9 @@ impl<'a> Operation<'a> {
                 user_bytes: (low.len() + high.len()) as u64,
                 ..BatchCounts::default()
             },
+            Self::SingleDelete(key) => {
+                BatchCounts { single_deletes: 1, user_bytes: key.len() as u64, ..BatchCounts::default() }
+            }
             Self::Merge { key, operand } => BatchCounts {
                 merges: 1,
                 user_bytes: (key.len() + operand.len()) as u64,
@@ -92,7 +101,7 @@ impl BatchCounts {
 
     /// Returns the number of operations.
     pub(crate) fn operations(&self) -> u64 {
-        self.puts + self.deletes + self.range_deletes + self.merges
+        self.puts + self.deletes + self.range_deletes + self.merges + self.single_deletes
     }
 
     /// Returns the number of bytes by which the operations increase the size of a memtable: the key and value bytes,
@@ -123,6 +132,19 @@ impl WriteBatch {
     /// If the key or the batch would exceed its size limit. The batch is then unchanged.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.add(Entry { key, value: None })
+    }
+
+    /// Adds a single delete to the batch. The key must have exactly one put since its previous single delete, as in
+    /// [`Tree::single_delete`](crate::Tree::single_delete).
+    ///
+    /// # Errors
+    /// If the key or the batch would exceed its size limit. The batch is then unchanged.
+    pub fn single_delete(&mut self, key: &[u8]) -> Result<()> {
+        check_limits(&Entry { key, value: None })?;
+        self.check_len(key.len())?;
+        encode_single_delete(&mut self.operations, key);
+        self.add_counts(Operation::SingleDelete(key).counts());
+        Ok(())
     }
 
     /// Adds the delete of all keys from `low`, inclusive, to `high`, exclusive. Does nothing if `low` and `high` are
@@ -224,6 +246,7 @@ impl WriteBatch {
         self.counts.deletes += added.deletes;
         self.counts.range_deletes += added.range_deletes;
         self.counts.merges += added.merges;
+        self.counts.single_deletes += added.single_deletes;
         self.counts.user_bytes += added.user_bytes;
     }
 }
@@ -296,6 +319,13 @@ pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     out.extend_from_slice(high);
 }
 
+/// Appends a single delete to `out`: a tombstone whose key length has the code of a single delete in its higher bits.
+pub(crate) fn encode_single_delete(out: &mut Vec<u8>, key: &[u8]) {
+    put_varint(out, key.len() as u64 | SINGLE_DELETE_CODE << KEY_LEN_BITS);
+    put_varint(out, 1);
+    out.extend_from_slice(key);
+}
+
 /// Appends a merge to `out`. A merge is encoded as a put whose key length has the code of a merge in its higher bits.
 pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
     encode_with_code(out, MERGE_CODE, key, operand);
@@ -339,6 +369,7 @@ fn read_operation<'a>(reader: &mut Reader<'a>) -> Option<Operation<'a>> {
         (0, true, false) => (key < bytes).then_some(Operation::DeleteRange { low: key, high: bytes }),
         (PUT_IF_ABSENT_CODE, false, _) => Some(Operation::PutIfAbsent(Entry { key, value: Some(bytes) })),
         (MERGE_CODE, false, _) => Some(Operation::Merge { key, operand: bytes }),
+        (SINGLE_DELETE_CODE, true, true) => Some(Operation::SingleDelete(key)),
         _ => None,
     }
 }
@@ -356,6 +387,7 @@ mod tests {
         batch.delete_range(b"", b"b").unwrap();
         batch.delete_range(b"b", b"b").unwrap();
         batch.merge(b"c", b"").unwrap();
+        batch.single_delete(b"d").unwrap();
         let read: Vec<_> = operations(batch.encoded()).map(Option::unwrap).collect();
         assert_eq!(
             read,
@@ -365,19 +397,28 @@ mod tests {
                 Operation::Write(Entry { key: b"", value: Some(b"") }),
                 Operation::DeleteRange { low: b"", high: b"b" },
                 Operation::Merge { key: b"c", operand: b"" },
+                Operation::SingleDelete(b"d"),
             ]
         );
         assert_eq!(
             batch.counts(),
-            BatchCounts { puts: 2, deletes: 1, range_deletes: 1, merges: 1, user_bytes: 5 }
+            BatchCounts {
+                puts: 2,
+                deletes: 1,
+                range_deletes: 1,
+                merges: 1,
+                single_deletes: 1,
+                user_bytes: 6
+            }
         );
         assert_eq!(operations(&batch.encoded()[..2]).last(), Some(None));
         let mut conditional = Vec::new();
         encode_put_if_absent(&mut conditional, b"k", b"v");
         let entry = Entry { key: &b"k"[..], value: Some(&b"v"[..]) };
         assert_eq!(operations(&conditional).last(), Some(Some(Operation::PutIfAbsent(entry))));
-        // No operation has the code 3.
+        // A single delete has no value, and no operation has the code 4.
         assert_eq!(operations(&[0x81, 0x80, 0x18, 0, b'k']).last(), Some(None));
+        assert_eq!(operations(&[0x81, 0x80, 0x20, 1, b'k']).last(), Some(None));
     }
 
     #[test]
@@ -414,7 +455,7 @@ mod tests {
         );
         assert_eq!(
             batch.counts(),
-            BatchCounts { puts: 1, deletes: 1, range_deletes: 1, merges: 0, user_bytes: 5 }
+            BatchCounts { puts: 1, deletes: 1, range_deletes: 1, user_bytes: 5, ..BatchCounts::default() }
         );
     }
 

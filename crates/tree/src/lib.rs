@@ -59,6 +59,7 @@ mod recovery;
 pub mod reseal;
 mod run_lookup;
 mod seals;
+mod single_deletes;
 mod snapshot;
 mod stats;
 mod sync;

@@ -7,8 +7,9 @@ use memtable::Memtable;
 use types::{Direction, Entries, Entry, HashedKey, Lookup, SequenceNumber};
 
 use crate::merge::head;
-use crate::merge_operands::OperandStack;
+use crate::merge_operands::{OperandStack, is_operand};
 use crate::range_deletes::RangeDeletes;
+use crate::single_deletes::{SingleDeletes, SortedSingleDeletes, VersionKind};
 
 /// A memtable with its range deletes and the number of its WAL.
 pub(crate) struct Slot {
@@ -17,6 +18,8 @@ pub(crate) struct Slot {
     /// The range deletes. A range delete hides older entries of this memtable, and entries of all older memtables and
     /// runs.
     pub(crate) range_deletes: RangeDeletes,
+    /// The tombstones of the memtable that belong to single deletes.
+    pub(crate) single_deletes: SingleDeletes,
     /// The number of the WAL that contains the writes of this memtable. This memtable does not need older WALs.
     pub(crate) log: u64,
     /// The last sequence number of the memtable, which is set when the memtable becomes immutable.
@@ -27,7 +30,7 @@ impl Slot {
     /// Creates the slot of an active memtable.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
-        Self { memtable, range_deletes, log, last_sequence }
+        Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }
     }
 
     /// Returns whether the memtable has neither entries nor range deletes.
@@ -35,9 +38,9 @@ impl Slot {
         self.memtable.is_empty() && self.range_deletes.is_empty()
     }
 
-    /// Returns the memory of the memtable and its range deletes, in bytes.
+    /// Returns the memory of the memtable, its range deletes and its single deletes, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.memtable.memory_bytes() + self.range_deletes.memory_bytes()
+        self.memtable.memory_bytes() + self.range_deletes.memory_bytes() + self.single_deletes.memory_bytes()
     }
 
     /// Looks up the newest version of `key` that is not newer than `snapshot`, and appends its value to `value`.
@@ -80,6 +83,29 @@ impl Slot {
             stack.end();
         }
         true
+    }
+
+    /// Returns the kinds of all versions of `key` that no range delete hides, from the newest to the oldest version.
+    /// `single_deletes` are the single deletes of this memtable. With `has_operator`, a version may be an operand.
+    pub(crate) fn version_kinds(
+        &self,
+        key: HashedKey<'_>,
+        single_deletes: &SortedSingleDeletes,
+        has_operator: bool,
+    ) -> impl Iterator<Item = VersionKind> {
+        let deleted = self.range_deletes.newest(key.bytes, SequenceNumber::MAX);
+        let (mut at, mut stored) = (Some(SequenceNumber::MAX), Vec::new());
+        std::iter::from_fn(move || {
+            let written = self.memtable.sequence_of(key, at?).filter(|written| Some(*written) > deleted)?;
+            at = written.checked_sub(1);
+            stored.clear();
+            Some(match self.memtable.get(key, written, &mut stored) {
+                Lookup::Found if has_operator && is_operand(&stored) => VersionKind::Operand,
+                Lookup::Found => VersionKind::Value { is_marked: false },
+                _ if single_deletes.has(key.hash, written) => VersionKind::SingleDelete,
+                _ => VersionKind::Delete,
+            })
+        })
     }
 
     /// Returns whether a range delete hides the entry of `key` in this memtable from a reader at `snapshot`.

@@ -95,6 +95,10 @@ counters! {
     range_deletes,
     /// Merges, including merges in batches.
     merges,
+    /// Single deletes, including single deletes in batches.
+    single_deletes,
+    /// Pairs of a single delete and its put that flushes and compactions removed together.
+    single_delete_pairs,
     /// Scans opened.
     ranges,
     /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately.
@@ -105,7 +109,7 @@ counters! {
     range_extra_entries,
     /// Entries returned by scans.
     range_entries,
-    /// Key and value bytes of puts, merges and deletes, and both keys of range deletes.
+    /// Key and value bytes of puts, merges, deletes and single deletes, and both keys of range deletes.
     user_bytes_written,
     /// Bytes appended to the WAL.
     wal_bytes,

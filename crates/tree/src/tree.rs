@@ -85,6 +85,19 @@ impl Tree {
         self.inner.merge_entry(key, operand)
     }
 
+    /// Deletes a key that has exactly one put since its previous single delete, and no merge and no other delete. The
+    /// tombstone leaves the tree together with the put when both meet in a flush or a compaction. The tombstone of
+    /// [`delete`](Self::delete) must reach the last sorted run.
+    ///
+    /// If the key has other writes, an older value of the key may reappear after a flush or a compaction. Until then,
+    /// the key is absent.
+    ///
+    /// # Errors
+    /// If the key is longer than its limit, or if writing the WAL fails. The tree is then unchanged.
+    pub fn single_delete(&self, key: &[u8]) -> Result<()> {
+        self.inner.single_delete(key)
+    }
+
     /// Deletes all keys from `low`, inclusive, to `high`, exclusive, with one range tombstone. Does nothing if `low`
     /// and `high` are equal.
     ///

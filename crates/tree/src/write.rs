@@ -10,7 +10,7 @@ use types::{Entry, SequenceNumber};
 
 use crate::batch::{
     self, BatchCounts, Operation, WriteBatch, check_limits, encode_merge, encode_operation,
-    encode_range_delete, is_empty_range,
+    encode_range_delete, encode_single_delete, is_empty_range,
 };
 use crate::error::{Error, Result};
 use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};
@@ -116,6 +116,17 @@ impl Inner {
         )
     }
 
+    /// Deletes a key that has exactly one put since its previous single delete.
+    pub(crate) fn single_delete(&self, key: &[u8]) -> Result<()> {
+        check_limits(&Entry { key, value: None })?;
+        let delete = Operation::SingleDelete(key);
+        self.commit(
+            delete.counts(),
+            |records| encode_single_delete(records, key),
+            |slot, sequence| self.insert(slot, sequence, delete),
+        )
+    }
+
     /// Returns an error if the design has no merge operator.
     fn check_operator(&self) -> Result<()> {
         match self.merge_operator() {
@@ -161,7 +172,8 @@ impl Inner {
     /// Adds the operations of a batch to a memtable and its range deletes. The first operation has the sequence number
     /// `first`.
     pub(crate) fn insert_batch(&self, slot: &Slot, first: SequenceNumber, batch: &WriteBatch) {
-        if batch.counts().range_deletes > 0 || self.merge_operator().is_some() {
+        let counts = batch.counts();
+        if counts.range_deletes + counts.single_deletes > 0 || self.merge_operator().is_some() {
             let numbered = (first..).zip(batch::operations(batch.encoded()).flatten());
             return numbered.for_each(|(sequence, operation)| self.insert(slot, sequence, operation));
         }
@@ -169,11 +181,19 @@ impl Inner {
         slot.memtable.insert_all(first, &mut entries);
     }
 
-    /// Adds one operation to a memtable or to its range deletes. For a conditional put, the caller has checked that
+    /// Adds one operation to a memtable, and to its lists of range deletes and single deletes. For a conditional put, the caller has checked that
     /// the key is absent.
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
         let (key, stored) = match operation {
             Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),
+            Operation::SingleDelete(key) => {
+                let key = self.hashed(key);
+                slot.memtable.insert(key, sequence, None);
+                if self.design.options.merge.single_deletes {
+                    slot.single_deletes.insert(key.hash, sequence);
+                }
+                return;
+            }
             Operation::Write(entry) | Operation::PutIfAbsent(entry) => {
                 match (entry.value, self.merge_operator()) {
                     (Some(value), Some(_)) => (entry.key, stored_value(value)),
@@ -232,9 +252,10 @@ impl Inner {
         let counters = self.counters.local();
         counters.puts.add(counts.puts);
         counters.deletes.add(counts.deletes);
-        if counts.range_deletes + counts.merges > 0 {
+        if counts.range_deletes + counts.merges + counts.single_deletes > 0 {
             counters.range_deletes.add(counts.range_deletes);
             counters.merges.add(counts.merges);
+            counters.single_deletes.add(counts.single_deletes);
         }
         counters.user_bytes_written.add(counts.user_bytes);
         Ok(())

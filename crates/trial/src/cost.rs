@@ -73,7 +73,7 @@ fn phase() -> Arc<PhasePlan> {
 
 /// Returns the time for generation, timing and recording of one operation, in nanoseconds.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
-    let from = Extent { keys: KEYS, versions: 1 };
+    let from = Extent { keys: KEYS, versions: 1, retired: 0 };
     let parts = phase.parts();
     let parts: Vec<_> = parts.iter().map(|part| DrivePart { target: &NoOp, part, from }).collect();
     let driven = drive.streams(&parts, phase, clock, &AtomicU64::new(0), (None, None))?;

@@ -135,6 +135,11 @@ impl Target for TraceRecorder<'_> {
         }))
     }
 
+    fn single_delete(&self, key: &[u8]) -> Option<Result<(), TargetError>> {
+        let deleted = self.target.single_delete(key)?;
+        Some(deleted.and_then(|()| self.record(TraceOperation::SingleDelete, key, None)))
+    }
+
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
         let deleted = self.target.delete_range(low, high)?;
         let record = || self.add(TraceRecord::new(TraceOperation::DeleteRange, low).until(high));

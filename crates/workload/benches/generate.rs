@@ -102,7 +102,7 @@ fn plan(toml: &str) -> WorkloadPlan {
 }
 
 fn loaded() -> Extent {
-    Extent { keys: KEYS_THERE_ARE, versions: 1_000_000 }
+    Extent { keys: KEYS_THERE_ARE, versions: 1_000_000, retired: 0 }
 }
 
 /// Returns a function that fills a batch of the workload's second phase and reads every key and value in the batch.

@@ -77,13 +77,13 @@ impl Batch {
     }
 
     /// Returns the number of key and value bytes that operation number `at` writes. A put, a conditional put, an
-    /// insert and a read-modify-write write a key and a value. A delete writes a key. The result of a batch is the
+    /// insert and a read-modify-write write a key and a value. A delete or a single delete writes a key. The result of a batch is the
     /// sum over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
             Kind::Get | Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => 0,
-            Kind::Delete => self.key(at).len() as u64,
+            Kind::Delete | Kind::SingleDelete => self.key(at).len() as u64,
             Kind::DeleteRange => (self.key(at).len() + self.end(at).map_or(0, <[u8]>::len)) as u64,
             Kind::Put | Kind::Insert | Kind::ReadModifyWrite | Kind::Merge | Kind::PutIfAbsent => {
                 self.key(at).len() as u64 + u64::from(operation.value.bytes)

@@ -228,7 +228,7 @@ impl Checker<'_> {
                 let Witness { digests, value } = witness;
                 let written = self.shadow.written(operation.key.index(), operation.version);
                 match (operation.kind, self.shadow.operator()) {
-                    (Kind::Delete, _) => *value = None,
+                    (Kind::Delete | Kind::SingleDelete, _) => *value = None,
                     (Kind::PutIfAbsent, _) if value.is_some() => {}
                     (Kind::Merge, Some(operator)) => operator.combine(value.get_or_insert_default(), written),
                     _ => *value = Some(written.to_vec()),
@@ -270,7 +270,13 @@ impl Checker<'_> {
             }
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
-            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch | Kind::DeleteRange | Kind::Merge => {
+            Kind::Put
+            | Kind::Insert
+            | Kind::Delete
+            | Kind::SingleDelete
+            | Kind::Batch
+            | Kind::DeleteRange
+            | Kind::Merge => {
                 unreachable!("a write has no answer to check")
             }
         }

@@ -10,13 +10,19 @@ pub struct Extent {
     pub keys: u64,
     /// Number of versions that were used. The first version is 1.
     pub versions: u32,
+    /// The index below which single deletes have taken all keys. Later single deletes begin with this index.
+    pub retired: u64,
 }
 
 impl Extent {
     /// Returns the extent of a phase whose threads ended at these two extents.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
-        Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
+        Self {
+            keys: self.keys.max(other.keys),
+            versions: self.versions.max(other.versions),
+            retired: self.retired.max(other.retired),
+        }
     }
 }
 

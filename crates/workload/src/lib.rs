@@ -56,6 +56,7 @@ mod request;
 mod role;
 mod shadow;
 mod share;
+mod single_deletes;
 mod spelling;
 mod step;
 mod stream;

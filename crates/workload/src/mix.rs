@@ -88,7 +88,8 @@ impl Mix {
 
     /// Returns whether any kind of the mix writes values.
     pub fn writes_values(&self) -> bool {
-        Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Delete && self.has(kind))
+        let deletes = [Kind::Delete, Kind::SingleDelete];
+        Kind::ALL.into_iter().any(|kind| kind.writes() && !deletes.contains(&kind) && self.has(kind))
     }
 
     /// Returns whether any kind of the mix changes the store.

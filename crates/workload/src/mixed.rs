@@ -129,7 +129,8 @@ impl Mixed {
             "value" => self.mix.writes_values(),
             "keys" => Kind::ALL
                 .into_iter()
-                .any(|kind| ![Kind::Insert, Kind::First, Kind::Last].contains(&kind) && self.mix.has(kind)),
+                .filter(|kind| ![Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete].contains(kind))
+                .any(|kind| self.mix.has(kind)),
             _ => true,
         }
     }
@@ -204,8 +205,15 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         return Ok(KeySource::Drawn(choice));
     };
     spelling.forbid("keys", "the replayed trace determines the keys")?;
-    let without_known_key =
-        [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange, Kind::First, Kind::Last];
+    let without_known_key = [
+        Kind::Insert,
+        Kind::Batch,
+        Kind::MultiGet,
+        Kind::DeleteRange,
+        Kind::First,
+        Kind::Last,
+        Kind::SingleDelete,
+    ];
     match without_known_key.into_iter().find(|kind| mix.has(*kind)) {
         None => Ok(KeySource::Recorded(trace)),
         Some(kind) => {

@@ -38,11 +38,13 @@ pub enum Kind {
     PutIfAbsent,
     /// Scans all entries whose keys have the prefix of a key.
     Prefix,
+    /// Deletes the oldest key that the workload has not single-deleted. The key was written once.
+    SingleDelete,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -57,6 +59,7 @@ impl Kind {
         Self::Merge,
         Self::PutIfAbsent,
         Self::Prefix,
+        Self::SingleDelete,
     ];
 
     /// Returns the name in TOML and results.
@@ -76,6 +79,7 @@ impl Kind {
             Self::Merge => "merge",
             Self::PutIfAbsent => "put_if_absent",
             Self::Prefix => "prefix",
+            Self::SingleDelete => "single_delete",
         }
     }
 

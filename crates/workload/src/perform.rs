@@ -88,6 +88,11 @@ impl<'a> Performer<'a> {
                 let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
                 self.scan(&Scan { low: b"", high: None, direction, limit: 1 }, check)
             }
+            Kind::SingleDelete => {
+                self.digest = Digest::Made(0);
+                self.target.single_delete(batch.key(at)).ok_or("the engine has no single delete")??;
+                Ok(AnswerCounts::default())
+            }
             Kind::DeleteRange => {
                 self.digest = Digest::Made(0);
                 let high = batch.end(at).ok_or("a range delete has no end key")?;
@@ -117,6 +122,9 @@ impl<'a> Performer<'a> {
             }
             Request::Put { key, value } => self.target.put(key, value)?,
             Request::Delete { key } => self.target.delete(key)?,
+            Request::SingleDelete { key } => {
+                self.target.single_delete(key).unwrap_or_else(|| self.target.delete(key))?;
+            }
             Request::Merge { key, operand } => self.merge(key, operand)?,
             Request::DeleteRange { low, high } => self.delete_range(low, high)?,
         }

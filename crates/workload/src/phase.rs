@@ -271,6 +271,12 @@ impl Phase {
             let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
             return Err(ChoiceError::at("rate", message));
         }
+        let retires = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::SingleDelete));
+        if retires && matches!(self.rate, Rate::Sustained(_)) {
+            let message =
+                "rate: a search repeats the phase, but each key can be deleted by one single delete only";
+            return Err(ChoiceError::at("rate", message));
+        }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
         if !self.settle && matches!(self.rate, Rate::Sustained(_)) {
             let message = "settle: a search for a rate begins each rate after compaction has finished; leave settle out";

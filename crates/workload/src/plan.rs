@@ -20,6 +20,7 @@ use crate::replay::ReplayPlan;
 use crate::replay_spec::ReplaySpec;
 use crate::role::Role;
 use crate::share::ThreadShare;
+use crate::single_deletes::check_queue;
 use crate::spelling::inside;
 use crate::step::StoreStep;
 use crate::trace::{Accesses, Recording, TraceError};
@@ -295,15 +296,18 @@ impl PhasePlan {
                 after.versions = check_versions("insert", from, *keys, self.phase.threads)?;
             }
             PlannedWork::Mixed(mixed) => {
-                after.versions = self.check_mix(mixed, from, (self.phase.threads, self.phase.threads))?;
+                let threads = (self.phase.threads, self.phase.threads);
+                (after.versions, after.retired) = self.check_mix(mixed, from, threads)?;
             }
             PlannedWork::Roles(mixes) => {
                 let updating = self.phase.roles().iter().filter(|role| role.updates());
                 let writers = updating.map(|role| role.threads).sum();
                 for (role, mixed) in self.phase.roles().iter().zip(mixes) {
-                    let versions = self.check_mix(mixed, from, (role.threads, writers));
-                    let versions = versions.map_err(|error| inside("role", inside(&role.name, error)))?;
+                    let checked = self.check_mix(mixed, from, (role.threads, writers));
+                    let (versions, retired) =
+                        checked.map_err(|error| inside("role", inside(&role.name, error)))?;
                     after.versions = after.versions.max(versions);
+                    after.retired = after.retired.max(retired);
                 }
             }
             PlannedWork::Replay(_) | PlannedWork::Step => {}
@@ -312,13 +316,14 @@ impl PhasePlan {
     }
 
     /// Returns an error if a mix of `threads` threads is impossible. `writers` threads of the phase write the
-    /// existing keys. Otherwise, returns the maximum number of versions after the mix.
+    /// existing keys. Otherwise, returns the maximum number of versions after the mix, and the number of keys that single
+    /// deletes may have taken from the keys before the mix.
     fn check_mix(
         &self,
         mixed: &PlannedMix,
         from: Extent,
         (threads, writers): (u32, u32),
-    ) -> Result<u32, ChoiceError> {
+    ) -> Result<(u32, u64), ChoiceError> {
         let spec = &mixed.spec;
         check_keys(mixed, from, writers)?;
         let warm_up = match self.phase.before.warm_up {
@@ -331,7 +336,12 @@ impl PhasePlan {
         }
         let members = if spec.mix.has(Kind::Batch) { u64::from(spec.batch) } else { 1 };
         let versions = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
-        check_versions("operations", from, versions, threads)
+        // The writing threads divide the keys equally among themselves.
+        let (left, writers) = (from.keys.saturating_sub(from.retired), u64::from(writers.max(1)));
+        let of_thread = mixed.operations().map(|_| operations as f64 / f64::from(threads));
+        let taken = check_queue(&spec.mix, of_thread, left / writers)?;
+        let versions = check_versions("operations", from, versions, threads)?;
+        Ok((versions, from.retired.saturating_add(taken.saturating_mul(writers))))
     }
 
     fn check_capacity(&self, key: &str, keys: u64) -> Result<(), ChoiceError> {

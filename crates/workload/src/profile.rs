@@ -179,6 +179,7 @@ impl Recorder {
             }
             Kind::Range => self.ranges.add(u64::from(operation.count)),
             Kind::Delete
+            | Kind::SingleDelete
             | Kind::DeleteRange
             | Kind::Prefix
             | Kind::Batch

@@ -396,6 +396,14 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
              scans from the prefix to the smallest key above all keys with the prefix.",
         )
         .or("0.0"),
+        KeyEntry::new(
+            "single_delete",
+            WEIGHT,
+            "Deletes the oldest key that no single delete of the workload has deleted, in the order in which keys were \
+             inserted by number. Each key must be written once, so this phase and earlier phases have no other writes \
+             than inserts. If no key is left, the phase ends. This kind needs an engine with single deletes.",
+        )
+        .or("0.0"),
     ]
 };
 

@@ -52,6 +52,7 @@ struct Assumed {
     sizes: u64,
     contents: u64,
     range_deletes: u64,
+    single_deletes: u64,
     merges: u64,
 }
 
@@ -156,7 +157,7 @@ impl Replay<'_> {
 
     /// Returns the assumptions that the replay has made so far, one sentence each.
     fn assumptions(&self) -> Vec<String> {
-        let Assumed { sizes, contents, range_deletes, merges } = self.assumed;
+        let Assumed { sizes, contents, range_deletes, single_deletes, merges } = self.assumed;
         let (kind, file) = (self.stream.format(), self.plan.trace.file.display());
         let mut assumed = Vec::new();
         if self.plan.trace.format.is_none() {
@@ -175,6 +176,11 @@ impl Replay<'_> {
         if range_deletes > 0 {
             assumed.push(format!(
                 "an engine without range deletes executes {range_deletes} range deletes as a scan and a delete per key"
+            ));
+        }
+        if single_deletes > 0 {
+            assumed.push(format!(
+                "an engine without single deletes executes {single_deletes} single deletes as deletes"
             ));
         }
         if merges > 0 {
@@ -237,6 +243,10 @@ impl Replay<'_> {
                 Request::Merge { key, operand }
             }
             TraceOperation::Delete => Request::Delete { key },
+            TraceOperation::SingleDelete => {
+                self.assumed.single_deletes += 1;
+                Request::SingleDelete { key }
+            }
             TraceOperation::DeleteRange => {
                 self.assumed.range_deletes += 1;
                 let high = end.ok_or("a range delete has no end key")?;

@@ -23,6 +23,11 @@ pub enum Request {
         /// The key of the operation.
         key: Vec<u8>,
     },
+    /// Deletes a key that has at most one put since its previous single delete.
+    SingleDelete {
+        /// The key of the operation.
+        key: Vec<u8>,
+    },
     /// Merges an operand into the value of a key.
     Merge {
         /// The key of the operation.
@@ -64,6 +69,7 @@ impl Request {
             Self::Get { .. } => Kind::Get,
             Self::Put { .. } => Kind::Put,
             Self::Delete { .. } => Kind::Delete,
+            Self::SingleDelete { .. } => Kind::SingleDelete,
             Self::Merge { .. } => Kind::Merge,
             Self::DeleteRange { .. } => Kind::DeleteRange,
             Self::Scan { .. } => Kind::Range,
@@ -77,6 +83,7 @@ impl Request {
             Command::Get { key } => Self::Get { key },
             Command::Put { key, value } => Self::Put { key, value },
             Command::Delete { key } => Self::Delete { key },
+            Command::SingleDelete { key } => Self::SingleDelete { key },
             Command::Merge { key, operand } => Self::Merge { key, operand },
             Command::DeleteRange { low, high } => Self::DeleteRange { low, high },
             Command::Range { low, high } => {
@@ -92,6 +99,7 @@ impl Request {
         let (key, get) = match self {
             Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),
             Self::Delete { key } => return Some(vec![Command::Delete { key: key.clone() }]),
+            Self::SingleDelete { key } => return Some(vec![Command::SingleDelete { key: key.clone() }]),
             Self::Merge { key, operand } => {
                 return Some(vec![Command::Merge { key: key.clone(), operand: operand.clone() }]);
             }

@@ -120,7 +120,7 @@ impl Shadow {
                 self.set(operation.key.index(), operation.version, operation.value.bytes);
             }
             Kind::Merge => self.merge(operation.key.index(), operation.version),
-            Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
+            Kind::Delete | Kind::SingleDelete => self.set(operation.key.index(), ABSENT, 0),
             Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),
             Kind::Get
             | Kind::Range

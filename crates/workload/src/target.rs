@@ -42,6 +42,12 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// Deletes `key`, which has at most one put since its previous single delete, and no merge and no other delete.
+    /// `None` means that the store has no such call, and did nothing.
+    fn single_delete(&self, _key: &[u8]) -> Option<Result<(), TargetError>> {
+        None
+    }
+
     /// Passes the entries that `scan` requests to `visit`, and returns the number of entries. All entries are from
     /// one consistent snapshot.
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError>;

@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::format::FORMATS;
 use crate::phase::{Phase, Work};
+use crate::single_deletes;
 use crate::spelling::{Spelling, inside};
 
 /// The workload of an experiment file: the key `key` and the `[[phase]]` tables. A file in `configs/workloads/` has
@@ -89,7 +90,8 @@ impl Workload {
                 _ => {}
             }
         }
-        Ok(())
+        single_deletes::check_phases(&self.phases)
+            .map_err(|breach| ChoiceError::at(path(&breach.phase.name, breach.key), breach.message))
     }
 }
 

@@ -124,7 +124,8 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
                 written => Err(format!("a conditional put of {key:x?} returns {written}, not {expected:?}")),
             }
         }
-        44..50 => {
+        44..47 => single_life(random, store, model),
+        47..50 => {
             let key = key(random);
             store.delete(&key).map_err(text)?;
             model.delete(&key).map_err(text)
@@ -158,6 +159,24 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
         98 => store.flush().map_err(text),
         _ => store.settle().map_err(text),
     }
+}
+
+/// Puts a key that is absent, or deletes a key that exists by a single delete. No other write has a key of this kind,
+/// except for range deletes. A store without single deletes deletes the key.
+fn single_life(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
+    let text = |error: workload::TargetError| error.to_string();
+    let key = format!("single-{}", random.below(12)).into_bytes();
+    if !model.get(&key, &mut Vec::new()).map_err(text)? {
+        let value = value(random);
+        store.put(&key, &value).map_err(text)?;
+        return model.put(&key, &value).map_err(text);
+    }
+    store.single_delete(&key).unwrap_or_else(|| store.delete(&key)).map_err(text)?;
+    let mut found = Vec::new();
+    if store.get(&key, &mut found).map_err(text)? {
+        return Err(format!("{key:x?} exists after its single delete"));
+    }
+    model.delete(&key).map_err(text)
 }
 
 fn key(random: &mut SplitMix64) -> Vec<u8> {

@@ -73,6 +73,7 @@ functions! {
         writeoptions_set_sync: fn(Object, c_uchar);
     }
     optional {
+        singledelete: fn(Object, Object, *const c_char, usize, Message);
         checkpoint_object_create: fn(Object, Message) -> Object;
         checkpoint_create: fn(Object, *const c_char, u64, Message);
         checkpoint_object_destroy: fn(Object);

@@ -13,6 +13,8 @@ pub(super) trait RocksDbFork: Send + Sync + 'static {
     const FILTERS_MEMTABLES: bool = true;
     /// Whether the fork has ribbon filters, as `RocksDB` since 6.15.
     const HAS_RIBBONS: bool = true;
+    /// Whether the C interface has single deletes, as in `RocksDB` since 6.0.
+    const HAS_SINGLE_DELETES: bool = true;
 }
 
 /// `RocksDB` itself.
@@ -65,4 +67,5 @@ impl RocksDbFork for TerarkDb {
     };
     const FILTERS_MEMTABLES: bool = false;
     const HAS_RIBBONS: bool = false;
+    const HAS_SINGLE_DELETES: bool = false;
 }

@@ -148,6 +148,10 @@ impl<K: RocksDbFork> Engine for Member<K> {
         true
     }
 
+    fn single_deletes(&self) -> bool {
+        K::HAS_SINGLE_DELETES
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let terms = Self::terms(settings);
         let mut lines = options::mapping(&self.params, &self.overrides, &terms);

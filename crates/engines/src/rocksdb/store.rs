@@ -419,6 +419,15 @@ impl Target for RocksDbStore {
         }))
     }
 
+    fn single_delete(&self, key: &[u8]) -> Option<Result<(), TargetError>> {
+        let single_delete = self.api.singledelete?;
+        let start = key.as_ptr().cast();
+        // SAFETY: The key lives through the call, which copies the key.
+        Some(self.api.fallible(|message| unsafe {
+            single_delete(self.db, self.write, start, key.len(), message);
+        }))
+    }
+
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
         // SAFETY: The batch copies both keys, and is destroyed whether the write succeeds or fails.
         Some(unsafe {

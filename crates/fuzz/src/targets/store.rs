@@ -124,12 +124,13 @@ fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result
     options.quarantine(quarantine).open(DIRECTORY)
 }
 
-/// A new store with entries for the numbers. Every seventh entry is deleted.
+/// A new store with entries for the numbers. Every seventh entry is deleted, half of them by single deletes.
 fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, Tree) {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let tree = open(design, &storage, false).expect("a new store opens");
     for number in numbers {
         let done = match number % 7 {
+            6 if number % 2 == 1 => tree.single_delete(&key(number)),
             6 => tree.delete(&key(number)),
             1 if design.options.merge_operator.is_some() => tree.merge(&key(number - 1), b" and more"),
             _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),

@@ -114,7 +114,7 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);
     for (number, (phase, keys)) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys).enumerate() {
-        let from = Extent { keys: keys as u64, versions: 0 };
+        let from = Extent { keys: keys as u64, ..Extent::default() };
         let figures = match phase.step() {
             Some(StoreStep::Sleep(ns)) => format!("step sleep, {}", Time(ns)),
             Some(step) => format!("step {}", step.name()),

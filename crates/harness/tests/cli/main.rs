@@ -45,6 +45,7 @@ mod serve;
 mod served;
 mod shell;
 mod simulate;
+mod single_deletes;
 mod slices;
 mod steps;
 mod subjects;

@@ -23,6 +23,7 @@ pub fn answer_command(
         Command::Put { key, value } => return Ok(tree.put(key, value)?),
         Command::Delete { key } => return Ok(tree.delete(key)?),
         Command::Merge { key, operand } => return Ok(tree.merge(key, operand)?),
+        Command::SingleDelete { key } => return Ok(tree.single_delete(key)?),
         Command::DeleteRange { low, high } => return Ok(tree.delete_range(low, high)?),
         Command::Get { key } => tree.get_into(key, answer).map(|_| ()).map_err(TextError::from),
         Command::Range { low, high } => range(tree, (low, high), limit_bytes, answer),

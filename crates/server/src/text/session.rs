@@ -54,6 +54,7 @@ impl<'s> TextSession<'s> {
         let added = match &command {
             Command::Put { key, value } => writes.add(self.line, key, Some(value)),
             Command::Delete { key } => writes.add(self.line, key, None),
+            Command::SingleDelete { key } => writes.add_single_delete(self.line, key),
             Command::DeleteRange { low, high } => writes.add_range(self.line, low, high),
             Command::Merge { key, operand } if self.merges() => writes.add_merge(self.line, key, operand),
             _ => {
@@ -106,6 +107,12 @@ impl Writes {
             None => self.batch.delete(key)?,
         }
         self.count(line, key.len() + value.map_or(0, <[u8]>::len));
+        Ok(())
+    }
+
+    fn add_single_delete(&mut self, line: u64, key: &[u8]) -> tree::Result<()> {
+        self.batch.single_delete(key)?;
+        self.count(line, key.len());
         Ok(())
     }
 

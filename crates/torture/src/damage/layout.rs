@@ -100,14 +100,13 @@ pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
 }
 
 fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
-    let (footer, sections) = footer_of(bytes)?;
+    let Sections { footer, names: optional } = footer_of(bytes)?;
+    let sections = SECTIONS + optional.len();
     let offset = |section: usize| number(bytes, footer + section * SECTION_BYTES);
     let mut cuts = (0..sections).map(offset).collect::<Option<Vec<usize>>>()?;
     cuts.push(footer);
     let mut names = vec!["blocks", "filter", "fence", "directory", "properties", "footer"];
-    if sections == LONG_SECTIONS {
-        names.insert(3, "range tombstones");
-    }
+    names.splice(3..3, optional);
     if cuts[1] < cuts[0] {
         // The fence comes before the blocks, which end where the filter begins.
         let fence = number(bytes, footer + SECTION_BYTES + 8)?;
@@ -118,25 +117,39 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     Some((names, cuts))
 }
 
-/// Number of sections of an SSTable with range tombstones. Other SSTables have one section less.
-const LONG_SECTIONS: usize = 5;
+/// Number of sections of an SSTable without optional sections.
+const SECTIONS: usize = 4;
 
-/// Returns the offset of the footer of an SSTable, and the number of its sections, which depends on the version.
-fn footer_of(bytes: &[u8]) -> Option<(usize, usize)> {
+/// Name of the optional section with the range tombstones.
+const RANGE_TOMBSTONES: &str = "range tombstones";
+
+/// The offset of the footer of an SSTable, and the names of its optional sections, which depend on the version.
+struct Sections {
+    footer: usize,
+    names: Vec<&'static str>,
+}
+
+fn footer_of(bytes: &[u8]) -> Option<Sections> {
     let end = bytes.len().checked_sub(FOOTER_END_BYTES)?;
-    let sections = if bytes[end..end + 4] == 2u32.to_le_bytes() { LONG_SECTIONS } else { LONG_SECTIONS - 1 };
-    Some((end.checked_sub(sections * SECTION_BYTES)?, sections))
+    let version = u32::from_le_bytes(bytes[end..end + 4].try_into().ok()?);
+    let names = match version {
+        2 => vec![RANGE_TOMBSTONES],
+        3 => vec!["marks"],
+        4 => vec![RANGE_TOMBSTONES, "marks"],
+        _ => Vec::new(),
+    };
+    Some(Sections { footer: end.checked_sub((SECTIONS + names.len()) * SECTION_BYTES)?, names })
 }
 
 /// Returns the smallest and the largest key of an SSTable, including its range tombstones.
 pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (footer, sections) = footer_of(bytes)?;
-    let mut at = number(bytes, footer + (sections - 1) * SECTION_BYTES)?;
+    let Sections { footer, names } = footer_of(bytes)?;
+    let mut at = number(bytes, footer + (SECTIONS + names.len() - 1) * SECTION_BYTES)?;
     for _ in 0..5 {
         varint(bytes, &mut at)?;
     }
     let (mut smallest, mut largest) = (key(bytes, &mut at)?, key(bytes, &mut at)?);
-    if sections == LONG_SECTIONS {
+    if names.first() == Some(&RANGE_TOMBSTONES) {
         let mut at = number(bytes, footer + 2 * SECTION_BYTES)?;
         for _ in 0..varint(bytes, &mut at)? {
             smallest = smallest.min(key(bytes, &mut at)?);

@@ -1,6 +1,6 @@
 //! Seeded operations that a test applies to a tree and to a `BTreeMap`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub enum Write {
     Delete(Vec<u8>),
     /// Deletes the keys from the first key, inclusive, to the second key, exclusive.
     DeleteRange(Vec<u8>, Vec<u8>),
+    /// Deletes a key that has at most one put since its previous single delete.
+    SingleDelete(Vec<u8>),
     /// Merges an operand into the value of a key.
     Merge(Vec<u8>, Vec<u8>),
 }
@@ -34,7 +36,7 @@ impl Write {
     pub fn apply(&self, model: &mut Model, operator: Option<MergeOperator>) {
         match self {
             Self::Put(key, value) => drop(model.insert(key.clone(), value.clone())),
-            Self::Delete(key) => drop(model.remove(key)),
+            Self::Delete(key) | Self::SingleDelete(key) => drop(model.remove(key)),
             Self::DeleteRange(low, high) => model.retain(|key, _| key < low || key >= high),
             Self::Merge(key, operand) => operator.into_iter().for_each(|operator| {
                 operator.combine(model.entry(key.clone()).or_default(), operand);
@@ -51,6 +53,7 @@ impl Write {
             Self::Put(key, value) => batch.put(key, value),
             Self::Delete(key) => batch.delete(key),
             Self::DeleteRange(low, high) => batch.delete_range(low, high),
+            Self::SingleDelete(key) => batch.single_delete(key),
             Self::Merge(key, operand) => batch.merge(key, operand),
         }
     }
@@ -89,7 +92,47 @@ pub enum Step {
 /// equal operations.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    (0..count).map(|_| step(&mut random)).collect()
+    with_single_deletes((0..count).map(|_| step(&mut random)).collect())
+}
+
+/// Returns whether a replay removes a key by single deletes only. Such a key has at most one put before each single
+/// delete.
+fn is_single(key: &[u8]) -> bool {
+    key.last().is_some_and(|last| last % 3 == 0)
+}
+
+/// Returns these operations with single deletes. A put of a key that exists, and a delete of a key, become single
+/// deletes if a replay removes the key by single deletes only.
+fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
+    let mut present = BTreeSet::new();
+    let write = |present: &mut BTreeSet<Vec<u8>>, write| match write {
+        Write::Put(key, value) if is_single(&key) => {
+            if present.remove(&key) {
+                return Write::SingleDelete(key);
+            }
+            present.insert(key.clone());
+            Write::Put(key, value)
+        }
+        Write::Delete(key) if is_single(&key) => {
+            present.remove(&key);
+            Write::SingleDelete(key)
+        }
+        Write::DeleteRange(low, high) => {
+            present.retain(|key| *key < low || *key >= high);
+            Write::DeleteRange(low, high)
+        }
+        other => other,
+    };
+    let step = |step| match step {
+        Step::Write(one) => Step::Write(write(&mut present, one)),
+        Step::Batch(writes) => Step::Batch(writes.into_iter().map(|one| write(&mut present, one)).collect()),
+        Step::PutIfAbsent(key, value) => {
+            present.insert(key.clone());
+            Step::PutIfAbsent(key, value)
+        }
+        others => others,
+    };
+    steps.into_iter().map(step).collect()
 }
 
 /// Returns these operations with keys and values of four bytes, so that all entries except tombstones have equal
@@ -101,7 +144,7 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     };
     let write = |write| match write {
         Write::Put(key, value) => Write::Put(short(key), short(value)),
-        Write::Delete(key) => Write::Delete(short(key)),
+        Write::Delete(key) | Write::SingleDelete(key) => Write::Delete(short(key)),
         Write::DeleteRange(low, high) => {
             let (low, high) = (short(low), short(high));
             if low < high { Write::DeleteRange(low, high) } else { Write::DeleteRange(high, low) }
@@ -117,14 +160,15 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
         Step::Range(low, high, ends) => Step::Range(low.map(short), high.map(short), ends),
         others => others,
     };
-    steps.into_iter().map(step).collect()
+    with_single_deletes(steps.into_iter().map(step).collect())
 }
 
-/// Returns these operations with two of three puts replaced by merges, for a design with a merge operator.
+/// Returns these operations with two of three puts replaced by merges, for a design with a merge operator. Keys with
+/// single deletes have no merges.
 pub fn with_merges(steps: Vec<Step>) -> Vec<Step> {
     let mut puts = 0;
     let mut write = |write| match write {
-        Write::Put(key, value) => {
+        Write::Put(key, value) if !is_single(&key) => {
             puts += 1;
             if puts % 3 == 0 { Write::Put(key, value) } else { Write::Merge(key, value) }
         }
@@ -273,6 +317,7 @@ impl<'a> Replay<'a> {
                     Write::Put(key, value) => self.tree().put(key, value),
                     Write::Delete(key) => self.tree().delete(key),
                     Write::DeleteRange(low, high) => self.tree().delete_range(low, high),
+                    Write::SingleDelete(key) => self.tree().single_delete(key),
                     Write::Merge(key, operand) => self.tree().merge(key, operand),
                 }
                 .map_err(text)?;

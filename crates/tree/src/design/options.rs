@@ -262,12 +262,16 @@ pub enum TableReaders {
     Eager,
 }
 
-/// Options of merging in compactions. All values give tables with equal bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Options of merging in flushes and compactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
-    /// The algorithm with which a compaction merges its inputs. Scans always use the loser tree.
+    /// The algorithm with which a compaction merges its inputs. All algorithms give tables with equal bytes. Scans
+    /// always use the loser tree.
     pub kernel: MergeKernel,
+    /// Whether a single delete and its put leave the tree together when they meet in a flush or a compaction. With
+    /// `false`, single deletes are ordinary deletes, which are also correct for keys with several puts.
+    pub single_deletes: bool,
 }
 
 /// The algorithm with which a compaction merges its inputs.
@@ -404,6 +408,12 @@ impl Default for TableOptions {
 impl Default for RangeOptions {
     fn default() -> Self {
         Self { references: TableReferences::Run, readers: TableReaders::Lazy, read_ahead: ByteSize(0) }
+    }
+}
+
+impl Default for MergeOptions {
+    fn default() -> Self {
+        Self { kernel: MergeKernel::LoserTree, single_deletes: true }
     }
 }
 

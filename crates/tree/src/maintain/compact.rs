@@ -12,16 +12,17 @@ use types::{Direction, Entry};
 
 use super::combine::combine_inputs;
 use super::input_deletes::InputDeletes;
+use super::input_marks::{InputMarks, inline_value};
 use super::install::Change;
 use super::run_writer::{NewTables, RunWriter};
 use super::separation::SeparationPlan;
 use super::subcompaction::{Input, separators};
-use crate::blob::{References, Stored};
 use crate::design::MergeKernel;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 use crate::merge::{HeapMerge, Kernel, Merge, Source};
 use crate::merge_operands::{is_operand, unmarked};
+use crate::single_deletes::{Remainder, resolve};
 use crate::stats::AllCounters;
 use crate::table::RunCursor;
 use crate::version::{SortedRun, TableRef, Version};
@@ -119,8 +120,10 @@ impl Inner {
         let inputs_of_runs: Vec<Input> =
             version.runs.iter().map(given).filter(|input| !input.is_empty()).collect();
         let drops_tombstones = job.reaches_bottom(&version.levels);
+        let marks = self.marks_of(&inputs_of_runs, job.level)?;
         let merge = PartMerge {
             inner: self,
+            marks,
             deletes: InputDeletes::new(&inputs_of_runs, drops_tombstones),
             plan: self.plan_of_compaction(version, &inputs_of_runs, job.level)?,
             inputs: inputs_of_runs,
@@ -185,6 +188,8 @@ struct PartMerge<'a> {
     /// The input tables of each run, from the newest run to the oldest run.
     inputs: Vec<Input>,
     deletes: InputDeletes,
+    /// The marks of single deletes. `None` if the inputs have no marks.
+    marks: Option<InputMarks>,
     plan: SeparationPlan,
     level: usize,
     loads: Vec<LevelLoad>,
@@ -272,7 +277,7 @@ impl PartMerge<'_> {
             while let Some(cut) = cuts.next_if(|cut| entry.key >= &***cut) {
                 writer.cut(cut)?;
             }
-            if (entry.value.is_some() || !self.drops_tombstones) && !self.deletes.hide(&entry, rank) {
+            if let Some(is_marked) = self.mark(&merge, run, &entry) {
                 let source = if self.plan.reads_marks() { run.cursor.references() } else { None };
                 match operator {
                     Some(operator) if inline_value(&entry, source).is_some_and(is_operand) => {
@@ -282,9 +287,9 @@ impl PartMerge<'_> {
                         let value =
                             combine_inputs(operator, newest, older, &self.deletes, self.drops_tombstones)
                                 .ok_or_else(|| unmarked(&inner.directory))?;
-                        writer.add(Entry { key: entry.key, value: Some(&value) })?;
+                        writer.add(Entry { key: entry.key, value: Some(&value) }, is_marked)?;
                     }
-                    _ if writer.add_stored(entry, source)? => {}
+                    _ if writer.add_stored(entry, source, is_marked)? => {}
                     _ => return Err(run.cursor.damaged_value()),
                 }
             }
@@ -301,6 +306,52 @@ impl PartMerge<'_> {
             cuts.try_for_each(|cut| writer.cut(cut))?;
         }
         writer.finish().map(Some)
+    }
+
+    /// Returns whether the output marks the current entry of a merge because of a single delete. Returns `None` if the
+    /// output omits the entry.
+    #[inline]
+    fn mark<'t>(
+        &self,
+        merge: &impl Kernel<RankedRun<'t>>,
+        run: &RankedRun<'t>,
+        entry: &Entry<'_>,
+    ) -> Option<bool> {
+        let is_tombstone = entry.value.is_none();
+        if self.deletes.hide(entry, run.rank) {
+            return None;
+        }
+        match &self.marks {
+            None => (!is_tombstone || !self.drops_tombstones).then_some(false),
+            Some(marks) => {
+                let remainder = self.remainder(marks, merge, run);
+                let remainder = if self.drops_tombstones { Remainder::Nothing } else { remainder };
+                remainder.mark(is_tombstone)
+            }
+        }
+    }
+
+    /// Removes the single deletes of the current key of a merge together with their puts. Returns the tombstone that
+    /// the versions in the inputs leave.
+    #[inline(never)]
+    fn remainder<'t>(
+        &self,
+        marks: &InputMarks,
+        merge: &impl Kernel<RankedRun<'t>>,
+        run: &RankedRun<'t>,
+    ) -> Remainder {
+        let (key, has_operator) = (run.cursor.key(), self.inner.merge_operator().is_some());
+        let kind = |run: &RankedRun<'t>| marks.kind(&run.cursor, has_operator);
+        let mut above = run.rank;
+        // A range tombstone of an input hides the versions in older inputs.
+        let visible = merge.superseded().take_while(|older| {
+            let is_hidden = self.deletes.delete_below(key, above..older.rank);
+            above = older.rank;
+            !is_hidden
+        });
+        let (remainder, pairs) = resolve(kind(run), visible.map(kind));
+        self.inner.counters.local().single_delete_pairs.add(pairs);
+        remainder
     }
 
     /// Returns the older versions of the current key of a merge in the inputs. The versions begin with the newest
@@ -321,18 +372,6 @@ impl PartMerge<'_> {
             }
         }
         Ok(versions)
-    }
-}
-
-/// Returns the value of an entry if the SSTable contains the value. If stored values in the SSTable begin with a mark
-/// (see `blob`), `source` lists the blob files of the SSTable.
-fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
-    match (source, entry.value?) {
-        (None, value) => Some(value),
-        (Some(_), stored) => match Stored::decode(stored)? {
-            Stored::Inline(value) => Some(value),
-            Stored::Apart(_) => None,
-        },
     }
 }
 

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::inner::{Inner, Mode};
 use crate::memory::Slot;
 use crate::merge_operands::{is_operand, unmarked};
+use crate::single_deletes::{SortedSingleDeletes, resolve};
 use crate::version::TableRef;
 use crate::wal::log_path;
 
@@ -39,25 +40,32 @@ impl Inner {
     }
 
     /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The tables
-    /// omit the entries that range deletes hide, and the tombstones of keys that range deletes also delete.
+    /// omit the entries that range deletes hide, the tombstones of keys that range deletes also delete, and the pairs of
+    /// a single delete and its put.
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
         let (deletes, operator) = (slot.range_deletes.union(), self.merge_operator());
         let plan = self.plan_of_flush();
+        let singles = slot.single_deletes.sorted();
         let mut writer = RunWriter::new(self, 0, &loads, deletes.ranges().to_vec(), &plan);
         let mut outcome = Ok(());
         slot.memtable.drain(&mut |entry| {
             let is_hidden = deletes.cover(entry.key)
                 && (entry.value.is_none() || slot.hides_own(self.hashed(entry.key), SequenceNumber::MAX));
-            if outcome.is_ok() && !is_hidden {
+            if outcome.is_ok()
+                && !is_hidden
+                && let Some(is_marked) = self.mark_of_flush(slot, &singles, &entry)
+            {
                 outcome = match operator {
                     Some(operator) if entry.value.is_some_and(is_operand) => {
-                        combine_in_memtable(operator, slot, self.hashed(entry.key))
-                            .ok_or_else(|| unmarked(&self.directory))
-                            .and_then(|value| writer.add(Entry { key: entry.key, value: Some(&value) }))
+                        let combined = combine_in_memtable(operator, slot, self.hashed(entry.key))
+                            .ok_or_else(|| unmarked(&self.directory));
+                        combined.and_then(|value| {
+                            writer.add(Entry { key: entry.key, value: Some(&value) }, is_marked)
+                        })
                     }
-                    _ => writer.add(entry),
+                    _ => writer.add(entry, is_marked),
                 };
             }
         });
@@ -69,6 +77,23 @@ impl Inner {
         counters.flush_bytes.add(bytes);
         counters.level(0).bytes_written.add(bytes);
         Ok(tables)
+    }
+
+    /// Returns whether a flush marks the newest version of a key because of a single delete. Returns `None` if the key
+    /// leaves nothing, because a single delete removes the put of the key in the same memtable.
+    #[inline]
+    fn mark_of_flush(&self, slot: &Slot, singles: &SortedSingleDeletes, entry: &Entry<'_>) -> Option<bool> {
+        if singles.is_empty() {
+            return Some(false);
+        }
+        let key = self.hashed(entry.key);
+        if !singles.may_have(key.hash) {
+            return Some(false);
+        }
+        let mut kinds = slot.version_kinds(key, singles, self.merge_operator().is_some());
+        let (remainder, pairs) = resolve(kinds.next()?, kinds);
+        self.counters.local().single_delete_pairs.add(pairs);
+        remainder.mark(entry.value.is_none())
     }
 
     /// Returns whether the write that fills a memtable also flushes the memtable.

@@ -6,6 +6,7 @@ mod compact;
 mod compact_range;
 mod flush;
 mod input_deletes;
+mod input_marks;
 mod install;
 mod observe;
 mod run_writer;

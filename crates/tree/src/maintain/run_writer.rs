@@ -65,15 +65,21 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Appends an entry with its value. The key must be larger than the previous key.
-    pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
-        self.add_stored(entry, None).map(|_| ())
+    /// Appends an entry with its value. The key must be larger than the previous key. `is_marked` marks the entry
+    /// because of a single delete.
+    pub(super) fn add(&mut self, entry: Entry<'_>, is_marked: bool) -> Result<()> {
+        self.add_stored(entry, None, is_marked).map(|_| ())
     }
 
     /// Appends an entry of a table that refers to the blob files in `source`. Without `source`, the entry contains
-    /// its value without a mark. The key must be larger than the previous key. Returns `false` if the value is
-    /// corrupt.
-    pub(super) fn add_stored(&mut self, entry: Entry<'_>, source: Option<&References>) -> Result<bool> {
+    /// its value without a mark. The key must be larger than the previous key. `is_marked` marks the entry because of
+    /// a single delete. Returns `false` if the value is corrupt.
+    pub(super) fn add_stored(
+        &mut self,
+        entry: Entry<'_>,
+        source: Option<&References>,
+        is_marked: bool,
+    ) -> Result<bool> {
         while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *entry.key) {
             self.add_range_tombstone(range)?;
         }
@@ -93,6 +99,9 @@ impl<'a> RunWriter<'a> {
                 self.separation = separation;
                 self.writer()?.add(entry)?;
             }
+        }
+        if is_marked {
+            self.writer()?.mark_last();
         }
         if self.is_full() {
             self.end_range_tombstone(&successor(entry.key), &successor(entry.key))?;

@@ -37,6 +37,9 @@ pub(super) struct BlockCursor<'t> {
     /// The index of the current entry in `entries`. The index is out of bounds before the first and after the last
     /// entry.
     at: usize,
+    /// The number of entries between the start of the block and the decoded entries, if the cursor has read all of
+    /// them in forward direction.
+    passed: usize,
     /// The offset of the first entry that is not decoded yet, for forward reading.
     next_at: usize,
     /// The number of restart points before the current restart point, for backward reading.
@@ -81,6 +84,7 @@ impl Default for BlockCursor<'_> {
             entries: Vec::with_capacity(ENTRIES_AT_ONCE),
             keys: Vec::with_capacity((ENTRIES_AT_ONCE + 1) * SHORT_KEY_BYTES),
             at: 0,
+            passed: 0,
             next_at: 0,
             restarts_left: 0,
             rest_end: None,
@@ -115,6 +119,12 @@ impl<'t> BlockCursor<'t> {
         let block = self.block.as_deref().unwrap_or_default();
         let behind = self.entries.get(self.at + 1..).unwrap_or_default();
         self.at += behind.iter().take_while(|entry| pass(entry.entry(block, &self.keys))).count();
+    }
+
+    /// Returns the number of entries before the current entry in its block. The cursor must have read the block
+    /// forward, from its first entry.
+    pub(super) fn number(&self) -> usize {
+        self.passed + self.at
     }
 
     /// Returns whether the current entry is a tombstone.
@@ -188,6 +198,7 @@ impl<'t> BlockCursor<'t> {
         self.entries.clear();
         self.keys.clear();
         self.at = 0;
+        self.passed = 0;
         self.rest_end = None;
     }
 
@@ -200,6 +211,7 @@ impl<'t> BlockCursor<'t> {
                 // The next key may share a prefix with the previous key.
                 let last = self.entries.last().map_or(0..0, |last| last.key_start as usize..self.keys.len());
                 self.keys.drain(..last.start);
+                self.passed += self.entries.len();
                 self.entries.clear();
                 self.next_at = self.decode(self.next_at, self.layout.entries_end, ENTRIES_AT_ONCE)?;
                 self.at = 0;

@@ -4,6 +4,7 @@ use types::{Direction, HashedKey};
 
 use super::block_cursor::BlockCursor;
 use super::reader::Table;
+use super::single_marks::SingleMarks;
 use crate::blob::{References, Stored, record_bytes};
 use crate::error::{Error, Result};
 use crate::merge_operands::is_marked;
@@ -16,9 +17,18 @@ struct Seen {
     tombstones: u64,
     key_bytes: u64,
     value_bytes: u64,
+    /// The number of entries that are marked because of single deletes.
+    marked: u64,
     /// The number of blob file records to which pointers of the table refer.
     blob_records: u64,
     blob_bytes: u64,
+}
+
+/// The state of a check between two entries.
+struct Visit<'a> {
+    seen: &'a mut Seen,
+    last_key: &'a mut Option<Vec<u8>>,
+    marks: &'a SingleMarks,
 }
 
 impl Table {
@@ -27,9 +37,16 @@ impl Table {
     pub(crate) fn check(&self, has_operator: bool, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
-        let mut is_whole = true;
+        let (marks, mut is_whole) = match self.single_marks() {
+            Ok((marks, _)) => (marks, true),
+            Err(error) => {
+                report(error);
+                (SingleMarks::default(), false)
+            }
+        };
         for index in 0..self.block_count() {
-            if let Err(error) = self.check_block(index, has_operator, &mut seen, &mut last_key, report) {
+            let mut visit = Visit { seen: &mut seen, last_key: &mut last_key, marks: &marks };
+            if let Err(error) = self.check_block(index, has_operator, &mut visit, report) {
                 is_whole = false;
                 report(error);
             }
@@ -38,7 +55,7 @@ impl Table {
             report(error);
         }
         if is_whole {
-            self.check_totals(seen, last_key.as_deref(), report);
+            self.check_totals(seen, marks.count(), last_key.as_deref(), report);
         }
     }
 
@@ -46,10 +63,10 @@ impl Table {
         &self,
         index: u32,
         has_operator: bool,
-        seen: &mut Seen,
-        last_key: &mut Option<Vec<u8>>,
+        visit: &mut Visit<'_>,
         report: &mut dyn FnMut(Error),
     ) -> Result<()> {
+        let Visit { seen, last_key, marks } = visit;
         let mut cursor = BlockCursor::default();
         let mut keys = Vec::new();
         let block = self.block(index, &Counters::default())?;
@@ -62,6 +79,7 @@ impl Table {
             self.check_key(index, key, has_operator, report);
             seen.entries += 1;
             seen.tombstones += u64::from(cursor.is_tombstone());
+            seen.marked += u64::from(marks.contain(index, keys.len() as u32));
             seen.key_bytes += key.len() as u64;
             let value = cursor.entry().value;
             seen.value_bytes += value.map_or(0, <[u8]>::len) as u64;
@@ -122,12 +140,13 @@ impl Table {
         }
     }
 
-    fn check_totals(&self, seen: Seen, last_key: Option<&[u8]>, report: &mut dyn FnMut(Error)) {
+    fn check_totals(&self, seen: Seen, marked: u64, last_key: Option<&[u8]>, report: &mut dyn FnMut(Error)) {
         let properties = self.properties();
         let references = || self.references().into_iter().flat_map(References::iter);
         let stated = Seen {
             entries: properties.entries,
             tombstones: properties.tombstones,
+            marked,
             key_bytes: properties.key_bytes,
             value_bytes: properties.value_bytes,
             blob_records: references().fold(0, |sum: u64, reference| sum.saturating_add(reference.records)),

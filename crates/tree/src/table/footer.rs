@@ -9,11 +9,8 @@ use crate::codec::Reader;
 /// The size of a fence chunk, in bytes. Each chunk of a fence has its own checksum.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
 
-/// The length of the footer of a table without range tombstones, in bytes.
+/// The length of the footer of a table without optional sections, in bytes.
 pub(super) const FOOTER_BYTES: usize = 4 * SECTION_BYTES + END_BYTES;
-
-/// The length of the footer of a table with range tombstones, in bytes.
-const LONG_FOOTER_BYTES: usize = FOOTER_BYTES + SECTION_BYTES;
 
 /// The length of the version, the checksum and the magic number, in bytes.
 const END_BYTES: usize = 4 + 4 + 8;
@@ -23,11 +20,18 @@ const SECTION_BYTES: usize = 8 + 8 + 4;
 /// The last bytes of every SSTable.
 const MAGIC: [u8; 8] = *b"lsmtable";
 
-/// The version of the file format. Files with other versions are rejected.
+/// The version of a file without optional sections. Each optional section adds a number to the version. Files with
+/// other versions are rejected.
 const VERSION: u32 = 1;
 
-/// The version of a file that has range tombstones.
-const LONG_VERSION: u32 = 2;
+/// The number that range tombstones add to the version.
+const RANGE_TOMBSTONES: u32 = 1;
+
+/// The number that marks of single deletes add to the version.
+const SINGLE_MARKS: u32 = 2;
+
+/// The version of a file with all optional sections.
+const LAST_VERSION: u32 = VERSION + RANGE_TOMBSTONES + SINGLE_MARKS;
 
 /// A part of the file, with its place and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,8 @@ pub(super) struct Footer {
     pub(super) fence: Section,
     /// The range tombstones. `None` if the table has no range tombstones.
     pub(super) range_tombstones: Option<Section>,
+    /// The marks of single deletes. `None` if the table has no marked entries.
+    pub(super) single_marks: Option<Section>,
     /// The block directory, the checksums of the fence chunks, and the references to blob files if values are in blob
     /// files.
     pub(super) directory: Section,
@@ -60,26 +66,29 @@ pub(super) struct Footer {
 impl Footer {
     /// Encodes the footer. `seal` is the seal of the file, and `offset` is the offset of the footer.
     pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(LONG_FOOTER_BYTES);
+        let mut bytes = Vec::with_capacity(FOOTER_BYTES + 2 * SECTION_BYTES);
         for section in self.sections() {
             bytes.extend_from_slice(&section.offset.to_le_bytes());
             bytes.extend_from_slice(&section.len.to_le_bytes());
             bytes.extend_from_slice(&section.checksum.to_le_bytes());
         }
-        let version = if self.range_tombstones.is_some() { LONG_VERSION } else { VERSION };
-        bytes.extend_from_slice(&version.to_le_bytes());
+        bytes.extend_from_slice(&self.version().to_le_bytes());
         bytes.extend_from_slice(&checksum(seal, offset, &bytes).to_le_bytes());
         bytes.extend_from_slice(&MAGIC);
         bytes
     }
 
+    /// Returns the version of the file, which determines the optional sections.
+    fn version(&self) -> u32 {
+        let range_tombstones = if self.range_tombstones.is_some() { RANGE_TOMBSTONES } else { 0 };
+        let single_marks = if self.single_marks.is_some() { SINGLE_MARKS } else { 0 };
+        VERSION + range_tombstones + single_marks
+    }
+
     /// Returns the length of the footer. `end` contains the last [`FOOTER_BYTES`] of the file.
     pub(super) fn len(end: &[u8]) -> usize {
-        let version = end.len().checked_sub(END_BYTES).and_then(|at| end[at..].first_chunk());
-        match version.map(|version| u32::from_le_bytes(*version)) {
-            Some(LONG_VERSION) => LONG_FOOTER_BYTES,
-            _ => FOOTER_BYTES,
-        }
+        let optional = version_of(end).saturating_sub(VERSION).count_ones() as usize;
+        FOOTER_BYTES + optional * SECTION_BYTES
     }
 
     /// Decodes the footer at `offset` of the file that has this `seal`.
@@ -94,23 +103,20 @@ impl Footer {
                 "the footer is corrupt, or the file was renamed or copied from another store".to_owned()
             );
         }
-        let mut reader = Reader::new(covered);
-        let is_long = bytes.len() == LONG_FOOTER_BYTES;
-        let footer = Self::read(&mut reader, is_long).ok_or("the footer is too short")?;
-        match reader.u32() {
-            Some(VERSION) if !is_long => footer.check(offset).map(|()| footer),
-            Some(LONG_VERSION) if is_long => footer.check(offset).map(|()| footer),
-            version => {
-                Err(format!("the format version is {version:?}; this program reads version {VERSION}"))
-            }
+        let version = u32::from_le_bytes(*covered.last_chunk().ok_or("the footer is too short")?);
+        if version_of(bytes) != version {
+            return Err(format!(
+                "the format version is {version}; this program reads versions {VERSION} to {LAST_VERSION}"
+            ));
         }
+        let footer = Self::read(bytes).ok_or("the footer is too short")?;
+        footer.check(offset).map(|()| footer)
     }
 
     /// Corrects the checksums in the footer at offset `at` of a file that has this `seal`. The function corrects the
     /// checksums of all parts within the file, and the checksum of the footer.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
-        let is_long = file.len() - at == LONG_FOOTER_BYTES;
-        let sections = Self::read(&mut Reader::new(&file[at..]), is_long).map(|footer| footer.sections());
+        let sections = Self::read(&file[at..]).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {
             let part = file.get(section.offset as usize..).and_then(|rest| rest.get(..section.len as usize));
             if let Some(sum) = part.map(|part| checksum(seal, section.offset, part)) {
@@ -123,14 +129,17 @@ impl Footer {
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the places of the parts without verification. A long footer has a section for range tombstones.
-    pub(super) fn read(reader: &mut Reader<'_>, is_long: bool) -> Option<Self> {
+    /// Reads the places of the parts from a whole footer, without verification.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let optional = version_of(bytes) - VERSION;
+        let mut reader = Reader::new(bytes);
         let mut section =
             || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
         Some(Self {
             filter: section()?,
             fence: section()?,
-            range_tombstones: if is_long { Some(section()?) } else { None },
+            range_tombstones: if optional & RANGE_TOMBSTONES > 0 { Some(section()?) } else { None },
+            single_marks: if optional & SINGLE_MARKS > 0 { Some(section()?) } else { None },
             directory: section()?,
             properties: section()?,
         })
@@ -147,7 +156,8 @@ impl Footer {
     /// Returns all sections in the order of the footer.
     pub(super) fn sections(&self) -> Vec<Section> {
         let first = [self.filter, self.fence].into_iter();
-        first.chain(self.range_tombstones).chain([self.directory, self.properties]).collect()
+        let optional = self.range_tombstones.into_iter().chain(self.single_marks);
+        first.chain(optional).chain([self.directory, self.properties]).collect()
     }
 
     /// Checks that each section ends before the next section begins, and that the last section ends before the
@@ -155,7 +165,8 @@ impl Footer {
     fn check(&self, footer_offset: u64) -> Result<(), String> {
         // The blocks end where the filter begins. Only the fence may precede the blocks.
         let is_after_blocks = |section: &Section| section.offset >= self.filter.offset;
-        let mut others = [self.directory, self.properties].into_iter().chain(self.range_tombstones);
+        let optional = self.range_tombstones.into_iter().chain(self.single_marks);
+        let mut others = [self.directory, self.properties].into_iter().chain(optional);
         let is_fence_placed = self.fence.offset == 0 || is_after_blocks(&self.fence);
         if !is_fence_placed || !others.all(|section| is_after_blocks(&section)) {
             return Err("the footer refers to parts inside of the data blocks".to_owned());
@@ -174,6 +185,14 @@ impl Footer {
     }
 }
 
+/// Returns the version at the end of a footer. Returns the version without optional sections if the version is
+/// unknown.
+fn version_of(end: &[u8]) -> u32 {
+    let version = end.len().checked_sub(END_BYTES).and_then(|at| end[at..].first_chunk());
+    let version = version.map_or(VERSION, |version| u32::from_le_bytes(*version));
+    if (VERSION..=LAST_VERSION).contains(&version) { version } else { VERSION }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,31 +204,39 @@ mod tests {
             filter: section,
             fence: section,
             range_tombstones: None,
+            single_marks: None,
             directory: section,
             properties: section,
         };
         let mut bytes = footer.encode(5, 140);
         assert_eq!(Footer::decode(&bytes, 5, 140), Ok(footer));
         let at = 4 * SECTION_BYTES;
-        bytes[at] += 2;
+        bytes[at] += 4;
         let sum = checksum(5, 140, &bytes[..at + 4]).to_le_bytes();
         bytes[at + 4..at + 8].copy_from_slice(&sum);
-        assert!(Footer::decode(&bytes, 5, 140).unwrap_err().contains("this program reads version 1"));
+        assert!(Footer::decode(&bytes, 5, 140).unwrap_err().contains("this program reads versions 1 to 4"));
     }
 
     #[test]
     fn every_flipped_bit_is_found_out() {
-        for (range_tombstones, len) in [(None, FOOTER_BYTES), (Some(128), LONG_FOOTER_BYTES)] {
-            check_every_bit(range_tombstones.map(|offset| Section { offset, len: 0, checksum: 7 }), len);
+        let optional = Section { offset: 128, len: 0, checksum: 7 };
+        for (range_tombstones, single_marks, sections) in [
+            (None, None, 0),
+            (Some(optional), None, 1),
+            (None, Some(optional), 1),
+            (Some(optional), Some(optional), 2),
+        ] {
+            check_every_bit(range_tombstones, single_marks, FOOTER_BYTES + sections * SECTION_BYTES);
         }
     }
 
-    fn check_every_bit(range_tombstones: Option<Section>, len: usize) {
+    fn check_every_bit(range_tombstones: Option<Section>, single_marks: Option<Section>, len: usize) {
         let section = |offset, len| Section { offset, len, checksum: 7 };
         let footer = Footer {
             filter: section(100, 20),
             fence: section(128, 0),
             range_tombstones,
+            single_marks,
             directory: section(128, 9),
             properties: section(137, 3),
         };

@@ -29,6 +29,7 @@ use super::memory_index::{Hint, MemoryIndex};
 use super::names::files_of;
 use super::prefetcher::Prefetcher;
 use super::restart_hints::RestartHints;
+use super::single_marks::SingleMarks;
 use super::table_file::TableFile;
 use super::trailer::TRAILER_BYTES;
 use crate::blob::References;
@@ -114,6 +115,11 @@ impl Table {
             ranges.ok_or_else(|| damaged(place.offset, "the range tombstones are corrupt".to_owned()))
         });
         let bounds = Bounds::new(&properties, range_tombstones.transpose()?);
+        if let Some(place) = footer.single_marks {
+            let marks = SingleMarks::decode(&section(place, "marks of single deletes")?);
+            marks
+                .ok_or_else(|| damaged(place.offset, "the marks of single deletes are corrupt".to_owned()))?;
+        }
         let block = context.options.block;
         let is_in_place = block.mapped == Mapped::InPlace
             && file.mapped().is_some()
@@ -198,6 +204,12 @@ impl Table {
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
+    }
+
+    /// Reads the marks of single deletes from the file. Returns the marks and the number of bytes read, which is 0 if no
+    /// entry is marked.
+    pub(crate) fn single_marks(&self) -> Result<(SingleMarks, u64)> {
+        SingleMarks::read(&self.file)
     }
 
     /// Returns the size of the keys and values, with a fixed charge per entry, plus the size of the range tombstones'

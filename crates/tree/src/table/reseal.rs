@@ -15,8 +15,7 @@ pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(end_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let footer_bytes = Footer::len(&bytes[end_at..]);
     let Some(footer_at) = bytes.len().checked_sub(footer_bytes) else { return };
-    let is_long = footer_bytes > FOOTER_BYTES;
-    let Some(footer) = Footer::read(&mut Reader::new(&bytes[footer_at..]), is_long) else { return };
+    let Some(footer) = Footer::read(&bytes[footer_at..]) else { return };
     // The order matters: the directory contains the checksums of the fence, and the footer contains the checksum of
     // the directory.
     let _ = reseal_blocks(bytes, &footer, seal);

@@ -222,6 +222,13 @@ impl<'t> RunCursor<'t> {
         self.cursor.entry()
     }
 
+    /// Returns the position of the current entry: the number of its table, the number of its block, and the number of
+    /// the entry in the block. The cursor must be [streaming](Self::stream).
+    pub(crate) fn position(&self) -> Option<(u64, u32, u32)> {
+        let table = self.tables.get(self.table?)?;
+        Some((table.id(), self.block, self.cursor.number() as u32))
+    }
+
     /// Returns the blob files to which the current table refers. Returns `None` if the table contains all values in
     /// full.
     #[inline]
@@ -415,11 +422,17 @@ impl<'t> RunCursor<'t> {
         Ok(self.ahead.pop_front().expect("at least the block asked for was read"))
     }
 
+    /// Moves to the first entry of a streamed run that is not before `key`. The cursor reads the first block from its
+    /// start, so that the [position](Self::position) of each entry is known.
     fn seek(&mut self, key: &[u8], counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = self.tables[at].seek(key, counters.local())?;
         self.enter_block(counters)?;
-        self.seek_in_block(key, None, counters)
+        let mut standing = self.advance(counters)?;
+        while standing && self.key() < key {
+            standing = self.advance(counters)?;
+        }
+        Ok(standing)
     }
 
     /// Moves to the first entry in the reading direction that is not before `key`, in the current block or in the

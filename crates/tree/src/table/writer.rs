@@ -15,6 +15,7 @@ use super::footer::{Footer, Section};
 use super::kept_keys::KeptKeys;
 use super::metadata::{self, Description};
 use super::reader::Table;
+use super::single_marks::SingleMarks;
 use super::store::Store;
 use super::trailer::TRAILER_BYTES;
 use crate::blob::{BlobFile, References};
@@ -47,6 +48,8 @@ pub(crate) struct TableWriter {
     deletes: Vec<KeyRange>,
     /// The total size of the range tombstones' keys, in bytes.
     delete_bytes: u64,
+    /// The marked entries.
+    marks: SingleMarks,
     /// The blob files to which the values refer. `None` if stored values do not begin with a mark (see `blob`).
     references: Option<References>,
     properties: Properties,
@@ -93,6 +96,7 @@ impl TableWriter {
             first_key: Vec::new(),
             deletes: Vec::new(),
             delete_bytes: 0,
+            marks: SingleMarks::default(),
             references: None,
             properties: Properties {
                 entries: 0,
@@ -140,6 +144,13 @@ impl TableWriter {
         self.properties.key_bytes += entry.key.len() as u64;
         self.properties.value_bytes += entry.value.map_or(0, <[u8]>::len) as u64;
         Ok(())
+    }
+
+    /// Marks the last added entry: its tombstone belongs to a single delete, or its value replaced a single delete.
+    pub(crate) fn mark_last(&mut self) {
+        let (block, first) = (self.block_starts.len() as u32, self.block_starts.last().copied());
+        let entry = (self.properties.entries as u32).saturating_sub(first.unwrap_or_default());
+        self.marks.push(block.saturating_sub(1), entry.saturating_sub(1));
     }
 
     /// Declares that every value has the form of [`Stored`](crate::blob::Stored). Must be called before the first
@@ -237,6 +248,11 @@ impl TableWriter {
             let deletes: RangeTombstones = std::mem::take(&mut self.deletes).into_iter().collect();
             Some(self.store.append_section(&deletes.encode(), 1)?)
         };
+        let marks = std::mem::take(&mut self.marks);
+        let single_marks = match marks.is_empty() {
+            true => None,
+            false => Some(self.store.append_section(&marks.encode(), 1)?),
+        };
         let (mut directory, seal) = (Vec::new(), self.context.seals.of(self.id));
         self.store.directory.encode(&mut directory);
         put_varint(&mut directory, fence_bytes.chunks(FENCE_CHUNK_BYTES).len() as u64);
@@ -253,7 +269,7 @@ impl TableWriter {
         let mut properties = Vec::new();
         self.properties.encode(&mut properties);
         let properties = self.store.append_section(&properties, 1)?;
-        let footer = Footer { filter, fence, range_tombstones, directory, properties };
+        let footer = Footer { filter, fence, range_tombstones, single_marks, directory, properties };
         Ok(footer.encode(seal, self.store.offset()))
     }
 

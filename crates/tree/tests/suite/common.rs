@@ -72,6 +72,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "range = { read_ahead = \"128KiB\", readers = \"eager\" }\ncache = \"none\"",
         "range = { references = \"table\", readers = \"eager\" }\nbloom = { kind = \"prefix\", length = 6 }",
         "merge = { kernel = \"heap\" }",
+        "merge = { single_deletes = false }",
         "merge = { kernel = \"heap\" }\nthreads = { max_subcompactions = 4 }\ncompaction = \"tiered\"",
         "fence = { kind = \"adaptive\", eytzinger_threshold = 2, eytzinger_min_level = 1 }",
         "threads = { inline = \"flush\" }",

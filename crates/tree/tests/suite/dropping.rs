@@ -56,7 +56,9 @@ impl Dropping {
                 Write::Put(key, value) => {
                     self.newest.insert(key.clone(), (self.writes, Some(value.clone())));
                 }
-                Write::Delete(key) => drop(self.newest.insert(key.clone(), (self.writes, None))),
+                Write::Delete(key) | Write::SingleDelete(key) => {
+                    drop(self.newest.insert(key.clone(), (self.writes, None)));
+                }
                 Write::Merge(..) => unreachable!("the design has no merge operator"),
                 Write::DeleteRange(low, high) => {
                     let inside = self.newest.range_mut(low.clone()..high.clone());

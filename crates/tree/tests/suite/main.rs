@@ -26,4 +26,5 @@ mod power;
 mod probe;
 mod read_ahead;
 mod seek;
+mod single_deletes;
 mod subcompactions;

@@ -29,6 +29,11 @@ pub enum Command {
         /// The operand that is merged into the value.
         operand: Vec<u8>,
     },
+    /// `sd KEY`
+    SingleDelete {
+        /// The key of the operation.
+        key: Vec<u8>,
+    },
     /// `x LOW HIGH`
     DeleteRange {
         /// The first key.
@@ -58,6 +63,7 @@ impl fmt::Display for Command {
             Self::Put { key, value } => write!(f, "p {} {}", Token(key), Token(value)),
             Self::Get { key } => write!(f, "g {}", Token(key)),
             Self::Delete { key } => write!(f, "d {}", Token(key)),
+            Self::SingleDelete { key } => write!(f, "sd {}", Token(key)),
             Self::Merge { key, operand } => write!(f, "m {} {}", Token(key), Token(operand)),
             Self::DeleteRange { low, high } => write!(f, "x {} {}", Token(low), Token(high)),
             Self::Range { low, high } => write!(f, "r {} {}", Token(low), Token(high)),

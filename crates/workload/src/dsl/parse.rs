@@ -33,6 +33,7 @@ impl Command {
             b"p" => Self::Put { key: cursor.token("p KEY VALUE")?, value: cursor.token("p KEY VALUE")? },
             b"g" => Self::Get { key: cursor.token("g KEY")? },
             b"d" => Self::Delete { key: cursor.token("d KEY")? },
+            b"sd" => Self::SingleDelete { key: cursor.token("sd KEY")? },
             b"m" => {
                 Self::Merge { key: cursor.token("m KEY OPERAND")?, operand: cursor.token("m KEY OPERAND")? }
             }
@@ -42,8 +43,8 @@ impl Command {
             b"s" => Self::Statistics,
             other => {
                 let message = format!(
-                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, m KEY OPERAND, x LOW HIGH, r LOW HIGH, \
-                     l \"FILE\", s",
+                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, sd KEY, m KEY OPERAND, x LOW HIGH, \
+                     r LOW HIGH, l \"FILE\", s",
                     other.escape_ascii()
                 );
                 return Err(SyntaxError { column: start + 1, message });
@@ -183,6 +184,7 @@ mod tests {
             bytes().prop_map(|key| Command::Delete { key }),
             (bytes(), bytes()).prop_map(|(key, operand)| Command::Merge { key, operand }),
             (bytes(), bytes()).prop_map(|(low, high)| Command::DeleteRange { low, high }),
+            bytes().prop_map(|key| Command::SingleDelete { key }),
             (bytes(), bytes()).prop_map(|(low, high)| Command::Range { low, high }),
             bytes().prop_map(|file| Command::Load { file }),
             Just(Command::Statistics),

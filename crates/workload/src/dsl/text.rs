@@ -64,6 +64,7 @@ impl Printer<'_> {
             Kind::Get => Command::Get { key: key() },
             Kind::Put | Kind::Insert => put(),
             Kind::Delete => Command::Delete { key: key() },
+            Kind::SingleDelete => Command::SingleDelete { key: key() },
             Kind::ReadModifyWrite => {
                 writeln!(self.out, "{}", Command::Get { key: key() })?;
                 put()

@@ -22,6 +22,8 @@ pub(super) struct LoadStream {
     left: u64,
     batch: Option<u32>,
     version: u32,
+    /// The number of keys that single deletes have taken before the load.
+    retired: u64,
     /// Memory that every batch reuses.
     places: Vec<u64>,
 }
@@ -52,8 +54,8 @@ impl LoadStream {
             Order::Reverse => Placement::Reverse,
         };
         let left = part(keys, thread, step);
-        let (base, version, places) = (from.keys, from.versions, Vec::new());
-        Self { order, base, keys, next: thread, step, left, batch, version, places }
+        let Extent { keys: base, versions: version, retired } = from;
+        Self { order, base, keys, next: thread, step, left, batch, version, retired, places: Vec::new() }
     }
 
     pub(super) fn remaining(&self) -> u64 {
@@ -61,7 +63,7 @@ impl LoadStream {
     }
 
     pub(super) fn extent(&self) -> Extent {
-        Extent { keys: self.base + self.keys, versions: self.version }
+        Extent { keys: self.base + self.keys, versions: self.version, retired: self.retired }
     }
 
     pub(super) fn fill(

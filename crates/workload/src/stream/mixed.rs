@@ -24,6 +24,7 @@ pub(super) struct MixedStream {
     length_random: Random,
     backward: Coin,
     growth: Growth,
+    queue: Queue,
     version: u32,
     members: u32,
     scratch: Scratch,
@@ -60,6 +61,19 @@ struct Growth {
     capacity: u64,
 }
 
+/// The keys from which single deletes of this thread take the oldest key.
+struct Queue {
+    /// The index of the oldest key, if the thread has keys left.
+    head: u64,
+    step: u64,
+    /// The end of the keys, if the thread adds no keys.
+    end: Option<u64>,
+    /// Whether the mix has single deletes.
+    is_used: bool,
+    /// The index below which single deletes have taken all keys of the thread.
+    retired: u64,
+}
+
 /// Memory that every batch reuses.
 #[derive(Default)]
 struct Scratch {
@@ -91,6 +105,7 @@ impl MixedStream {
             length_random: random(Concern::RangeLength),
             backward: coin(Concern::RangeDirection, spec.range.backward),
             growth: Growth::new(from.keys.max(written_by(mixed)), rank, writers, phase.format.capacity()),
+            queue: Queue::new(mixed, from, rank, writers),
             version: from.versions,
             members: spec.batch,
             scratch: Scratch::default(),
@@ -107,7 +122,7 @@ impl MixedStream {
     }
 
     pub(super) fn extent(&self) -> Extent {
-        Extent { keys: self.growth.existing, versions: self.version }
+        Extent { keys: self.growth.existing, versions: self.version, retired: self.queue.retired }
     }
 
     pub(super) fn fill(
@@ -125,7 +140,7 @@ impl MixedStream {
         filled = self.within_bounds(&scratch.kinds);
         scratch.keys.resize(filled, 0);
         let mut existing = self.growth.existing;
-        self.keys.fill(&scratch.kinds[..filled], &mut self.growth, &mut scratch.keys);
+        self.keys.fill(&scratch.kinds[..filled], (&mut self.growth, &mut self.queue), &mut scratch.keys);
         for (kind, key) in scratch.kinds.iter().zip(&scratch.keys) {
             let absent = self.absent.toss();
             if *kind == Kind::Insert {
@@ -159,16 +174,22 @@ impl MixedStream {
         let keys = kinds.len() as u64 * self.growth.step;
         if u64::from(self.version) + writes < u64::from(u32::MAX)
             && self.growth.next + keys < self.growth.capacity
+            && self.queue.has(kinds.len() as u64, &self.growth)
         {
             return kinds.len();
         }
         let mut version = u64::from(self.version);
         let mut next = self.growth.next;
+        let mut head = self.queue.head;
         let possible = kinds.iter().take_while(|kind| {
             version += if **kind == Kind::Batch { u64::from(self.members) } else { u64::from(kind.writes()) };
             let key = next;
             next += if **kind == Kind::Insert { self.growth.step } else { 0 };
-            u32::try_from(version).is_ok() && (**kind != Kind::Insert || key < self.growth.capacity)
+            let oldest = head;
+            head += if **kind == Kind::SingleDelete { self.queue.step } else { 0 };
+            u32::try_from(version).is_ok()
+                && (**kind != Kind::Insert || key < self.growth.capacity)
+                && (**kind != Kind::SingleDelete || oldest < self.queue.end.unwrap_or(key))
         });
         let possible = possible.count();
         if possible < kinds.len() {
@@ -234,13 +255,16 @@ impl MixedStream {
     fn single(&mut self, kind: Kind, key: u64, absent: bool, existing: u64, values: &Values) -> Operation {
         let writes = kind.writes();
         let index = match &mut self.keys {
-            Keys::Drawn(drawn) => drawn.own(key, writes && kind != Kind::Insert, existing),
+            Keys::Drawn(drawn) => {
+                let is_drawn = kind != Kind::Insert && kind != Kind::SingleDelete;
+                drawn.own(key, writes && is_drawn, existing)
+            }
             Keys::Recorded { .. } => key,
         };
         self.version += u32::from(writes);
         let version = self.version * u32::from(writes);
-        let value =
-            values.locate_if(writes && kind != Kind::Delete && kind != Kind::DeleteRange, index, version);
+        let deletes = matches!(kind, Kind::Delete | Kind::SingleDelete | Kind::DeleteRange);
+        let value = values.locate_if(writes && !deletes, index, version);
         let key = KeyId::new(index, absent && kind == Kind::Get);
         Operation { key, value, version, count: 0, span: 0, kind, backward: false }
     }
@@ -267,12 +291,12 @@ impl Keys {
         }
     }
 
-    /// Sets the key of every operation. An insert gets the next new key. Any other operation gets a key that exists
-    /// when the operation executes.
+    /// Sets the key of every operation. An insert gets the next new key, and a single delete gets the oldest key of the
+    /// queue. Any other operation gets a key that exists when the operation executes.
     ///
     /// One key is drawn for every operation, even for an operation that uses no drawn key. The draws therefore do
     /// not depend on the mix.
-    fn fill(&mut self, kinds: &[Kind], growth: &mut Growth, keys: &mut [u64]) {
+    fn fill(&mut self, kinds: &[Kind], (growth, queue): (&mut Growth, &mut Queue), keys: &mut [u64]) {
         match self {
             Self::Recorded { accesses, next, step } => {
                 for key in keys {
@@ -283,9 +307,9 @@ impl Keys {
             Self::Drawn(drawn) => {
                 let mut start = 0;
                 for (at, kind) in kinds.iter().enumerate() {
-                    if *kind == Kind::Insert {
+                    if matches!(kind, Kind::Insert | Kind::SingleDelete) {
                         drawn.fill(growth.existing, &mut keys[start..=at]);
-                        keys[at] = growth.add();
+                        keys[at] = if *kind == Kind::Insert { growth.add() } else { queue.take() };
                         start = at + 1;
                     }
                 }
@@ -380,10 +404,8 @@ fn expected_inserts(mixed: &PlannedMix) -> f64 {
 
 impl Growth {
     fn new(existing: u64, thread: u32, threads: u32, capacity: u64) -> Self {
-        let (thread, step) = (u64::from(thread), u64::from(threads));
-        let behind = existing % step;
-        let next = existing + (thread + step - behind) % step;
-        Self { existing, next, step, capacity }
+        let next = first_own(existing, thread, threads);
+        Self { existing, next, step: u64::from(threads), capacity }
     }
 
     /// Returns the next key that this thread adds.
@@ -394,6 +416,38 @@ impl Growth {
         self.existing = key + 1;
         key
     }
+}
+
+impl Queue {
+    fn new(mixed: &PlannedMix, from: Extent, thread: u32, threads: u32) -> Self {
+        Self {
+            head: first_own(from.retired, thread, threads),
+            step: u64::from(threads),
+            end: (!mixed.spec.mix.has(Kind::Insert)).then_some(from.keys),
+            is_used: mixed.spec.mix.has(Kind::SingleDelete),
+            retired: from.retired,
+        }
+    }
+
+    /// Returns whether `count` operations find keys, even if none of the operations adds a key.
+    fn has(&self, count: u64, growth: &Growth) -> bool {
+        !self.is_used || self.head + count * self.step <= self.end.unwrap_or(growth.next)
+    }
+
+    /// Removes the oldest key of the queue and returns the key.
+    #[inline]
+    fn take(&mut self) -> u64 {
+        let key = self.head;
+        self.head += self.step;
+        self.retired = self.head;
+        key
+    }
+}
+
+/// Returns the first index from `start` on that belongs to a thread: the index is `thread` modulo `threads`.
+fn first_own(start: u64, thread: u32, threads: u32) -> u64 {
+    let (thread, step) = (u64::from(thread), u64::from(threads));
+    start + (thread + step - start % step) % step
 }
 
 impl Coin {

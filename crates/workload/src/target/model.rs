@@ -107,6 +107,10 @@ impl Target for Model {
         Some(Ok(()))
     }
 
+    fn single_delete(&self, key: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(self.delete(key))
+    }
+
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
         let mut entries = self.write_lock();
         let inside = entries.map.range::<[u8], _>((Bound::Included(low), Bound::Excluded(high)));

@@ -27,6 +27,10 @@ impl Target for NoOp {
         Some(Ok(()))
     }
 
+    fn single_delete(&self, _: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(Ok(()))
+    }
+
     fn delete_range(&self, _: &[u8], _: &[u8]) -> Option<Result<(), TargetError>> {
         Some(Ok(()))
     }

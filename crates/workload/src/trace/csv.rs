@@ -238,6 +238,7 @@ impl Csv {
         }
         let others = [
             TraceOperation::DeleteRange,
+            TraceOperation::SingleDelete,
             TraceOperation::Scan,
             TraceOperation::ReadModifyWrite,
             TraceOperation::Merge,
@@ -275,7 +276,8 @@ impl Csv {
         for number in first..=last {
             let mut record = TraceRecord::new(operation, [prefix, &number.to_be_bytes()].concat());
             record.time_ns = time_ns;
-            record.value_bytes = u32::try_from(block).ok().filter(|_| operation != TraceOperation::Delete);
+            let deletes = [TraceOperation::Delete, TraceOperation::SingleDelete].contains(&operation);
+            record.value_bytes = u32::try_from(block).ok().filter(|_| !deletes);
             records.push(record);
         }
         Ok(())

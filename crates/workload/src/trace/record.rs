@@ -18,11 +18,13 @@ pub enum TraceOperation {
     ReadModifyWrite,
     /// Merges an operand into the value of one key.
     Merge,
+    /// Deletes one key that was written once since its previous single delete.
+    SingleDelete,
 }
 
 impl TraceOperation {
     /// All kinds of operations, in the order of printed tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Get,
         Self::Put,
         Self::Delete,
@@ -30,6 +32,7 @@ impl TraceOperation {
         Self::Scan,
         Self::ReadModifyWrite,
         Self::Merge,
+        Self::SingleDelete,
     ];
 
     /// Returns the name of the operation in printed tables and in CSV traces.
@@ -42,6 +45,7 @@ impl TraceOperation {
             Self::Scan => "scan",
             Self::ReadModifyWrite => "rmw",
             Self::Merge => "merge",
+            Self::SingleDelete => "single_delete",
         }
     }
 

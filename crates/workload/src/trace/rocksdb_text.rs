@@ -114,7 +114,8 @@ fn operation(kind: &[u8]) -> Option<TraceOperation> {
     Some(match kind {
         b"0" | b"8" => TraceOperation::Get,
         b"1" | b"9" => TraceOperation::Put,
-        b"2" | b"3" => TraceOperation::Delete,
+        b"2" => TraceOperation::Delete,
+        b"3" => TraceOperation::SingleDelete,
         b"4" => TraceOperation::DeleteRange,
         b"5" => TraceOperation::Merge,
         b"6" | b"7" => TraceOperation::Scan,

@@ -79,6 +79,7 @@ fn record(command: Command) -> Option<TraceRecord> {
         Command::Put { key, value } => Some(TraceRecord::new(TraceOperation::Put, key).with_value(value)),
         Command::Get { key } => Some(TraceRecord::new(TraceOperation::Get, key)),
         Command::Delete { key } => Some(TraceRecord::new(TraceOperation::Delete, key)),
+        Command::SingleDelete { key } => Some(TraceRecord::new(TraceOperation::SingleDelete, key)),
         Command::Merge { key, operand } => {
             Some(TraceRecord::new(TraceOperation::Merge, key).with_value(operand))
         }

@@ -54,7 +54,8 @@ fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String
     let operation = match tag {
         VALUE | FAMILY_VALUE | ENTITY | FAMILY_ENTITY => TraceOperation::Put,
         MERGE | FAMILY_MERGE => TraceOperation::Merge,
-        DELETION | FAMILY_DELETION | SINGLE_DELETION | FAMILY_SINGLE_DELETION => TraceOperation::Delete,
+        DELETION | FAMILY_DELETION => TraceOperation::Delete,
+        SINGLE_DELETION | FAMILY_SINGLE_DELETION => TraceOperation::SingleDelete,
         RANGE_DELETION | FAMILY_RANGE_DELETION => TraceOperation::DeleteRange,
         LOG_DATA | END_PREPARE | COMMIT | ROLLBACK => {
             batch.prefixed("a mark of a write batch")?;
@@ -67,7 +68,7 @@ fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String
     let record = TraceRecord::new(operation, key).in_family(family);
     Ok(Some(match operation {
         TraceOperation::DeleteRange => record.until(batch.prefixed("the end key of a range delete")?),
-        TraceOperation::Delete => record,
+        TraceOperation::Delete | TraceOperation::SingleDelete => record,
         _ => record.with_value(batch.prefixed("the value of a write")?.to_vec()),
     }))
 }

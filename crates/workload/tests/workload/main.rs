@@ -40,7 +40,7 @@ fn mixed(keys: u64, lines: &str) -> WorkloadPlan {
 
 /// Returns the keys and versions after one thread has loaded `keys` keys.
 fn loaded(keys: u64) -> Extent {
-    Extent { keys, versions: u32::try_from(keys).unwrap() }
+    Extent { keys, versions: u32::try_from(keys).unwrap(), retired: 0 }
 }
 
 /// Returns the first operations of one thread, at most `limit`, and the keys and versions after them.

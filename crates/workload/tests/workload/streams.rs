@@ -96,7 +96,7 @@ fn a_load_writes_every_key_once_in_its_order() {
         );
         let plan = plan(&toml);
         let phase = &plan.phases()[0];
-        let from = Extent { keys: 50, versions: 9 };
+        let from = Extent { keys: 50, versions: 9, retired: 0 };
         let (mut seen, mut heads) = (HashSet::new(), 0);
         for (thread, stream) in phase.streams(from).into_iter().enumerate() {
             heads += stream.remaining().unwrap();
@@ -183,7 +183,7 @@ fn a_phase_of_inserts_needs_no_load() {
     let mut stream = plan.phases()[0].streams(Extent::default()).remove(0);
     let mut batch = super::workload::Batch::default();
     assert_eq!((stream.fill(&mut batch, 1000), stream.remaining()), (1000, None));
-    assert_eq!(stream.extent(), Extent { keys: 1000, versions: 1000 });
+    assert_eq!(stream.extent(), Extent { keys: 1000, versions: 1000, retired: 0 });
 }
 
 /// Tests that a stream ends before the first key that the key format cannot encode.

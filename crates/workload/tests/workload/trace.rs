@@ -79,7 +79,7 @@ fn the_real_trace_decodes() {
     let plan = plan_in(toml, &data);
     assert_eq!(plan.phases()[0].operations(), Some(76_349));
     assert_eq!(plan.phases()[1].operations(), Some(5_000_000));
-    let loaded = Extent { keys: 76_349, versions: 76_349 };
+    let loaded = Extent { keys: 76_349, versions: 76_349, retired: 0 };
     let profile = Profile::realised(&plan.phases()[1], loaded, None);
     assert_eq!(profile.keys_touched, Some(76_349));
     for (share, expected) in [

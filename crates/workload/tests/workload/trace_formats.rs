@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::workload::{TRACES, TraceFile, TraceOperation, TraceRecord};
-use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, ReadModifyWrite, Scan};
+use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, ReadModifyWrite, Scan, SingleDelete};
 
 /// Reads a file with these bytes. Returns the kind of the file and its records, or the error.
 fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), String> {
@@ -97,7 +97,7 @@ fn rocksdb_query_traces() {
         record(DeleteRange, b"a").until(b"m").at(5000),
         record(Merge, b"sum").with_value(b"+1".to_vec()).at(5000),
         record(Put, b"far").with_value(b"v".to_vec()).in_family(9).at(5000),
-        record(Delete, b"single").at(5000),
+        record(SingleDelete, b"single").at(5000),
         record(Get, b"key").in_family(3).at(6000),
         record(Scan, b"s").until(b"t").entries(1).at(7000),
         TraceRecord { backward: true, ..record(Scan, b"s").until(b"r").entries(1).at(8000) },
@@ -139,7 +139,7 @@ fn human_readable_rocksdb_traces() {
         [
             record(Get, b"k1").at(10_000),
             record(Put, b"k2").sized(100).in_family(2).at(11_000),
-            record(Delete, b"k3").at(12_000),
+            record(SingleDelete, b"k3").at(12_000),
             record(DeleteRange, b"k4").until(b"k9").at(13_000),
             record(DeleteRange, b"a").until(b"z").at(14_000),
             record(Merge, b"k5").sized(8).at(15_000),

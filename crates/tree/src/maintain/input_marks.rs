@@ -1,0 +1,69 @@
+//! The marks of single deletes in a compaction's inputs, and the kinds of the versions that the inputs contain.
+
+use std::collections::HashMap;
+
+use types::Entry;
+
+use super::subcompaction::Input;
+use crate::blob::{References, Stored};
+use crate::error::Result;
+use crate::inner::Inner;
+use crate::merge_operands::is_operand;
+use crate::single_deletes::VersionKind;
+use crate::table::{RunCursor, SingleMarks};
+
+/// The marks of single deletes in a compaction's inputs.
+pub(super) struct InputMarks {
+    /// The marks of each table with marks, by the number of the table.
+    of_tables: HashMap<u64, SingleMarks>,
+}
+
+impl Inner {
+    /// Reads the marks of single deletes in the inputs of a compaction to `level`. Returns `None` if no input has marks.
+    pub(super) fn marks_of(&self, inputs: &[Input], level: usize) -> Result<Option<InputMarks>> {
+        let counters = self.counters.local();
+        let mut of_tables = HashMap::new();
+        for table in inputs.iter().flatten() {
+            let (marks, bytes) = table.single_marks()?;
+            if bytes > 0 {
+                counters.compaction_bytes_read.add(bytes);
+                counters.level(level).bytes_read.add(bytes);
+                of_tables.insert(table.id(), marks);
+            }
+        }
+        Ok((!of_tables.is_empty()).then_some(InputMarks { of_tables }))
+    }
+}
+
+impl InputMarks {
+    /// Returns the kind of the current version of an input run. With `has_operator`, a version may be an operand.
+    pub(super) fn kind(&self, cursor: &RunCursor<'_>, has_operator: bool) -> VersionKind {
+        let (entry, is_marked) = (cursor.entry(), self.has(cursor));
+        let is_operand = || has_operator && inline_value(&entry, cursor.references()).is_some_and(is_operand);
+        match entry.value {
+            None if is_marked => VersionKind::SingleDelete,
+            None => VersionKind::Delete,
+            Some(_) if is_operand() => VersionKind::Operand,
+            Some(_) => VersionKind::Value { is_marked },
+        }
+    }
+
+    /// Returns whether the current entry of an input run is marked.
+    fn has(&self, cursor: &RunCursor<'_>) -> bool {
+        cursor.position().is_some_and(|(table, block, entry)| {
+            self.of_tables.get(&table).is_some_and(|marks| marks.contain(block, entry))
+        })
+    }
+}
+
+/// Returns the value of an entry if the SSTable contains the value. If stored values in the SSTable begin with a mark
+/// (see `blob`), `source` lists the blob files of the SSTable.
+pub(super) fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
+    match (source, entry.value?) {
+        (None, value) => Some(value),
+        (Some(_), stored) => match Stored::decode(stored)? {
+            Stored::Inline(value) => Some(value),
+            Stored::Apart(_) => None,
+        },
+    }
+}

@@ -1,0 +1,211 @@
+//! Single deletes: tombstones that leave the tree together with the one put that they delete.
+//!
+//! The caller promises that a key has exactly one put since its previous single delete, and no delete or merge. A
+//! tombstone that meets its put in a flush or a compaction then has no further task, so both disappear. An ordinary
+//! tombstone must reach the last sorted run, because older versions of its key may exist there.
+//!
+//! A sorted run has one version of each key. If a newer value replaces a single delete whose put is still in an older
+//! run, the value keeps a mark. When a later single delete removes the marked value, the older single delete becomes
+//! the tombstone of the key again. Without the mark, the put in the older run would reappear.
+//!
+//! Source: `RocksDB`, `SingleDelete` and `CompactionIterator::NextFromInput`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use types::{KeyHash, SequenceNumber};
+
+/// The kind of a version of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VersionKind {
+    /// A value. The value is marked if it replaced a single delete whose put may still exist in an older run.
+    Value { is_marked: bool },
+    /// An operand of a merge.
+    Operand,
+    /// An ordinary tombstone.
+    Delete,
+    /// The tombstone of a single delete.
+    SingleDelete,
+}
+
+/// The tombstone of a key after its single deletes and their puts have been removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remainder {
+    /// No tombstone is necessary.
+    Nothing,
+    /// The tombstone of a single delete, whose put is in an older run.
+    SingleDelete,
+    /// An ordinary tombstone.
+    Delete,
+}
+
+impl Remainder {
+    /// Returns whether the output of a flush or a compaction marks the newest version of a key, which leaves this
+    /// remainder. Returns `None` if the output omits the key.
+    pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
+        match (self, is_tombstone) {
+            (Self::Nothing, true) => None,
+            (Self::Nothing, false) | (Self::Delete, true) => Some(false),
+            (Self::SingleDelete, _) | (Self::Delete, false) => Some(true),
+        }
+    }
+}
+
+/// Returns the tombstone that the versions of a key leave, and the number of removed pairs of a single delete and its
+/// put. `newest` is the newest version, and `older` contains the older versions, which begin with the newest.
+///
+/// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the
+/// remainder is the tombstone below that value: the value needs a mark unless nothing remains.
+///
+/// Without the promise of the caller, the rules are the following. A single delete above a delete, above an operand or
+/// above two values becomes an ordinary tombstone. Two single deletes in sequence count as one.
+pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
+    let mut above = newest;
+    loop {
+        match above {
+            VersionKind::SingleDelete | VersionKind::Value { is_marked: true } => return annihilate(older),
+            VersionKind::Delete if newest == VersionKind::Delete => return (Remainder::Delete, 0),
+            VersionKind::Delete => return (Remainder::Nothing, 0),
+            VersionKind::Value { is_marked: false } | VersionKind::Operand => match older.next() {
+                Some(next) => above = next,
+                None => return (Remainder::Nothing, 0),
+            },
+        }
+    }
+}
+
+/// Returns the remainder of a single delete above the versions `older`, and the number of removed pairs.
+fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
+    let mut pairs = 0;
+    loop {
+        match older.next() {
+            None => return (Remainder::SingleDelete, pairs),
+            Some(VersionKind::SingleDelete) => {}
+            Some(VersionKind::Delete | VersionKind::Operand) => return (Remainder::Delete, pairs),
+            // The mark is the next older single delete.
+            Some(VersionKind::Value { is_marked: true }) => pairs += 1,
+            Some(VersionKind::Value { is_marked: false }) => match older.next() {
+                None => return (Remainder::Nothing, pairs + 1),
+                Some(VersionKind::SingleDelete) => pairs += 1,
+                Some(VersionKind::Delete) => return (Remainder::Delete, pairs + 1),
+                Some(VersionKind::Value { .. } | VersionKind::Operand) => return (Remainder::Delete, pairs),
+            },
+        }
+    }
+}
+
+/// The single deletes of a memtable, which contains them as tombstones.
+#[derive(Default)]
+pub(crate) struct SingleDeletes {
+    /// The number of single deletes. If this number is 0, as in most memtables, a flush accesses no other field.
+    count: AtomicU64,
+    list: Mutex<Vec<(KeyHash, SequenceNumber)>>,
+}
+
+impl SingleDeletes {
+    /// Records that the tombstone of a key with this sequence number is a single delete.
+    pub(crate) fn insert(&self, key: KeyHash, sequence: SequenceNumber) {
+        self.list.lock().push((key, sequence));
+        self.count.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns the single deletes in the order of their keys' hashes.
+    pub(crate) fn sorted(&self) -> SortedSingleDeletes {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return SortedSingleDeletes::default();
+        }
+        let mut list = self.list.lock().clone();
+        list.sort_unstable();
+        SortedSingleDeletes(list)
+    }
+
+    /// Returns the memory of the list, in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.count.load(Ordering::Acquire) as usize * size_of::<(KeyHash, SequenceNumber)>()
+    }
+}
+
+/// The single deletes of a memtable in the order of their keys' hashes.
+#[derive(Default)]
+pub(crate) struct SortedSingleDeletes(Vec<(KeyHash, SequenceNumber)>);
+
+impl SortedSingleDeletes {
+    /// Returns whether there are no single deletes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether a key with this hash was single-deleted. Keys with equal hashes are not distinguished.
+    pub(crate) fn may_have(&self, key: KeyHash) -> bool {
+        let at = self.0.partition_point(|(hash, _)| *hash < key);
+        self.0.get(at).is_some_and(|(hash, _)| *hash == key)
+    }
+
+    /// Returns whether the write of a key with this sequence number is a single delete.
+    pub(crate) fn has(&self, key: KeyHash, sequence: SequenceNumber) -> bool {
+        self.0.binary_search(&(key, sequence)).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VersionKind::{Delete, Operand, SingleDelete, Value};
+    use super::*;
+
+    const PUT: VersionKind = Value { is_marked: false };
+    const MARKED: VersionKind = Value { is_marked: true };
+
+    #[test]
+    fn a_single_delete_leaves_with_its_put() {
+        for (versions, remainder, pairs) in [
+            (&[SingleDelete][..], Remainder::SingleDelete, 0),
+            (&[SingleDelete, PUT], Remainder::Nothing, 1),
+            (&[SingleDelete, PUT, SingleDelete], Remainder::SingleDelete, 1),
+            (&[SingleDelete, PUT, SingleDelete, PUT], Remainder::Nothing, 2),
+            (&[SingleDelete, MARKED], Remainder::SingleDelete, 1),
+            (&[SingleDelete, MARKED, PUT], Remainder::Nothing, 2),
+            (&[SingleDelete, PUT, Delete, PUT], Remainder::Delete, 1),
+            (&[PUT, SingleDelete], Remainder::SingleDelete, 0),
+            (&[PUT, SingleDelete, PUT], Remainder::Nothing, 1),
+            (&[MARKED], Remainder::SingleDelete, 0),
+            (&[MARKED, PUT], Remainder::Nothing, 1),
+            (&[PUT], Remainder::Nothing, 0),
+            (&[PUT, Delete, PUT], Remainder::Nothing, 0),
+            (&[Delete, PUT], Remainder::Delete, 0),
+        ] {
+            let resolved = resolve(versions[0], versions[1..].iter().copied());
+            assert_eq!(resolved, (remainder, pairs), "{versions:?}");
+        }
+    }
+
+    #[test]
+    fn a_broken_promise_leaves_an_ordinary_tombstone_where_it_is_seen() {
+        for (versions, remainder) in [
+            (&[SingleDelete, PUT, PUT][..], Remainder::Delete),
+            (&[SingleDelete, Operand, PUT], Remainder::Delete),
+            (&[SingleDelete, PUT, Operand], Remainder::Delete),
+            (&[SingleDelete, Delete, PUT], Remainder::Delete),
+            (&[SingleDelete, SingleDelete, PUT], Remainder::Nothing),
+            (&[PUT, PUT, SingleDelete], Remainder::SingleDelete),
+            (&[PUT, MARKED], Remainder::SingleDelete),
+            (&[Operand, SingleDelete], Remainder::SingleDelete),
+        ] {
+            assert_eq!(resolve(versions[0], versions[1..].iter().copied()).0, remainder, "{versions:?}");
+        }
+    }
+
+    #[test]
+    fn a_memtable_finds_its_single_deletes_by_key_and_sequence_number() {
+        let list = SingleDeletes::default();
+        assert!(!list.sorted().may_have(KeyHash(7)) && list.memory_bytes() == 0);
+        for (key, sequence) in [(7, 30), (5, 20), (7, 10)] {
+            list.insert(KeyHash(key), sequence);
+        }
+        let sorted = list.sorted();
+        assert_eq!(
+            [4, 5, 6, 7, 8].map(|key| sorted.may_have(KeyHash(key))),
+            [false, true, false, true, false]
+        );
+        assert!(sorted.has(KeyHash(7), 10) && sorted.has(KeyHash(7), 30) && !sorted.has(KeyHash(7), 20));
+    }
+}

@@ -1,0 +1,152 @@
+//! The marks of single deletes in an SSTable: the positions of marked entries, in a section of the file.
+//!
+//! A marked tombstone belongs to a single delete. A marked value replaced a single delete whose put may still be in an
+//! older run (see [`single_deletes`](crate::single_deletes)). Only compactions use the marks. Blocks and lookups are
+//! therefore the same with and without single deletes, in every block format.
+//!
+//! ```text
+//! section  varint number of runs, run*
+//! run      varint block (minus the block of the previous run), varint first entry (minus the end of the previous run
+//!          of the same block), varint number of entries minus 1
+//! ```
+
+use std::ops::Range;
+
+use super::table_file::TableFile;
+use crate::checksum::checksum;
+use crate::codec::{Reader, put_varint};
+use crate::error::Result;
+
+/// The positions of the marked entries of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SingleMarks {
+    /// Neighboring marked entries of one block, in the order of the table.
+    runs: Vec<MarkRun>,
+}
+
+/// Neighboring marked entries of one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MarkRun {
+    block: u32,
+    /// The numbers of the entries in the block.
+    entries: Range<u32>,
+}
+
+impl SingleMarks {
+    /// Reads the marks of a table from its file. Returns the marks and the number of bytes read.
+    pub(super) fn read(file: &TableFile) -> Result<(Self, u64)> {
+        let Some(place) = file.footer.single_marks else { return Ok((Self::default(), 0)) };
+        let bytes = file.file.read(place.offset, place.len as usize)?;
+        let is_intact = checksum(file.seal, place.offset, &bytes) == place.checksum;
+        let marks = if is_intact { Self::decode(&bytes) } else { None };
+        let damaged = || file.damaged(place.offset, "the marks of single deletes are corrupt");
+        Ok((marks.ok_or_else(damaged)?, place.len))
+    }
+
+    /// Marks an entry by the number of its block and its number in the block. The entry must come after all marked
+    /// entries.
+    pub(super) fn push(&mut self, block: u32, entry: u32) {
+        match self.runs.last_mut() {
+            Some(last) if last.block == block && last.entries.end == entry => last.entries.end += 1,
+            _ => self.runs.push(MarkRun { block, entries: entry..entry + 1 }),
+        }
+    }
+
+    /// Returns whether no entry is marked.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Returns whether an entry is marked.
+    pub(crate) fn contain(&self, block: u32, entry: u32) -> bool {
+        let begun = self.runs.partition_point(|run| (run.block, run.entries.start) <= (block, entry));
+        begun.checked_sub(1).is_some_and(|at| {
+            let run = &self.runs[at];
+            run.block == block && run.entries.contains(&entry)
+        })
+    }
+
+    /// Returns the number of marked entries.
+    pub(super) fn count(&self) -> u64 {
+        self.runs.iter().map(|run| run.entries.len() as u64).sum()
+    }
+
+    /// Returns the marks in the encoding of SSTables.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_varint(&mut out, self.runs.len() as u64);
+        let (mut block, mut end) = (0, 0);
+        for run in &self.runs {
+            if run.block > block {
+                end = 0;
+            }
+            put_varint(&mut out, u64::from(run.block - block));
+            put_varint(&mut out, u64::from(run.entries.start - end));
+            put_varint(&mut out, run.entries.len() as u64 - 1);
+            (block, end) = (run.block, run.entries.end);
+        }
+        out
+    }
+
+    /// Decodes marks. Returns `None` if the bytes are corrupt, or if no entry is marked.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        let mut runs: Vec<MarkRun> = Vec::new();
+        let (mut block, mut end) = (0u32, 0u32);
+        for _ in 0..reader.varint()? {
+            let blocks = u32::try_from(reader.varint()?).ok()?;
+            if blocks > 0 {
+                (block, end) = (block.checked_add(blocks)?, 0);
+            }
+            let start = end.checked_add(u32::try_from(reader.varint()?).ok()?)?;
+            end = start.checked_add(u32::try_from(reader.varint()?).ok()?)?.checked_add(1)?;
+            runs.push(MarkRun { block, entries: start..end });
+        }
+        (reader.is_at_end() && !runs.is_empty()).then_some(Self { runs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Marks contain exactly the pushed entries, also after encoding and decoding.
+        #[test]
+        fn marks_read_back(entries in prop::collection::btree_set((0u32..6, 0u32..12), 1..40)) {
+            let mut marks = SingleMarks::default();
+            entries.iter().for_each(|(block, entry)| marks.push(*block, *entry));
+            let decoded = SingleMarks::decode(&marks.encode());
+            prop_assert_eq!(decoded.as_ref(), Some(&marks));
+            prop_assert_eq!(marks.count(), entries.len() as u64);
+            let all = (0..7).flat_map(|block| (0..13).map(move |entry| (block, entry)));
+            let marked: BTreeSet<_> = all.filter(|(block, entry)| marks.contain(*block, *entry)).collect();
+            prop_assert_eq!(marked, entries);
+        }
+    }
+
+    #[test]
+    fn corrupt_marks_are_rejected() {
+        let mut marks = SingleMarks::default();
+        [(0, 3), (0, 4), (2, 0), (2, 700)].into_iter().for_each(|(block, entry)| marks.push(block, entry));
+        let good = marks.encode();
+        assert_eq!(SingleMarks::decode(&good), Some(marks));
+        for cut in 0..good.len() {
+            assert_eq!(SingleMarks::decode(&good[..cut]), None);
+        }
+        let most = [0xff, 0xff, 0xff, 0xff, 0x0f];
+        for bad in [
+            vec![0],
+            [&good[..], &[0]].concat(),
+            [&[1], &most[..], &[0, 0]].concat().into_iter().chain([0]).collect(),
+            [&[1, 0], &most[..], &[0]].concat(),
+            vec![1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x1f],
+        ] {
+            assert_eq!(SingleMarks::decode(&bad), None, "{bad:?}");
+        }
+    }
+}

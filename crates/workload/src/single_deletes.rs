@@ -1,0 +1,76 @@
+//! The rules of single deletes in a workload.
+//!
+//! A store may delete a key by a single delete only if the key was written once. The single deletes of a workload take
+//! the keys in the order of their indexes, as from the head of a queue. No two single deletes take the same key. All
+//! other writes up to the last single delete are inserts.
+
+use catalog::ChoiceError;
+
+use crate::mix::Mix;
+use crate::operation::Kind;
+use crate::phase::{Phase, Work};
+
+/// The number of standard deviations by which single deletes may outnumber the expected single deletes.
+const DEVIATIONS: f64 = 6.0;
+
+/// A phase that may write a key more than once before a single delete takes the key.
+pub(crate) struct Breach<'a> {
+    pub(crate) phase: &'a Phase,
+    /// The key of the phase that causes the writes.
+    pub(crate) key: &'static str,
+    pub(crate) message: String,
+}
+
+/// Checks that each key is written once before a single delete can take it.
+pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), Breach<'_>> {
+    let Some(last) = phases.iter().rposition(|phase| mixes(phase, Kind::SingleDelete)) else {
+        return Ok(());
+    };
+    let single = &phases[last].name;
+    for phase in &phases[..=last] {
+        let other = |kind: &Kind| kind.writes() && ![Kind::Insert, Kind::SingleDelete].contains(kind);
+        let (key, writes) = match &phase.work {
+            Work::Replay(_) => ("replay", "replays operations".to_owned()),
+            _ => match Kind::ALL.into_iter().filter(other).find(|kind| mixes(phase, *kind)) {
+                Some(kind) => ("mix", format!("has {kind} in its mix")),
+                None => continue,
+            },
+        };
+        let message = format!(
+            "phase \"{}\" {writes}, so a key may be written more than once before phase \"{single}\" deletes it by a \
+             single delete; use insert as the only other write, or use delete instead of single_delete",
+            phase.name
+        );
+        return Err(Breach { phase, key, message });
+    }
+    Ok(())
+}
+
+/// Returns whether the mix of a phase, or of one of its roles, has operations of a kind.
+fn mixes(phase: &Phase, kind: Kind) -> bool {
+    match &phase.work {
+        Work::Mixed(mixed) => mixed.mix.has(kind),
+        Work::Roles(roles) => roles.iter().any(|role| role.mixed.mix.has(kind)),
+        Work::Load(_) | Work::Replay(_) | Work::Step(_) => false,
+    }
+}
+
+/// Checks that the single deletes of a thread find keys until its last operation. The thread executes `operations`
+/// operations of a mix, and `left` keys are in its queue. Without a number of operations, the mix ends when no key is
+/// left. Returns the number of keys by which the queue may become shorter.
+pub(crate) fn check_queue(mix: &Mix, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
+    let (Some(operations), true) = (operations, mix.has(Kind::SingleDelete)) else { return Ok(0) };
+    let (deletes, inserts) = (mix.share(Kind::SingleDelete), mix.share(Kind::Insert));
+    // The length of the queue is a random walk.
+    let drift = deletes - inserts;
+    let deviation = (operations * (deletes + inserts - drift * drift)).max(0.0).sqrt();
+    let needed = (operations * drift).max(0.0) + DEVIATIONS * deviation;
+    if needed.ceil() > left as f64 {
+        let message = format!(
+            "the single deletes of a thread may need {needed:.0} keys more than the thread inserts, but it has {left}; \
+             load more keys, or lower operations"
+        );
+        return Err(ChoiceError::at("operations", message));
+    }
+    Ok(needed.ceil() as u64)
+}

@@ -189,8 +189,8 @@ impl Store for TreeStore {
     }
 }
 
-/// The readings of a whole tree. In counted mode they include no times. The readings of blob files and of lookups with
-/// several threads are included only if the design has them.
+/// The readings of a whole tree. In counted mode they include no times. The readings of blob files, of lookups with
+/// several threads and of memory budgets are included only if the design has them.
 fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     let counts = &stats.counts;
     let fetched_bytes = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
@@ -245,6 +245,12 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
         .gauge(&c::FENCE_BYTES, stats.fence_bytes)
         .gauge(&c::CACHE_BYTES, stats.cache_bytes)
         .gauge(&c::EXPECTED_FPR, stats.expected_fpr);
+    if design.options.memory.is_some() || design.moves_memory() {
+        tree.counter(&c::MEMORY_MOVES, stats.memory_moves)
+            .gauge(&c::MEMTABLE_CAPACITY_BYTES, stats.memtable_capacity_bytes)
+            .gauge(&c::CACHE_CAPACITY_BYTES, stats.cache_capacity_bytes)
+            .gauge(&c::NEW_FILTER_BITS_PER_KEY, stats.filter_bits_per_key);
+    }
     if !design.keeps_values_inline() {
         let (blobs, read) = (&stats.blobs, counts.blob_values_read + counts.blob_values_in_place);
         let live_share = (blobs.bytes > 0).then(|| blobs.live_bytes as f64 / blobs.bytes as f64);

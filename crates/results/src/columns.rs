@@ -477,6 +477,15 @@ columns! {
     /// Gets that searched several sorted runs with several threads. Empty if the design has `threads.per_lookup` = 1,
     /// and in `counted` mode.
     PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
+    /// Size at which a new memtable becomes immutable, at the end of the phase. The columns from here to `memory_moves`
+    /// are empty unless the design has a memory budget (`memory`) or an arbiter that moves memory.
+    MEMTABLE_CAPACITY_BYTES = "memtable_capacity_bytes", "capacity of a memtable", Bytes, Integer, Neither, Exact;
+    /// Capacity of the block cache at the end of the phase.
+    CACHE_CAPACITY_BYTES = "cache_capacity_bytes", "capacity of the cache", Bytes, Integer, Neither, Exact;
+    /// Bits per key of filters for new SSTables, at the end of the phase.
+    NEW_FILTER_BITS_PER_KEY = "new_filter_bits_per_key", "bits per key of new filters", Ratio, Number, Neither, Exact;
+    /// Decisions of the arbiter that moved memory between memtables, filters and cache.
+    MEMORY_MOVES = "memory_moves", "moves of memory", Count, Integer, Neither, Exact;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
@@ -535,6 +544,10 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     CACHE_BYTES,
     STALL_SECONDS,
     RSS_PEAK_BYTES,
+    MEMTABLE_CAPACITY_BYTES,
+    CACHE_CAPACITY_BYTES,
+    NEW_FILTER_BITS_PER_KEY,
+    MEMORY_MOVES,
 ];
 
 #[cfg(test)]

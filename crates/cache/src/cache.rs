@@ -42,8 +42,14 @@ pub trait Cache: Send + Sync {
     /// Removes every block of an SSTable whose file was deleted.
     fn remove_table(&self, tree: u64, table: u64);
 
-    /// Changes the capacity in bytes. The cache immediately evicts blocks until the remaining blocks fit.
+    /// Changes the capacity in bytes. The cache immediately evicts blocks until the remaining blocks fit. A cache that
+    /// is not [resizable](Self::is_resizable) ignores the call.
     fn set_capacity(&self, bytes: u64);
+
+    /// Returns whether [`set_capacity`](Self::set_capacity) changes the capacity.
+    fn is_resizable(&self) -> bool {
+        true
+    }
 
     /// Returns the capacity in bytes; `u64::MAX` if the cache is unbounded.
     fn capacity(&self) -> u64;

@@ -21,7 +21,9 @@ mod none;
 mod policy;
 mod queue;
 mod quick;
+mod reuse;
 mod s3_fifo;
+mod sampled_cache;
 mod sharded;
 mod sieve;
 mod simulate;
@@ -36,6 +38,8 @@ use catalog::Catalog;
 
 pub use cache::{BlockId, Cache};
 pub use library::seam;
+pub use reuse::ReuseCurve;
+pub use sampled_cache::SampledCache;
 pub use simulate::{BlockRequest, Score, belady, replay};
 
 /// All caches. The first cache is the baseline, and the last cache is the ideal bound.

@@ -86,6 +86,10 @@ impl<S: BuildHasher + Send + Sync> Cache for Unbounded<S> {
 
     fn set_capacity(&self, _: u64) {}
 
+    fn is_resizable(&self) -> bool {
+        false
+    }
+
     fn capacity(&self) -> u64 {
         u64::MAX
     }

@@ -175,6 +175,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
         ("trees", Value::Integer(trees)) => *trees == 1,
         ("shared", Value::Boolean(is_shared)) => *is_shared,
         ("alignment", Value::String(alignment)) => alignment == "128B",
+        ("arbiter", Value::Table(choice)) => choice.get("kind").and_then(Value::as_str) == Some("static"),
         ("values", Value::Table(choice)) => choice.get("kind").and_then(Value::as_str) == Some("inline"),
         _ => false,
     };

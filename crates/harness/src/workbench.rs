@@ -74,6 +74,8 @@ axes! {
     hash: dyn tree::hash::KeyHasher => tree::hash::CATALOG;
     /// Adds a value policy, which decides which values live in blob files.
     values: dyn tree::values::ValuePolicy => tree::values::CATALOG;
+    /// Adds a memory arbiter, which splits the memory between memtables, filters and cache.
+    arbiter: dyn tree::arbiter::MemoryArbiter => tree::arbiter::CATALOG;
     /// Adds a distribution of keys.
     keys: dyn workload::KeyDistribution => workload::KEYS;
     /// Adds a distribution of value sizes.

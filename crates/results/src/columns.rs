@@ -480,6 +480,15 @@ columns! {
     /// Pairs of a single delete and its put that flushes and compactions have removed together since the store was
     /// opened. Empty if there are no such pairs.
     SINGLE_DELETE_PAIRS = "single_delete_pairs", "removed single deletes", Count, Integer, Neither, Exact;
+    /// Size at which a new memtable becomes immutable, at the end of the phase. The columns from here to `memory_moves`
+    /// are empty unless the design has a memory budget (`memory`) or an arbiter that moves memory.
+    MEMTABLE_CAPACITY_BYTES = "memtable_capacity_bytes", "capacity of a memtable", Bytes, Integer, Neither, Exact;
+    /// Capacity of the block cache at the end of the phase.
+    CACHE_CAPACITY_BYTES = "cache_capacity_bytes", "capacity of the cache", Bytes, Integer, Neither, Exact;
+    /// Bits per key of filters for new SSTables, at the end of the phase.
+    NEW_FILTER_BITS_PER_KEY = "new_filter_bits_per_key", "bits per key of new filters", Ratio, Number, Neither, Exact;
+    /// Decisions of the arbiter that moved memory between memtables, filters and cache.
+    MEMORY_MOVES = "memory_moves", "moves of memory", Count, Integer, Neither, Exact;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
@@ -538,6 +547,10 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     CACHE_BYTES,
     STALL_SECONDS,
     RSS_PEAK_BYTES,
+    MEMTABLE_CAPACITY_BYTES,
+    CACHE_CAPACITY_BYTES,
+    NEW_FILTER_BITS_PER_KEY,
+    MEMORY_MOVES,
 ];
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ const TREE: &str = "tree";
 /// The extension of an incomplete fixture.
 pub(super) const BEGUN: &str = "begun";
 
-/// The keys of a design that do not change the bytes on storage.
+/// The keys of a design that do not change the bytes on storage, unless an arbiter moves memory.
 const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
 
 /// The period of checks for a fixture that another run builds.
@@ -187,7 +187,7 @@ impl Fixtures {
         self.program = Some(program);
         let _ = writeln!(key, "mode {}\nseed {}", building_mode(cell, spec, phases).name(), spec.seed);
         let mut design = cell.design.to_toml();
-        design.retain(|key, _| !IN_MEMORY_ONLY.contains(&key));
+        design.retain(|key, _| cell.design.moves_memory() || !IN_MEMORY_ONLY.contains(&key));
         let _ = writeln!(key, "[design]\n{design}");
         key.push_str(&files_outside(&cell.design));
         let Some(workload) = cell.task.workload() else { return Ok(key) };

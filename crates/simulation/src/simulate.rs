@@ -88,16 +88,17 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
     Ok((rows, costs))
 }
 
-/// Returns an error for designs with blob files, because blob files cannot be simulated.
+/// Returns an error for designs with blob files, and for designs that move memory. These designs cannot be simulated.
 fn check_design(design: &Design) -> Outcome<()> {
-    match design.keeps_values_inline() {
-        true => Ok(()),
-        false => Err(Problem::new(format!(
-            "design.values = \"{}\" cannot be simulated, because blob files are not; run the experiment with \
-             trials.mode = \"counted\"",
-            design.choice("values")
-        ))),
-    }
+    let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory()) {
+        (false, _) => ("values", "because blob files are not"),
+        (true, true) => ("arbiter", "because a simulation has no cache that the arbiter could observe"),
+        (true, false) => return Ok(()),
+    };
+    Err(Problem::new(format!(
+        "design.{axis} = \"{}\" cannot be simulated, {reason}; run the experiment with trials.mode = \"counted\"",
+        design.choice(axis)
+    )))
 }
 
 /// Returns an error for phases that cannot be simulated.

@@ -208,6 +208,10 @@ impl Cache for CachePerTree {
         self.0.iter().for_each(|cache| cache.set_capacity(share));
     }
 
+    fn is_resizable(&self) -> bool {
+        self.0.iter().all(|cache| cache.is_resizable())
+    }
+
     fn capacity(&self) -> u64 {
         self.0.iter().fold(0, |sum, cache| sum.saturating_add(cache.capacity()))
     }

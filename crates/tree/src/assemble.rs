@@ -18,23 +18,35 @@ pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
 
+/// The cache of a tree, and the number of the tree in the cache.
+pub(crate) struct TreeCache {
+    pub(crate) cache: Arc<dyn Cache>,
+    tree: u64,
+}
+
+/// Returns the cache that the tree shares with other trees, or else builds the cache of the design.
+pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Result<TreeCache> {
+    /// The next tree number for a shared cache. The cache distinguishes the blocks of several trees by the tree
+    /// number. A tree with its own cache always has number 0, so its blocks occupy the same cache slots in every run.
+    static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
+    Ok(match shared {
+        Some(cache) => TreeCache { cache, tree: SHARING_TREES.fetch_add(1, Ordering::Relaxed) },
+        None => TreeCache {
+            cache: Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
+            tree: 0,
+        },
+    })
+}
+
 /// Creates the context that all tables of the tree share.
 pub(crate) fn table_context(
     design: &Design,
     storage: Arc<dyn Storage>,
-    cache: Option<Arc<dyn Cache>>,
+    TreeCache { cache, tree }: TreeCache,
     directory: &Path,
     seals: Seals,
 ) -> Result<TableContext> {
-    /// The next tree number for a shared cache. The cache distinguishes the blocks of several trees by the tree
-    /// number. A tree with its own cache always has number 0, so its blocks occupy the same cache slots in every run.
-    static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
-    let tree = cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed));
-    let cache = match cache {
-        Some(cache) => cache,
-        None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
-    };
     let reads_in_place = design.options.block.mapped == Mapped::InPlace;
     let source =
         BlobSource { storage: Arc::clone(&storage), cache: Arc::clone(&cache), tree, reads_in_place };

@@ -82,7 +82,7 @@ impl Inner {
     /// bytes. The caller must hold the lock that protects the active memtable.
     fn room(&self, charged: u64) -> Room {
         let (view, stall) = (self.view.load(), self.design.options.stall);
-        let memtable = self.design.memtable_capacity.0;
+        let memtable = self.memtable_bytes();
         let memtables = |limit: usize, used: usize| {
             (limit.saturating_sub(used) as u64).saturating_mul(memtable).saturating_sub(charged)
         };
@@ -99,7 +99,7 @@ impl Inner {
     /// Returns whether the compaction policy has a job for the current shape of the tree.
     pub(crate) fn is_compaction_due(&self) -> bool {
         let operations = self.observed_operations();
-        let shape = self.view.load().version.shape(self.design.memtable_capacity.0);
+        let shape = self.view.load().version.shape(self.memtable_bytes());
         self.policy.pick(&Shape { operations, ..shape }).is_some()
     }
 }

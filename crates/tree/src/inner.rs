@@ -14,6 +14,7 @@ use parking_lot::{Condvar, Mutex};
 use storage::Storage;
 use types::{HashedKey, MergeOperator, SequenceNumber};
 
+use crate::arbitration::Arbitration;
 use crate::design::Design;
 use crate::error::Error;
 use crate::failure::Failure;
@@ -45,10 +46,10 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, the locks of
-/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the state of `signals`, `view_lock`, the rule of `pacer`,
-/// `stale_tables`. Readers take no locks, with three exceptions. A scan occasionally takes a lock to check whether a
-/// read-triggered compaction is due. If the policy observes operations, a get does the same. If several threads execute
-/// a get, they share its answer by a lock.
+/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the locks of `arbitration`, the state
+/// of `signals`, `view_lock`, the rule of `pacer`, `stale_tables`. Readers take no locks, with three exceptions. A scan
+/// occasionally takes a lock to check whether a read-triggered compaction is due. If the policy or the arbiter observes
+/// reads, a get does the same. If several threads execute a get, they share its answer by a lock.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -64,6 +65,10 @@ pub(crate) struct Inner {
     pub(crate) observed: Mutex<OperationWindow>,
     /// Whether the policy observes operations.
     pub(crate) observes_operations: bool,
+    /// Whether the policy or the arbiter observes reads.
+    pub(crate) observes_reads: bool,
+    /// The arbiter that moves memory between memtables, filters and cache. `None` if the sizes never change.
+    pub(crate) arbitration: Option<Arbitration>,
     /// Decides which values are stored in blob files.
     pub(crate) values: Box<dyn ValuePolicy>,
     /// The blob files that garbage collection is processing. Their live values move to other files.
@@ -170,8 +175,10 @@ pub(crate) struct WriteQueue {
     /// The seal of the WAL that belongs to the active memtable.
     pub(crate) log_seal: u64,
     /// The size of the active memtable: the sum of the bytes of its writes. The memtable is full if this size reaches
-    /// `memtable.capacity`.
+    /// `memtable_bytes`.
     pub(crate) charged_bytes: u64,
+    /// The size at which the active memtable is full.
+    pub(crate) memtable_bytes: u64,
     /// The sequence number at which the active memtable is full, even if it has room for more bytes.
     pub(crate) full_from: SequenceNumber,
     /// The delay state of the active memtable, if the design delays writes.
@@ -201,6 +208,7 @@ impl WriteQueue {
             active,
             log_seal,
             charged_bytes: 0,
+            memtable_bytes: design.memtable_capacity.0,
             full_from: design.full_from(written + 1),
             payment: Payment::FREE,
             records: Vec::new(),
@@ -277,19 +285,5 @@ impl Inner {
         let _guard = self.view_lock.lock();
         let current = self.view.load();
         self.view.store(Arc::new(next(&current)));
-    }
-
-    /// Gives the cache the rest of the memory limit, after memtables, filters and fences. Does nothing without a
-    /// limit.
-    pub(crate) fn balance_memory(&self) {
-        if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
-            let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
-            share.balance(self.context.tree, filters + fences);
-        }
-        if let Some(memory) = self.design.options.memory {
-            let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
-            let others = 2 * self.design.memtable_capacity.0 + filters + fences;
-            self.context.cache.set_capacity(memory.0.saturating_sub(others));
-        }
     }
 }

@@ -21,7 +21,10 @@
 //!   order of the runs determines which of two versions is newer.
 
 mod approximate;
+pub mod arbiter;
+mod arbitration;
 mod assemble;
+mod balance;
 mod batch;
 mod blob;
 pub mod block;

@@ -13,7 +13,8 @@ use parking_lot::Mutex;
 use storage::Storage;
 use types::{MergeOperator, SequenceNumber};
 
-use crate::assemble::{misuse, table_context};
+use crate::arbitration::Arbitration;
+use crate::assemble::{misuse, table_context, tree_cache};
 use crate::delay::pacer;
 use crate::design::Design;
 use crate::error::{Error, Result};
@@ -48,6 +49,7 @@ pub(crate) struct Opening {
     /// The file number of the new WAL.
     new_log: u64,
     context: Arc<TableContext>,
+    arbitration: Option<Arbitration>,
     levels: Levels<TableRef>,
     recovery: Recovery,
 }
@@ -89,7 +91,11 @@ impl Opening {
         state.merge_operator = operator;
         let new_log = state.next_file.max(files.next_number());
         state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
-        let (cache, seals) = (options.cache.take(), state.seals.clone());
+        let (mut cache, seals) = (tree_cache(&options.design, options.cache.take())?, state.seals.clone());
+        let arbitration = Arbitration::new(&options.design, &cache.cache)?;
+        if let Some(arbitration) = &arbitration {
+            cache.cache = arbitration.cache();
+        }
         let context = table_context(&options.design, Arc::clone(&storage), cache, directory, seals)?;
         files.record_names(&context.names);
         let context = Arc::new(context);
@@ -105,6 +111,7 @@ impl Opening {
             state,
             new_log,
             context,
+            arbitration,
             levels,
             recovery,
         })
@@ -155,6 +162,8 @@ impl Opening {
             memtables,
             policy,
             observes_operations: observed.is_observed(),
+            observes_reads: observed.is_observed() || self.arbitration.is_some(),
+            arbitration: self.arbitration,
             observed: Mutex::new(observed),
             values,
             collected_blobs: Mutex::default(),

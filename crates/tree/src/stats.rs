@@ -306,6 +306,14 @@ pub struct Stats {
     pub fence_bytes: u64,
     /// Blocks in the cache, in bytes.
     pub cache_bytes: u64,
+    /// The size at which a new memtable becomes immutable, in bytes.
+    pub memtable_capacity_bytes: u64,
+    /// The capacity of the cache in bytes; `u64::MAX` if the cache is unbounded.
+    pub cache_capacity_bytes: u64,
+    /// The bits per key of new filters. `None` if the filters have no such size.
+    pub filter_bits_per_key: Option<f64>,
+    /// The number of times that the arbiter changed a size.
+    pub memory_moves: u64,
     /// The expected false-positive rate of the filters, averaged over all runs. `None` if there are no runs.
     pub expected_fpr: Option<f64>,
     /// The blob files.

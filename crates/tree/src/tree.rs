@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use types::Entry;
 
+use crate::arbitration::Arbitration;
 use crate::batch::WriteBatch;
 use crate::design::Design;
 use crate::error::Result;
@@ -132,7 +133,7 @@ impl Tree {
     pub fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         let (view, snapshot) = self.inner.now();
         let found = self.inner.get_in(&view, snapshot, key, value)?;
-        if self.inner.observes_operations {
+        if self.inner.observes_reads {
             drop(view);
             self.inner.note_gets(1);
         }
@@ -146,7 +147,7 @@ impl Tree {
     pub fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
         let (view, snapshot) = self.inner.now();
         let values = self.inner.multi_get_in(&view, snapshot, keys)?;
-        if self.inner.observes_operations {
+        if self.inner.observes_reads {
             drop(view);
             self.inner.note_gets(keys.len() as u64);
         }
@@ -241,6 +242,10 @@ impl Tree {
             filter_bytes,
             fence_bytes,
             cache_bytes: self.inner.context.cache.weight_bytes(),
+            memtable_capacity_bytes: self.inner.memtable_bytes(),
+            cache_capacity_bytes: self.inner.context.cache.capacity(),
+            filter_bits_per_key: self.inner.filter_bits_per_key(),
+            memory_moves: self.inner.arbitration.as_ref().map_or(0, Arbitration::moves),
             expected_fpr: view.version.expected_fpr(),
             blobs: view.version.blob_stats(),
             device: self.inner.storage.device_time(),

@@ -8,7 +8,7 @@ use storage::Storage;
 use toml::Table as Toml;
 use types::SequenceNumber;
 
-use crate::assemble::table_context;
+use crate::assemble::{table_context, tree_cache};
 use crate::batch::Operation;
 use crate::blob::{Reference, References};
 use crate::checksum::Checksum;
@@ -114,7 +114,8 @@ impl Verification {
     ) -> Result<()> {
         let no_cache = Toml::from_iter([("cache".to_owned(), toml::Value::String("none".to_owned()))]);
         let design = Design::default().with(&no_cache)?;
-        let context = table_context(&design, Arc::clone(storage), None, directory, state.seals.clone())?;
+        let cache = tree_cache(&design, None)?;
+        let context = table_context(&design, Arc::clone(storage), cache, directory, state.seals.clone())?;
         files.record_names(&context.names);
         let context = Arc::new(context);
         let mut live: BTreeMap<u64, u64> = BTreeMap::new();

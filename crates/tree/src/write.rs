@@ -303,6 +303,7 @@ impl Inner {
             active: _,
             log_seal,
             charged_bytes,
+            memtable_bytes,
             full_from,
             payment,
             records,
@@ -318,7 +319,7 @@ impl Inner {
             frame(records, place, first, encode);
         }
         *charged_bytes += counts.charged_bytes();
-        let is_full = *charged_bytes >= self.design.memtable_capacity.0 || *next_sequence >= *full_from;
+        let is_full = *charged_bytes >= *memtable_bytes || *next_sequence >= *full_from;
         let pays = *charged_bytes >= payment.due_from;
         if pays {
             payment.due_from = u64::MAX;
@@ -502,8 +503,8 @@ impl Inner {
         self.failure.check()?;
         let NewLog { number, seal, file } = self.take_log().map_err(|error| self.fail(error))?;
         let counters = self.counters.local();
-        let fresh =
-            Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
+        let memtable_bytes = self.memtable_bytes();
+        let fresh = Arc::new(Slot::new(self.memtables.create(memtable_bytes as usize), number));
         // The records of the old WAL must become durable before newer writes.
         let sync = self.wal_mode.syncs_at_rotation;
         let mut pending = self.pending.lock();
@@ -518,6 +519,7 @@ impl Inner {
         pending.active = Arc::clone(&fresh);
         pending.log_seal = seal;
         pending.charged_bytes = 0;
+        pending.memtable_bytes = memtable_bytes;
         pending.full_from = self.design.full_from(pending.next_sequence);
         pending.payment = self.payment_of_new_memtable();
         pending.log_offset = HEADER_BYTES as u64;

@@ -103,8 +103,9 @@ impl Forecast {
             before.whole.count(&c::USER_BYTES_WRITTEN)? == 0 && before.whole.reading(&c::RUNS)? == 0;
         let (flushes, puts, user_bytes) =
             (done(&c::FLUSHES)?, done(&n::PUTS)?, done(&c::USER_BYTES_WRITTEN)?);
-        let is_inline = self.design.keeps_values_inline();
-        if !is_first || !is_inline || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
+        // The simulation has memtables of one size.
+        let is_simulated = self.design.keeps_values_inline() && !self.design.moves_memory();
+        if !is_first || !is_simulated || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
             return None;
         }
         // If the codec compresses more at deeper levels, the number of bytes changes after the flush.
@@ -209,10 +210,13 @@ impl Forecast {
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// Returns the capacity of the cache in bytes. Returns `None` if the cache gets the rest of a memory budget.
+    /// Returns the capacity of the cache in bytes. Returns `None` if the cache gets the rest of a memory budget, or if an
+    /// arbiter moves memory.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
-        built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())
+        built
+            .filter(|_| self.design.options.memory.is_none() && !self.design.moves_memory())
+            .map(|cache| cache.capacity())
     }
 }
 

@@ -62,6 +62,11 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
             "tune has no model of blob files; set design.values = \"inline\", or use `lsmbench run`";
         return Err(Problem::at(&experiment.file, None, message));
     }
+    if experiment.cells.iter().any(|cell| cell.design.moves_memory()) {
+        let message = "tune has no model of an arbiter that moves memory; set design.arbiter = \"static\", or use \
+                       `lsmbench run`";
+        return Err(Problem::at(&experiment.file, None, message));
+    }
     let candidates = experiment.cells.iter().map(|cell| {
         let setup = EngineDesign { engine: cell.engine.clone(), design: cell.design.clone() };
         Candidate::new(cell.label.clone(), setup)

@@ -21,6 +21,7 @@ pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal calls by one thread give equal answers within the capacity", |subject| check(&*subject.0)),
+    ("a cache with more capacity keeps more blocks", |subject| check_resizing(&*subject.0())),
     ("concurrent calls return only blocks that were inserted under the requested name", |subject| {
         check_concurrent(&*subject.0())
     }),
@@ -54,12 +55,7 @@ fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
             Call::RemoveTable(tree, table) => check_removal(cache, &inserted, tree, table)?,
             Call::SetCapacity(bytes) => {
                 cache.set_capacity(bytes);
-                if cache.capacity() != bytes && cache.capacity() != base {
-                    return Err(format!(
-                        "the capacity was set to {bytes}, but the cache reports {}",
-                        cache.capacity()
-                    ));
-                }
+                check_capacity(cache, if cache.is_resizable() { bytes } else { base })?;
             }
         }
         if cache.weight_bytes() > cache.capacity() {
@@ -131,6 +127,38 @@ fn check_removal(
             "after the removal of table {table} of tree {tree}, the cache does not contain exactly the blocks of the other tables"
         ))
     }
+}
+
+fn check_capacity(cache: &dyn Cache, expected: u64) -> Result<(), String> {
+    let capacity = cache.capacity();
+    if capacity == expected {
+        Ok(())
+    } else {
+        Err(format!("after the capacity was set, it must be {expected}, but the cache reports {capacity}"))
+    }
+}
+
+/// Checks that a resizable cache fills a larger capacity, and that a cache with a smaller capacity evicts blocks at once.
+pub(crate) fn check_resizing(cache: &dyn Cache) -> Result<(), String> {
+    if !cache.is_resizable() {
+        return Ok(());
+    }
+    let mut before = 0;
+    for capacity in [128 << 10, 512 << 10, 1024 << 10, 128 << 10, 0, 512 << 10] {
+        cache.set_capacity(capacity);
+        check_capacity(cache, capacity)?;
+        let at_once = cache.weight_bytes();
+        calls::all_blocks().for_each(|id| cache.insert(id, calls::block(id, 0, 4096)));
+        let filled = cache.weight_bytes();
+        if at_once.max(filled) > capacity || (capacity > before && filled <= before) {
+            return Err(format!(
+                "invariant 2: the capacity changed from {before} to {capacity}, and the cache contains {at_once} bytes, \
+                 and then {filled} of 1310720 inserted bytes"
+            ));
+        }
+        before = capacity;
+    }
+    Ok(())
 }
 
 /// Checks that concurrent threads only get blocks with the requested names. After all SSTables are removed, no block

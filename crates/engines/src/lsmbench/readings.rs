@@ -80,6 +80,12 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
         .gauge(&c::FENCE_BYTES, stats.fence_bytes)
         .gauge(&c::CACHE_BYTES, stats.cache_bytes)
         .gauge(&c::EXPECTED_FPR, stats.expected_fpr);
+    if design.options.memory.is_some() || design.moves_memory() {
+        tree.counter(&c::MEMORY_MOVES, stats.memory_moves)
+            .gauge(&c::MEMTABLE_CAPACITY_BYTES, stats.memtable_capacity_bytes)
+            .gauge(&c::CACHE_CAPACITY_BYTES, stats.cache_capacity_bytes)
+            .gauge(&c::NEW_FILTER_BITS_PER_KEY, stats.filter_bits_per_key);
+    }
     if has_blobs(design) {
         let (blobs, read) = (&stats.blobs, counts.blob_values_read + counts.blob_values_in_place);
         let live_share = (blobs.bytes > 0).then(|| blobs.live_bytes as f64 / blobs.bytes as f64);

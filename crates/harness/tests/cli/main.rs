@@ -1,5 +1,6 @@
 //! Tests of the program from the view of its users: input files, exit codes, and the files and texts that it writes.
 
+mod arbiter;
 mod bad_input;
 mod bench;
 mod blobs;

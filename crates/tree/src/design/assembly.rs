@@ -7,6 +7,9 @@ use super::axes::{self, AXES};
 use super::families::{FamilyDesigns, FamilyLayout};
 use super::options::Options;
 
+/// The smallest capacity of a memtable, in bytes.
+pub(super) const LEAST_MEMTABLE_BYTES: u64 = 1024;
+
 /// The definition of a tree: one variant with its parameters for each axis, and the options that belong to no axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
@@ -67,6 +70,18 @@ impl Design {
             .variants()
             .first()
             .is_some_and(|inline| inline.kind == self.choice("values").kind())
+    }
+
+    /// Returns whether an arbiter changes the sizes of memtables, filters and cache while a tree is open.
+    pub fn moves_memory(&self) -> bool {
+        crate::arbiter::CATALOG
+            .build(self.choice(axes::ARBITER))
+            .is_ok_and(|arbiter| arbiter.period().is_some())
+    }
+
+    /// Returns the smallest valid capacity of a memtable, in bytes.
+    pub(crate) fn least_memtable_bytes(&self) -> u64 {
+        self.memtable_filter.map_or(LEAST_MEMTABLE_BYTES, |filter| filter.0.max(LEAST_MEMTABLE_BYTES))
     }
 
     /// Returns the factory of the memtables, with the memtable filter and the key range of the design.

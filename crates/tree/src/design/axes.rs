@@ -23,8 +23,14 @@ pub(super) const BLOCK: &str = "block";
 /// The name of the axis of block formats.
 pub(super) const FORMAT: &str = "format";
 
+/// The name of the block cache axis.
+pub(super) const CACHE: &str = "cache";
+
+/// The name of the axis that splits the memory between memtables, filters and cache.
+pub(super) const ARBITER: &str = "arbiter";
+
 /// All axes: first the six axes that have their own crates, then the other axes.
-pub static AXES: [&dyn Axis; 13] = [
+pub static AXES: [&dyn Axis; 14] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
     &bloom::ALLOCATIONS,
@@ -38,6 +44,7 @@ pub static AXES: [&dyn Axis; 13] = [
     &crate::wal::CATALOG,
     &crate::hash::CATALOG,
     &crate::values::CATALOG,
+    &crate::arbiter::CATALOG,
 ];
 
 /// Returns the axis with this name, or `None` if no axis has this name.

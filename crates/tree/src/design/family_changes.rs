@@ -12,7 +12,7 @@ use crate::recovery::QUARANTINE;
 pub(super) const FAMILIES: &str = "families";
 
 /// The parts of a design that all families share.
-const SHARED: [&str; 5] = ["cache", "storage", "wal", "memory", FAMILIES];
+const SHARED: [&str; 6] = ["cache", "storage", "wal", "memory", "arbiter", FAMILIES];
 
 /// The longest name of a family, in bytes.
 const MOST_NAME_BYTES: usize = 32;
@@ -101,7 +101,7 @@ pub fn family_entries() -> impl Iterator<Item = KeyEntry> {
             "NAME",
             "table with the keys of a design",
             "Family called NAME, with the values that differ from the design of the store. All families share `cache`, \
-             `storage`, `wal` and `memory`, so these keys are not valid here.",
+             `storage`, `wal`, `memory` and `arbiter`, so these keys are not valid here.",
         ),
     ]
     .into_iter()

@@ -25,7 +25,8 @@ pub struct Options {
     /// Options of threads.
     pub threads: ThreadOptions,
     /// Memory limit for memtables, filters, fence pointers and cache together. The cache gets the part of the limit
-    /// that the other components do not use. Without `memory`, there is no limit.
+    /// that the other components do not use. Without `memory`, there is no limit. The axis `arbiter` can move memory
+    /// between the components.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
     /// The merge operator: `add` adds 64-bit little-endian numbers, `append` appends the operand to the value, and

@@ -3,6 +3,7 @@
 use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
 
+use super::assembly::LEAST_MEMTABLE_BYTES;
 use super::axes::{self, AXES};
 use super::deprecated::renamed;
 use super::families::FamilyDesigns;
@@ -83,7 +84,7 @@ impl Design {
         self.options.validate().map_err(|(group, key, message)| {
             DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
         })?;
-        if self.memtable_capacity.0 < 1024 {
+        if self.memtable_capacity.0 < LEAST_MEMTABLE_BYTES {
             let message =
                 format!("memtable.capacity: must be at least 1 KiB, not {}", self.memtable_capacity);
             return Err(DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), message));
@@ -95,6 +96,7 @@ impl Design {
             return Err(DesignError::at(axes::MEMTABLE, Some(FILTER.to_owned()), message));
         }
         self.check_pages()?;
+        self.check_arbiter()?;
         let memtables = self.memtable_capacity.0.saturating_mul(2);
         match self.options.memory {
             Some(memory) if memory.0 <= memtables => Err(DesignError::at(
@@ -120,6 +122,27 @@ impl Design {
             return Err(DesignError::at(axes::BLOCK, Some("size".to_owned()), message));
         }
         Ok(())
+    }
+
+    /// Returns an error if an arbiter changes the capacity of a cache that cannot be resized, or of a cache that several
+    /// trees share.
+    fn check_arbiter(&self) -> Result<(), DesignError> {
+        let (arbiter, cache) = (self.choice(axes::ARBITER), self.choice(axes::CACHE));
+        if self.moves_memory() && !self.families.is_empty() && self.families.layout == FamilyLayout::Trees {
+            let message = format!(
+                "arbiter: \"{arbiter}\" cannot divide the memory between several trees; use arbiter = \"static\", or \
+                 families.layout = \"prefixed\""
+            );
+            return Err(DesignError::at(axes::ARBITER, None, message));
+        }
+        if !self.moves_memory() || cache::CATALOG.build(cache).is_ok_and(|cache| cache.is_resizable()) {
+            return Ok(());
+        }
+        let message = format!(
+            "arbiter: \"{arbiter}\" resizes the cache, but the cache \"{cache}\" cannot be resized; use another \
+             cache, such as cache = \"lru\", or arbiter = \"static\""
+        );
+        Err(DesignError::at(axes::ARBITER, None, message))
     }
 
     /// Removes the key `format` from a value of the block options, sets the format, and returns the other options.

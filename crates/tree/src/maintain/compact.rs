@@ -45,7 +45,7 @@ impl Inner {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
         let operations = self.observed_operations();
-        let shape = Shape { operations, ..version.shape(self.design.memtable_capacity.0) };
+        let shape = Shape { operations, ..version.shape(self.memtable_bytes()) };
         let Some(job) = self.policy.pick(&shape) else {
             return self.policy.failure().map_or(Ok(false), |failure| Err(Error::Policy(failure)));
         };

@@ -87,7 +87,10 @@ impl Inner {
             let gone = files.filter(|reference| !kept.contains(&reference.file.number()));
             gone.for_each(|reference| reference.file.set_obsolete(true));
         }
-        self.balance_memory();
+        match change.flushed {
+            Some(_) => self.arbitrate(),
+            None => self.balance_memory(),
+        }
         self.signals.notify();
         Ok(())
     }

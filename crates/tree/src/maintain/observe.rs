@@ -1,41 +1,54 @@
-//! The operations that a compaction policy observes, and the picks of the policy after gets and scans.
+//! The operations that a compaction policy and a memory arbiter observe, and their decisions after gets and scans.
 
 use compaction::{Operations, picks_after_gets, picks_after_scan};
 
 use super::workers::PanicWatch;
+use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Counts gets of this thread, which were added to its counters before. If the policy observes operations and picks
-    /// again after these gets, the function lets the policy pick. The caller holds no locks.
+    /// Counts gets of this thread, which were added to its counters before. At some of these gets, the function lets the
+    /// policy pick and the arbiter decide, if they observe reads. The caller holds no locks.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {
         if picks_after_gets(self.counters.local().gets.get(), added) {
-            self.pick_after_reads();
+            self.decide_after_reads();
         }
     }
 
     /// Counts one more scan of this thread, like [`note_gets`](Self::note_gets).
     pub(super) fn note_scan(&self, scans: u64) {
-        if self.observes_operations && picks_after_scan(scans) {
-            self.pick_after_reads();
+        if self.observes_reads && picks_after_scan(scans) {
+            self.decide_after_reads();
+        }
+    }
+
+    /// Lets the arbiter and the policy decide. The read has its answer, so after an error, only the next write returns
+    /// this error.
+    #[cold]
+    fn decide_after_reads(&self) {
+        if self.failure.is_set() {
+            return;
+        }
+        let _watch = PanicWatch(self);
+        let decided = if self.arbitration.is_some() { self.arbitrate_after_reads() } else { Ok(()) };
+        if let Err(error) = decided.and_then(|()| self.pick_after_reads()) {
+            self.fail(error);
         }
     }
 
     /// Runs the jobs that the policy picks, or wakes the compactor to do so.
-    #[cold]
-    fn pick_after_reads(&self) {
-        if self.failure.is_set() {
-            return;
+    fn pick_after_reads(&self) -> Result<()> {
+        if !self.observes_operations {
+            return Ok(());
         }
         if self.compacts_inline() {
-            let _watch = PanicWatch(self);
-            // The read has its answer. After an error, the next write returns this error.
-            while matches!(self.compact_by_policy().map_err(|error| self.fail(error)), Ok(true)) {}
+            while self.compact_by_policy()? {}
         } else {
             self.signals.state.lock().shape_changed = true;
             self.signals.notify();
         }
+        Ok(())
     }
 
     /// Moves the window of the observed operations after a flush.

@@ -46,7 +46,7 @@ impl<'a> RunWriter<'a> {
         plan: &'a SeparationPlan,
     ) -> Self {
         let context = &inner.context;
-        let own = context.bloom.component.bits_per_key();
+        let own = inner.filter_bits_per_key();
         let filter_budget = own.map(|own| match context.allocation.table_bits() {
             Some(bits) => FilterBudget::PerTable(bits),
             None => FilterBudget::PerKey(context.allocation.bits_per_key(own, loads, level)),

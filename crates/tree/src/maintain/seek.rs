@@ -82,7 +82,7 @@ impl Inner {
         }
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
-        let shape = version.shape(self.design.memtable_capacity.0);
+        let shape = version.shape(self.memtable_bytes());
         let job = merge_down_to(&shape, wanted.oldest);
         let Some(job) = job else { return Ok(false) };
         match self.run_job(&version, &job, &[]) {
@@ -98,16 +98,22 @@ impl Inner {
 
     /// Flushes a memtable before a read-triggered compaction. Returns `false` if the tree is being closed.
     fn flush_for_ranges(&self, memtable: &Arc<Slot>) -> Result<bool> {
-        let allowed = self.merges_for_ranges.lock();
-        if !*allowed {
+        if !self.begin_memtable_for_reads(memtable)? {
             return Ok(false);
         }
-        // This call does not wait for room, because the calling thread may be the compactor that makes the room.
-        self.begin_memtable(memtable)?;
-        drop(allowed);
         let is_waiting = || self.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, memtable));
         while is_waiting() && self.flush_oldest()? {}
         Ok(true)
+    }
+
+    /// Replaces a memtable without a write. Returns `false` if the tree is being closed.
+    pub(crate) fn begin_memtable_for_reads(&self, memtable: &Arc<Slot>) -> Result<bool> {
+        let allowed = self.merges_for_ranges.lock();
+        if *allowed {
+            // This call does not wait for room, because the calling thread may be the compactor that makes the room.
+            self.begin_memtable(memtable)?;
+        }
+        Ok(*allowed)
     }
 
     /// Prevents further read-triggered compactions. Without this call, such a compaction could begin a new WAL while

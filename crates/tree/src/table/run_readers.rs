@@ -98,14 +98,16 @@ mod tests {
     use super::super::TableWriter;
     use super::*;
     use crate::Design;
-    use crate::assemble::table_context;
+    use crate::assemble::{table_context, tree_cache};
     use crate::seals::Seals;
 
     /// Returns a run of ten tables.
     fn run() -> Arc<[Arc<Table>]> {
         let (storage, mut seals) = (Arc::new(Memory::default()), Seals::default());
         seals.begin(0, 1);
-        let context = table_context(&Design::default(), storage, None, Path::new(""), seals);
+        let design = Design::default();
+        let context =
+            table_context(&design, storage, tree_cache(&design, None).unwrap(), Path::new(""), seals);
         let context = Arc::new(context.unwrap());
         let table = |id: u64| {
             let mut writer = TableWriter::new(&context, id, 1, None).unwrap();

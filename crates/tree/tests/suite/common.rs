@@ -52,6 +52,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "compression = 'by-level(levels=[\"fsst\", \"zstd(dictionary=256)\", \"lz4\"])'\n\
          table = { capacity = \"32KiB\" }\nmemtable = { capacity = \"8KiB\" }",
         "memory = \"64KiB\"",
+        "memory = \"64KiB\"\narbiter = { kind = \"marginal\", period = 0.2, step = 25, margin = 0 }",
         "stall = { frozen_memtables = 1, level0_runs = 2 }",
         "stall = { frozen_memtables = 1, level0_runs = 2, pacing = \"delay\" }",
         "memtable = { entries = 7 }",

@@ -360,6 +360,15 @@ fn every_read_is_right_while_several_threads_search_for_it() {
 }
 
 #[test]
+fn every_read_is_right_while_an_arbiter_moves_memory() {
+    let arbiter = "arbiter = { kind = \"marginal\", period = 0.1, step = 25, margin = 0 }";
+    for budget in ["", "memory = \"48KiB\"\ncache = \"lockfree-clock\""] {
+        let design = small_design(&format!("{arbiter}\n{budget}"));
+        in_time(budget, move || stress(&design, Mode::Timed));
+    }
+}
+
+#[test]
 fn every_read_is_right_while_writers_are_delayed() {
     let text = "stall = { frozen_memtables = 1, level0_runs = 4, pacing = \"delay\" }";
     let design = small_design(text);

@@ -60,6 +60,10 @@ impl Cache for Meeting {
 
     fn set_capacity(&self, _: u64) {}
 
+    fn is_resizable(&self) -> bool {
+        false
+    }
+
     fn capacity(&self) -> u64 {
         0
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout)] // tests print the designs and seeds that they try
 
+mod arbiter;
 mod background;
 mod blobs;
 mod common;

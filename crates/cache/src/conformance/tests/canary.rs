@@ -21,6 +21,7 @@ pub(crate) enum Fault {
     ExceedsTheCapacity,
     CountsReplacedBlocks,
     ShrinksLater,
+    NeverGrows,
     EvictsByARandomSeed,
 }
 
@@ -35,12 +36,14 @@ struct State {
     turn: VecDeque<BlockId>,
     weight: u64,
     capacity: u64,
+    smallest_capacity: u64,
 }
 
 impl Canary {
     pub(crate) fn new(fault: Option<Fault>) -> Self {
-        let state =
-            State { blocks: HashMap::new(), turn: VecDeque::new(), weight: 0, capacity: CAPACITY_BYTES };
+        let (blocks, turn) = (HashMap::new(), VecDeque::new());
+        let (capacity, smallest_capacity) = (CAPACITY_BYTES, CAPACITY_BYTES);
+        let state = State { blocks, turn, weight: 0, capacity, smallest_capacity };
         Self { fault, state: Mutex::new(state) }
     }
 
@@ -54,7 +57,8 @@ impl Canary {
 
     fn evict(&self, state: &mut State) {
         let slack = if self.has(Fault::ExceedsTheCapacity) { 1000 } else { 0 };
-        while state.weight > state.capacity + slack {
+        let capacity = if self.has(Fault::NeverGrows) { state.smallest_capacity } else { state.capacity };
+        while state.weight > capacity + slack {
             let victim = if self.has(Fault::EvictsByARandomSeed) {
                 *state.blocks.keys().next().expect("a weight without blocks")
             } else {
@@ -122,6 +126,7 @@ impl Cache for Canary {
     fn set_capacity(&self, bytes: u64) {
         let mut state = self.state();
         state.capacity = bytes;
+        state.smallest_capacity = state.smallest_capacity.min(bytes);
         if !self.has(Fault::ShrinksLater) {
             self.evict(&mut state);
         }

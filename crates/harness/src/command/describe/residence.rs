@@ -110,12 +110,12 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
 }
 
 /// The number of sorted runs after `flushes` flushes, according to the compaction simulator. `None` for values in blob
-/// files, because the simulator does not know blob files.
+/// files and for memtables of changing sizes, because the simulator does not know them.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);
     }
-    let is_simulated = flushes <= MOST_SIMULATED && design.keeps_values_inline();
+    let is_simulated = flushes <= MOST_SIMULATED && design.keeps_values_inline() && !design.moves_memory();
     let policy = CATALOG.build(design.choice("compaction")).ok().filter(|_| is_simulated)?;
     let entry_bytes = entry_bytes.max(1);
     let entries_per_table = (design.options.table.capacity.0 / entry_bytes).max(1);

@@ -1,0 +1,77 @@
+//! The interface of memory arbiters.
+
+use cache::ReuseCurve;
+
+/// Decides the sizes of memtables and filters from the observed operations.
+///
+/// Invariants:
+/// 1. Equal calls of [`decide`](Self::decide) return equal sizes. The time and the machine have no effect.
+/// 2. Two memtables and the expected filters fit into the budget if they fit before the decision. A memtable is not
+///    smaller than [`least_memtable_bytes`](MemoryObservation::least_memtable_bytes).
+/// 3. Without observed operations, the sizes stay the same.
+/// 4. A decision changes the memory of two memtables by at most a quarter of the budget. The cost of a change, such as
+///    the flush of a memtable or an evicted part of the cache, is therefore bounded.
+pub trait MemoryArbiter: Send + Sync {
+    /// Returns the interval between decisions. `None` if the sizes never change. The tree then observes nothing.
+    fn period(&self) -> Option<DecisionPeriod>;
+
+    /// Returns the sizes after a decision. `now` are the current sizes.
+    fn decide(&self, observed: &MemoryObservation<'_>, now: MemorySizes) -> MemorySizes;
+}
+
+/// The interval between two decisions, and the effort of the observation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecisionPeriod {
+    /// The bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the budget. The
+    /// interval depends only on the operations, and not on the time.
+    pub budgets: f64,
+    /// The largest number of blocks in the sample of reuse distances.
+    pub sampled_blocks: usize,
+}
+
+/// The sizes that an arbiter decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemorySizes {
+    /// The size at which a new memtable becomes immutable.
+    pub memtable_bytes: u64,
+    /// The bits per key of new filters. `None` if the memory of filters is not part of the budget.
+    pub filter_bits_per_key: Option<f64>,
+}
+
+/// The operations of the latest decision periods. The weight of a period is half the weight of the next period.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryObservation<'a> {
+    /// The memory of two memtables, the filters and the cache together.
+    pub budget_bytes: u64,
+    /// The smallest valid size of a memtable.
+    pub least_memtable_bytes: u64,
+    /// The memory of all filters. 0 if filters are not part of the budget.
+    pub filter_bytes: u64,
+    /// The number of keys in these filters.
+    pub filter_keys: u64,
+    /// The total size of the SSTables.
+    pub table_bytes: u64,
+    /// The bytes that flushes wrote.
+    pub flush_bytes: f64,
+    /// The bytes that compactions read and wrote.
+    pub compaction_bytes: f64,
+    /// The bytes that gets and scans read from storage.
+    pub fetched_bytes: f64,
+    /// The bytes that gets read from storage because a filter had a false positive.
+    pub false_positive_bytes: f64,
+    /// The reuse distances of the requested blocks.
+    pub reuse: &'a ReuseCurve,
+}
+
+impl MemoryObservation<'_> {
+    /// Returns the expected memory of filters with these bits per key.
+    pub fn expected_filter_bytes(&self, bits_per_key: Option<f64>) -> u64 {
+        bits_per_key.map_or(self.filter_bytes, |bits| (self.filter_keys as f64 * bits / 8.0) as u64)
+    }
+
+    /// Returns the expected capacity of the cache with these sizes.
+    pub fn expected_cache_bytes(&self, sizes: MemorySizes) -> u64 {
+        let filters = self.expected_filter_bytes(sizes.filter_bits_per_key);
+        self.budget_bytes.saturating_sub(2 * sizes.memtable_bytes + filters)
+    }
+}

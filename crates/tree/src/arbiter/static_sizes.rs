@@ -1,0 +1,24 @@
+//! Sizes that never change: the memtable and filter sizes of the design, and the rest of `memory` for the cache.
+
+use catalog::Variant;
+
+use super::arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
+
+pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::plain(
+    "static",
+    "memtables and filters keep the sizes of the design, and the cache gets the rest of `memory`",
+    || Box::new(StaticSizes),
+);
+
+/// The arbiter, which has no parameters.
+struct StaticSizes;
+
+impl MemoryArbiter for StaticSizes {
+    fn period(&self) -> Option<DecisionPeriod> {
+        None
+    }
+
+    fn decide(&self, _: &MemoryObservation<'_>, now: MemorySizes) -> MemorySizes {
+        now
+    }
+}

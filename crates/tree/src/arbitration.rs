@@ -1,0 +1,194 @@
+//! The memory arbiter of an open tree, with the operations that it observes and the sizes that it decided.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cache::{Cache, ReuseCurve, SampledCache};
+use parking_lot::Mutex;
+
+use crate::arbiter::{CATALOG, DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
+use crate::assemble::misuse;
+use crate::design::Design;
+use crate::error::{Error, Result};
+use crate::stats::Counts;
+
+/// An arbiter that changes sizes, with the operations that it observes.
+pub(crate) struct Arbitration {
+    arbiter: Box<dyn MemoryArbiter>,
+    period: DecisionPeriod,
+    /// The cache of the tree, with a sample of its requests.
+    cache: Arc<SampledCache>,
+    /// The memory limit of the design, or else the memory of two memtables and the cache of the design.
+    limit_bytes: u64,
+    sizes: Mutex<MemorySizes>,
+    /// The number of decisions that changed a size.
+    moves: AtomicU64,
+    observed: Mutex<Observed>,
+}
+
+impl Arbitration {
+    /// Builds the arbiter of the design for a tree with this cache. `None` if the arbiter never changes sizes.
+    pub(crate) fn new(design: &Design, cache: &Arc<dyn Cache>) -> Result<Option<Self>> {
+        let arbiter = CATALOG.build(design.choice("arbiter")).map_err(misuse)?;
+        let Some(period) = arbiter.period() else { return Ok(None) };
+        if !cache.is_resizable() {
+            let arbiter = design.choice("arbiter");
+            return Err(Error::Misuse(format!(
+                "the arbiter \"{arbiter}\" resizes the cache, but the given cache has a fixed capacity; set \
+                 arbiter = \"static\", or give a cache that can be resized"
+            )));
+        }
+        let memtables = 2 * design.memtable_capacity.0;
+        let limit_bytes =
+            design.options.memory.map_or(memtables.saturating_add(cache.capacity()), |memory| memory.0);
+        let cache = SampledCache::new(Arc::clone(cache), period.sampled_blocks, limit_bytes);
+        // Without a memory limit, filters are apart from the budget.
+        let allocation = bloom::ALLOCATIONS.build(design.choice("allocation")).map_err(misuse)?;
+        let has_own_size = design.options.memory.is_some() && allocation.table_bits().is_none();
+        let filter_bits_per_key = design.filter_bits_per_key().filter(|_| has_own_size);
+        let sizes = MemorySizes { memtable_bytes: design.memtable_capacity.0, filter_bits_per_key };
+        Ok(Some(Self {
+            arbiter,
+            period,
+            cache: Arc::new(cache),
+            limit_bytes,
+            sizes: Mutex::new(sizes),
+            moves: AtomicU64::new(0),
+            observed: Mutex::new(Observed::new(limit_bytes)),
+        }))
+    }
+
+    /// Returns the cache of the tree, which samples its requests.
+    pub(crate) fn cache(&self) -> Arc<dyn Cache> {
+        Arc::clone(&self.cache) as Arc<dyn Cache>
+    }
+
+    /// Returns the memory of the sample of requests, in bytes.
+    pub(crate) fn sample_bytes(&self) -> u64 {
+        self.cache.sample_bytes()
+    }
+
+    /// Returns the memory limit of the design, or else the memory of two memtables and the cache of the design.
+    pub(crate) fn limit_bytes(&self) -> u64 {
+        self.limit_bytes
+    }
+
+    /// Returns the current sizes.
+    pub(crate) fn sizes(&self) -> MemorySizes {
+        *self.sizes.lock()
+    }
+
+    /// Returns the number of decisions that changed a size.
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Relaxed)
+    }
+
+    /// Lets the arbiter decide if a decision is due. `counts` returns the counters of a tree with blocks of
+    /// `block_bytes`. Returns whether a size changed.
+    pub(crate) fn decide(
+        &self,
+        counts: impl FnOnce() -> Counts,
+        block_bytes: u64,
+        tree: impl FnOnce() -> TreeSizes,
+    ) -> bool {
+        let mut observed = self.observed.lock();
+        // The lock orders the readings of the counters, so no reading is older than the reading before.
+        let counts = counts();
+        let period = counts.since(&observed.last);
+        let io = ObservedIo::of(&period, block_bytes);
+        let cached_bytes = (period.data_blocks_from_cache + period.fence_pages_from_cache) * block_bytes;
+        if io.total_bytes() + cached_bytes as f64 <= self.period.budgets * self.limit_bytes as f64 {
+            return false;
+        }
+        observed.last = counts;
+        observed.io.age(&io);
+        observed.reuse.age(&self.cache.take_curve());
+        let (tree, now) = (tree(), self.sizes());
+        let next = self.arbiter.decide(
+            &MemoryObservation {
+                budget_bytes: tree.budget_bytes,
+                least_memtable_bytes: tree.least_memtable_bytes,
+                filter_bytes: tree.filter_bytes,
+                filter_keys: tree.filter_keys,
+                table_bytes: tree.table_bytes,
+                flush_bytes: observed.io.flush_bytes,
+                compaction_bytes: observed.io.compaction_bytes,
+                fetched_bytes: observed.io.fetched_bytes,
+                false_positive_bytes: observed.io.false_positive_bytes,
+                reuse: &observed.reuse,
+            },
+            now,
+        );
+        *self.sizes.lock() = next;
+        self.moves.fetch_add(u64::from(next != now), Ordering::Relaxed);
+        next != now
+    }
+}
+
+/// The sizes of a tree at a decision, in bytes.
+pub(crate) struct TreeSizes {
+    /// The memory of two memtables, the filters and the cache.
+    pub(crate) budget_bytes: u64,
+    /// The smallest valid size of a memtable.
+    pub(crate) least_memtable_bytes: u64,
+    /// The memory of the filters. 0 if filters are not part of the budget.
+    pub(crate) filter_bytes: u64,
+    /// The number of keys in these filters.
+    pub(crate) filter_keys: u64,
+    /// The total size of the SSTables.
+    pub(crate) table_bytes: u64,
+}
+
+/// The operations since the tree was opened. A decision period has half the weight of the next period.
+struct Observed {
+    /// The counters at the last decision.
+    last: Counts,
+    io: ObservedIo,
+    reuse: ReuseCurve,
+}
+
+impl Observed {
+    fn new(limit_bytes: u64) -> Self {
+        Self { last: Counts::default(), io: ObservedIo::default(), reuse: ReuseCurve::new(limit_bytes) }
+    }
+}
+
+/// Bytes that flushes, compactions and reads transferred.
+#[derive(Clone, Copy, Default)]
+struct ObservedIo {
+    flush_bytes: f64,
+    compaction_bytes: f64,
+    fetched_bytes: f64,
+    false_positive_bytes: f64,
+}
+
+impl ObservedIo {
+    /// Returns the bytes of these operations in a tree with blocks of `block_bytes`.
+    fn of(counts: &Counts, block_bytes: u64) -> Self {
+        let fetched = counts.data_blocks_read + counts.fence_pages_read;
+        let cached = counts.data_blocks_from_cache + counts.fence_pages_from_cache;
+        // A part of the blocks of false positives is cached, like the part of all blocks.
+        let fetched_share = fetched as f64 / (fetched + cached).max(1) as f64;
+        let fetched_bytes =
+            counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
+        Self {
+            flush_bytes: counts.flush_bytes as f64,
+            compaction_bytes: (counts.compaction_bytes_read + counts.compaction_bytes_written) as f64,
+            fetched_bytes: fetched_bytes as f64,
+            false_positive_bytes: (counts.filter_false_positives * block_bytes) as f64 * fetched_share,
+        }
+    }
+
+    fn total_bytes(&self) -> f64 {
+        self.flush_bytes + self.compaction_bytes + self.fetched_bytes
+    }
+
+    /// Halves the weight of the bytes so far, and adds the bytes of a newer period.
+    fn age(&mut self, newer: &Self) {
+        let aged = |old: f64, new: f64| old / 2.0 + new;
+        self.flush_bytes = aged(self.flush_bytes, newer.flush_bytes);
+        self.compaction_bytes = aged(self.compaction_bytes, newer.compaction_bytes);
+        self.fetched_bytes = aged(self.fetched_bytes, newer.fetched_bytes);
+        self.false_positive_bytes = aged(self.false_positive_bytes, newer.false_positive_bytes);
+    }
+}

@@ -1,0 +1,100 @@
+//! The sizes of memtables, filters and cache of an open tree.
+//!
+//! Decisions of an arbiter depend on counters, and not on the time. Only a flush, some thousand gets or some dozens of
+//! scans ask for a decision, so a single get only counts. A larger size applies to the next memtable. A smaller size also
+//! applies to the active memtable. If the active memtable is larger already, the next write or the next check after reads
+//! makes it immutable.
+
+use std::sync::Arc;
+
+use crate::arbitration::TreeSizes;
+use crate::error::Result;
+use crate::inner::Inner;
+
+impl Inner {
+    /// Returns the size at which a new memtable becomes immutable.
+    pub(crate) fn memtable_bytes(&self) -> u64 {
+        self.arbitration.as_ref().map_or(self.design.memtable_capacity.0, |it| it.sizes().memtable_bytes)
+    }
+
+    /// Returns the bits per key of new filters. `None` if the filters have no such size.
+    pub(crate) fn filter_bits_per_key(&self) -> Option<f64> {
+        let of_design = self.context.bloom.component.bits_per_key();
+        let decided = self.arbitration.as_ref().and_then(|it| it.sizes().filter_bits_per_key);
+        of_design.map(|bits| decided.unwrap_or(bits))
+    }
+
+    /// Gives the cache the rest of the memory, after memtables, filters and fences. Does nothing if the design has
+    /// neither a memory limit nor an arbiter that changes sizes.
+    pub(crate) fn balance_memory(&self) {
+        if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
+            let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
+            share.balance(self.context.tree, filters + fences);
+        }
+        let Some(budget) = self.memory_budget() else { return };
+        let memtables = match &self.arbitration {
+            None => 2 * self.design.memtable_capacity.0,
+            Some(arbitration) => self.pending.lock().memtable_bytes + arbitration.sizes().memtable_bytes,
+        };
+        self.context.cache.set_capacity(budget.saturating_sub(memtables));
+    }
+
+    /// Returns the memory for two memtables and the cache. `None` if this memory has no limit.
+    fn memory_budget(&self) -> Option<u64> {
+        let beside = || {
+            let (filters, fences) = self.view.load().version.filter_and_fence_bytes();
+            filters + fences
+        };
+        match (&self.arbitration, self.design.options.memory) {
+            (None, None) => None,
+            (None, Some(memory)) => Some(memory.0.saturating_sub(beside())),
+            (Some(arbitration), memory) => {
+                let beside = memory.map_or(0, |_| beside()) + arbitration.sample_bytes();
+                Some(arbitration.limit_bytes().saturating_sub(beside))
+            }
+        }
+    }
+
+    /// Lets the arbiter decide if a decision is due, and balances the memory.
+    pub(crate) fn arbitrate(&self) {
+        if let Some(arbitration) = &self.arbitration
+            && arbitration.decide(|| self.counters.sum(), self.design.options.block.size.0, || self.sizes())
+        {
+            let mut pending = self.pending.lock();
+            let most = arbitration.sizes().memtable_bytes.max(pending.charged_bytes);
+            pending.memtable_bytes = pending.memtable_bytes.min(most);
+        }
+        self.balance_memory();
+    }
+
+    /// Lets the arbiter decide after some reads. Makes the active memtable immutable if it is larger than a new
+    /// memtable.
+    pub(crate) fn arbitrate_after_reads(&self) -> Result<()> {
+        self.arbitrate();
+        let size = self.memtable_bytes();
+        let active = {
+            let pending = self.pending.lock();
+            (pending.charged_bytes > size).then(|| Arc::clone(&pending.active))
+        };
+        match active {
+            Some(active) if self.begin_memtable_for_reads(&active)? => self.work_inline(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the sizes of the tree on which the arbiter decides.
+    fn sizes(&self) -> TreeSizes {
+        let version = Arc::clone(&self.view.load().version);
+        let has_filters =
+            self.arbitration.as_ref().is_some_and(|it| it.sizes().filter_bits_per_key.is_some());
+        let filter_bytes = if has_filters { version.filter_and_fence_bytes().0 } else { 0 };
+        let entries = version.tables().map(|table| table.properties().entries).sum();
+        TreeSizes {
+            budget_bytes: self.memory_budget().unwrap_or(0) + filter_bytes,
+            least_memtable_bytes: self.design.least_memtable_bytes(),
+            filter_bytes,
+            filter_keys: if has_filters { entries } else { 0 },
+            table_bytes: version.tables().map(|table| table.file_bytes()).sum(),
+        }
+    }
+}

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::assembly::LEAST_MEMTABLE_BYTES;
 use super::axes::{self, AXES};
 use super::deprecated::renamed;
-use super::families::FamilyDesigns;
+use super::families::{FamilyDesigns, FamilyLayout};
 use super::family_changes::FAMILIES;
 use super::own_keys::{self, CAPACITY, FILTER, own_keys};
 use super::{Design, DesignError, Options};

@@ -121,7 +121,9 @@ impl Advice {
             .map(|(layer, score)| format!(" {} {}", layer.name(), self.value(layer, score.objective)))
             .collect();
         let _ = writeln!(text, "{}", said.join(","));
-        if goal.metric.is_timed() {
+        let has_predictions =
+            Layer::ALL.into_iter().any(|layer| layer != Layer::Measured && winner.score(layer).is_some());
+        if goal.metric.is_timed() && has_predictions {
             let _ = writeln!(
                 text,
                 "  (theory, simulation and counted runs compare device time per operation instead of {})",

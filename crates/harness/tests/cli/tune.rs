@@ -206,6 +206,7 @@ fn options_of_another_engine_race_without_models() {
     bench.write("options.toml", OPTIONS);
     let answer = bench.ok(&["tune", "options.toml", "--allow-debug"]);
     assert!(answer.contains("mean_ns in phase mixed: measured "), "{answer}");
+    assert!(!answer.contains("device time"), "{answer}");
     assert!(bench.read("results/options-tune/engine.toml").contains("kind = \"rocksdb\""));
     let raced = bench.read("results/options-tune/candidates.csv");
     let measured = |line: &str| line.rsplitn(10, ',').nth(1).is_some_and(|cell| cell.parse::<f64>().is_ok());

@@ -86,9 +86,10 @@ impl Advice {
     fn csv(&self, of: &[usize]) -> Outcome<String> {
         let failed = |error: csv::Error| Problem::doing("write CSV", error);
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let (goal, also) = (self.objectives.goal.metric.name(), self.objectives.also.metric.name());
+        let also = self.objectives.also.metric.name();
         let mut head = vec!["label".to_owned(), "within_limits".to_owned()];
         for layer in Layer::ALL {
+            let goal = self.objectives.of(layer).goal.metric.name();
             head.extend([format!("{goal}_{}", layer.name()), format!("{also}_{}", layer.name())]);
         }
         writer.write_record(&head).map_err(failed)?;
@@ -98,7 +99,7 @@ impl Advice {
             for layer in Layer::ALL {
                 let score = candidate.score(layer);
                 let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-                cells.push(number(score.map(|score| self.objectives.sign(score.objective))));
+                cells.push(number(score.map(|score| self.objectives.of(layer).sign(score.objective))));
                 cells.push(number(score.and_then(|score| score.also)));
             }
             writer.write_record(&cells).map_err(failed)?;
@@ -116,10 +117,13 @@ impl Advice {
         let goal = &self.objectives.goal;
         let _ = write!(text, "  {} in phase {}:", goal.metric.name(), goal.phase);
         let said = Layer::ALL.into_iter().filter_map(|layer| Some((layer, winner.score(layer)?)));
-        let said: Vec<String> =
-            said.map(|(layer, score)| format!(" {} {}", layer.name(), self.value(score.objective))).collect();
+        let said: Vec<String> = said
+            .map(|(layer, score)| format!(" {} {}", layer.name(), self.value(layer, score.objective)))
+            .collect();
         let _ = writeln!(text, "{}", said.join(","));
-        if goal.metric.is_timed() {
+        let has_predictions =
+            Layer::ALL.into_iter().any(|layer| layer != Layer::Measured && winner.score(layer).is_some());
+        if goal.metric.is_timed() && has_predictions {
             let _ = writeln!(
                 text,
                 "  (theory, simulation and counted runs compare device time per operation instead of {})",
@@ -154,9 +158,10 @@ impl Advice {
         text
     }
 
-    /// Formats a value of the objective with its unit.
-    fn value(&self, objective: f64) -> String {
-        format_value(self.objectives.sign(objective), self.objectives.goal.metric.unit())
+    /// Formats the objective of a layer with its unit.
+    fn value(&self, layer: Layer, objective: f64) -> String {
+        let objectives = self.objectives.of(layer);
+        format_value(objectives.sign(objective), objectives.goal.metric.unit())
     }
 
     /// Appends the limits with the values of the winner. Marks limits that the winner nearly reaches.
@@ -187,7 +192,11 @@ impl Advice {
             let more = (score.objective - own.objective) / own.objective.abs().max(f64::MIN_POSITIVE) * 100.0;
             let beyond = if score.excess > 0.0 { ", beyond a limit" } else { "" };
             let label = &self.candidates[at].label;
-            let _ = writeln!(text, "  next: {label}: {} ({more:+.1} %){beyond}", self.value(score.objective));
+            let _ = writeln!(
+                text,
+                "  next: {label}: {} ({more:+.1} %){beyond}",
+                self.value(self.layer, score.objective)
+            );
         }
     }
 

@@ -124,6 +124,19 @@ fn a_map_shows_the_best_design_of_each_field() {
 }
 
 #[test]
+fn layers_without_time_report_the_time_of_the_device() {
+    let bench = Bench::new();
+    let timed = GRID.replace("minimise   = \"write_amp in mixed\"", "maximise = \"ops_per_second in mixed\"");
+    bench.write("rate.toml", timed.replace("count      = 3", "count = 0\nconfirm = false"));
+    let answer = bench.ok(&["tune", "rate.toml"]);
+    assert!(answer.contains("compare device time per operation instead of ops_per_second"), "{answer}");
+    let said = answer.lines().find(|line| line.contains("ops_per_second in phase mixed: theory ")).unwrap();
+    assert_eq!(said.matches("µs").count(), 2, "{said}");
+    let head = "label,within_limits,device_ns_per_op_theory,memory_theory,device_ns_per_op_simulated";
+    assert!(bench.read("results/rate-tune/candidates.csv").starts_with(head));
+}
+
+#[test]
 fn a_robust_objective_says_up_to_which_drift_it_holds() {
     let bench = Bench::new();
     let robust = "minimise   = \"io_per_op in mixed\"\ndrift = 0.5";
@@ -193,6 +206,7 @@ fn options_of_another_engine_race_without_models() {
     bench.write("options.toml", OPTIONS);
     let answer = bench.ok(&["tune", "options.toml", "--allow-debug"]);
     assert!(answer.contains("mean_ns in phase mixed: measured "), "{answer}");
+    assert!(!answer.contains("device time"), "{answer}");
     assert!(bench.read("results/options-tune/engine.toml").contains("kind = \"rocksdb\""));
     let raced = bench.read("results/options-tune/candidates.csv");
     let measured = |line: &str| line.rsplitn(10, ',').nth(1).is_some_and(|cell| cell.parse::<f64>().is_ok());

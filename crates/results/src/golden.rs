@@ -1,5 +1,5 @@
-//! Golden files: the exact counters of one experiment in a text file for review and for git, with one counter per
-//! line.
+//! Golden files. A golden file is a text file that contains the exact counters of one experiment, with one counter
+//! per line. Golden files are kept in git and are easy to review.
 
 use std::path::Path;
 

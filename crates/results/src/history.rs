@@ -14,14 +14,14 @@ columns! {
     STARTED = "started", "started", Plain, Text, Neither, Varies;
     /// Commit from which the program was built; empty if the commit is unknown.
     GIT_COMMIT = "git_commit", "commit", Plain, Text, Neither, Varies;
-    /// CPU model, cores and kernel of the machine. Empty in `counted` mode, because its values do not depend on the
-    /// machine.
+    /// CPU model, cores and kernel of the machine. Empty in `counted` mode, because the values of a `counted` run do
+    /// not depend on the machine.
     MACHINE = "machine", "machine", Plain, Text, Neither, Varies;
     /// Hash of the measured configuration.
     CONFIG_HASH = "config_hash", "configuration", Plain, Text, Neither, Exact;
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
-    /// Label of the cell.
+    /// Label of the configuration.
     LABEL = "label", "label", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
@@ -57,7 +57,7 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Writes `history.csv` atomically: a reader sees the complete old file or the complete new file.
+/// Writes `history.csv` in one atomic step, so a reader sees the complete old file or the complete new file.
 ///
 /// # Errors
 /// Text with a line break or another control character; an error of the file system.

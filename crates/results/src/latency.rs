@@ -1,8 +1,9 @@
-//! The latency log of one phase of one group. The file contains HDR histograms in the V2 interval log format of the
-//! `HdrHistogram` tools, followed by a checksum.
+//! Latency logs. A latency log contains the latencies of one phase in one trial of a configuration, as HDR histograms
+//! in the V2 interval log format of the `HdrHistogram` tools, followed by a checksum.
 //!
-//! A log contains one histogram per tag. The tag is the kind of operation (`get`, `all`) for service times. For
-//! response times of an open loop, the tag has a suffix, such as `get:response`. Values are nanoseconds.
+//! A log contains one histogram per tag. For service times, the tag is the kind of operation, such as `get`, or
+//! `all`. For response times of an open loop, the tag also has a suffix, such as `get:response`. All latencies are in
+//! nanoseconds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -115,8 +116,8 @@ impl LatencyLog {
     }
 }
 
-/// Checks the checksum and returns the bytes before the checksum. The checksum proves that this module wrote the
-/// bytes. No length in these bytes can therefore allocate more memory than a histogram takes.
+/// Checks the checksum of a log, and returns the bytes before the checksum. The checksum proves that this module
+/// wrote the bytes. A corrupt length in these bytes therefore cannot cause a large allocation.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;

@@ -1,4 +1,5 @@
-//! The entries of the reference for keys of experiment and design files, and the schemas of the tables that serde reads.
+//! The reference entries for the keys of experiment files and design files, and the schemas of the tables that serde
+//! reads.
 
 use catalog::{KeyEntry, KeyTable};
 use plot::FigureStyle;
@@ -131,7 +132,7 @@ const SWEEP: [KeyEntry; 3] = [
     ),
 ];
 
-/// The tables of experiment and design files whose keys have no serde schema.
+/// The tables of experiment and design files that have no serde schema, with an entry for each key.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
     KeyTable {

@@ -1,5 +1,5 @@
-//! A batch of operations with encoded keys. A thread fills a batch before the clock runs, and reads the batch while
-//! the clock runs.
+//! A batch of operations with encoded keys. A thread fills a batch outside of the measured time. During the measured
+//! time, the thread only reads the batch.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// Operations in the order of execution, ready to be read by a timed loop.
+/// Operations in the order of execution. The timed loop reads these operations.
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// Exclusive end keys of scans with a span, one per operation; empty if no scan has a span.
+    /// Exclusive end keys of the scans with a span, with one entry per operation. Empty if no scan has a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
@@ -22,7 +22,8 @@ impl Batch {
     /// small enough to stay in the L1 cache.
     pub const OPERATIONS: usize = 256;
 
-    /// Returns all operations. The members of a group follow the group's head.
+    /// Returns all operations. A batch or a multi-get is a group: its head comes first, and its members follow the
+    /// head.
     #[inline]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
@@ -53,8 +54,8 @@ impl Batch {
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations that the call at position `at` executes: 1 for a single operation, or a
-    /// group's head plus its members.
+    /// Returns the number of operations that the call at position `at` executes. The number is 1 for a single
+    /// operation. For a group, the number includes the head and all members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -99,7 +100,7 @@ impl Batch {
         self.ends.clear();
     }
 
-    /// Encodes the keys of all operations, and stores the values that the operations refer to.
+    /// Encodes the keys of all operations, and stores the source of the values that the operations write.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

@@ -36,23 +36,23 @@ pub enum PlanError {
     Trace(#[from] TraceError),
 }
 
-/// The keys and versions that were used so far. Each phase passes its extent to the next phase.
+/// The keys and versions that the workload has used so far. Each phase passes its extent to the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Number of keys that were added. All smaller indexes exist, except the indexes that a stopped thread did not
+    /// Number of keys that were added. All keys with a smaller index exist, except keys that a stopped thread did not
     /// reach.
     pub keys: u64,
-    /// Number of versions that were used. The first version is 1.
+    /// Number of versions that writes have used. The first version is 1.
     pub versions: u32,
 }
 
-/// A workload that was planned with one seed.
+/// A planned workload. The plan depends on one seed.
 pub struct WorkloadPlan {
     phases: Vec<Arc<PhasePlan>>,
     format: Arc<dyn KeyFormat>,
 }
 
-/// A phase that was planned.
+/// A planned phase.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,
@@ -61,7 +61,7 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// Work of a phase. The distributions of the work are built, and the traces are read.
+/// Work of a planned phase. The distributions of this work are constructed, and its traces have been read.
 pub(crate) enum PlannedWork {
     Load {
         keys: u64,
@@ -75,21 +75,21 @@ pub(crate) enum PlannedWork {
     Step,
 }
 
-/// Settings of a mixed phase. The distributions of the phase are built.
+/// Settings of a mixed phase, with constructed distributions.
 pub(crate) struct PlannedMix {
     pub(crate) spec: Mixed,
     pub(crate) keys: PlannedKeys,
     pub(crate) ranges: Box<dyn LengthDistribution>,
 }
 
-/// Source of the keys of a mixed phase: a distribution that was built, or a trace that was read.
+/// Source of the keys of a mixed phase. The source is a constructed distribution, or a trace that has been read.
 pub(crate) enum PlannedKeys {
     Drawn(Box<dyn KeyDistribution>),
     Recorded(Accesses),
 }
 
 impl WorkloadPlan {
-    /// Plans `workload` with `seed`. Relative paths in the workload start from the folder `base`.
+    /// Plans `workload` with `seed`. Relative paths in the workload are relative to the folder `base`.
     ///
     /// # Errors
     /// Returns an error if a trace cannot be read, or if the phases request more keys, versions or threads than
@@ -134,14 +134,14 @@ impl WorkloadPlan {
     }
 }
 
-/// Inputs that all phases of a workload share while the plan is built.
+/// Inputs that all phases of a workload use while lsmbench plans the workload.
 struct Builder<'a> {
     seed: u64,
     base: &'a Path,
     format: Arc<dyn KeyFormat>,
     recorded_keys: u64,
     accesses: std::vec::IntoIter<Accesses>,
-    /// Values by their specification. Phases with equal specifications share their values.
+    /// The values of all phases by their specification. Phases with equal specifications use the same values.
     values: HashMap<String, Arc<Values>>,
 }
 
@@ -172,7 +172,7 @@ impl Builder<'_> {
         Ok(PhasePlan { phase: phase.clone(), seed: self.seed, format, values, work })
     }
 
-    /// Returns the values of a phase. Phases with equal specifications share their values.
+    /// Returns the values of a phase. Phases with equal specifications use the same values.
     fn values_of(&mut self, phase: &Phase) -> Result<Arc<Values>, ChoiceError> {
         let spelt = phase.value.to_toml().to_string();
         let values = match self.values.get(&spelt) {
@@ -223,7 +223,7 @@ impl Builder<'_> {
 }
 
 impl PhasePlan {
-    /// Returns the phase as read from TOML.
+    /// Returns the phase as it was read from TOML.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
@@ -240,7 +240,7 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the mix of a thread, and the thread's share of the mix. `None` if the phase has no mix.
+    /// Returns the mix of a thread, and the share of the thread in this mix. Returns `None` if the phase has no mix.
     pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
         match &self.work {
             PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
@@ -268,7 +268,7 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the replay that the phase executes instead of streams, if any.
+    /// Returns the replay that the phase executes. Returns `None` if the phase executes streams of operations.
     pub fn replay(&self) -> Option<&ReplayPlan> {
         match &self.work {
             PlannedWork::Replay(replay) => Some(replay),
@@ -276,12 +276,12 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the step that the phase executes instead of operations, if any.
+    /// Returns the step that the phase executes, or `None` if the phase executes operations.
     pub fn step(&self) -> Option<StoreStep> {
         self.phase.step()
     }
 
-    /// Returns whether the phase has a mix, or roles with mixes, in which any operation may write.
+    /// Returns whether the phase has a mix or roles with mixes, and an operation of a mix may write.
     pub(crate) fn mixes_writes(&self) -> bool {
         match &self.work {
             PlannedWork::Mixed(_) | PlannedWork::Roles(_) => self.phase.may_write(),
@@ -289,8 +289,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns an error if the phase is not possible on a store with the keys and versions of `from`. Otherwise,
-    /// returns the minimum number of keys and the maximum number of versions after the phase.
+    /// Returns an error if the phase cannot run after the keys and versions in `from` were used. Otherwise, returns
+    /// the minimum number of keys and the maximum number of versions after the phase.
     fn check(&self, from: Extent) -> Result<Extent, ChoiceError> {
         let mut after = from;
         match &self.work {
@@ -316,8 +316,8 @@ impl PhasePlan {
         Ok(after)
     }
 
-    /// Returns an error if a mix of `threads` threads is impossible. `writers` threads of the phase write the
-    /// existing keys. Otherwise, returns the maximum number of versions after the mix.
+    /// Returns an error if a mix with `threads` threads cannot run. Otherwise, returns the maximum number of versions
+    /// after the mix. `writers` is the number of threads of the phase that write existing keys.
     fn check_mix(
         &self,
         mixed: &PlannedMix,
@@ -363,8 +363,8 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
     }
 }
 
-/// Checks that a mix has existing keys from which it can draw, and that each writing thread of the phase has at
-/// least one key.
+/// Checks that keys exist from which a mix can draw. Also checks that each writing thread of the phase has at least
+/// one key.
 fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
     let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
         || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));
@@ -396,14 +396,15 @@ impl PlannedMix {
 }
 
 impl Extent {
-    /// Returns the extent of a phase whose threads ended at these two extents.
+    /// Returns the extent of a phase after all of its threads. `self` and `other` are the extents at the ends of two
+    /// threads.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
     }
 }
 
-/// Returns the number of items that belong to one thread if `whole` items are divided as evenly as possible.
+/// Returns the number of items of one thread. All threads divide `whole` items as evenly as possible.
 pub(crate) fn part(whole: u64, thread: u64, threads: u64) -> u64 {
     whole / threads + u64::from(thread < whole % threads)
 }

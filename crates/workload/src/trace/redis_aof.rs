@@ -18,7 +18,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> =
 /// The maximum number of arguments of a command.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Maximum length of an argument in bytes, which is the limit of Redis.
+/// Maximum length of an argument in bytes. This is also the limit of Redis.
 const LONGEST_ARGUMENT: u64 = 512 << 20;
 
 /// Nanoseconds per second.
@@ -45,7 +45,7 @@ struct File {
     input: TraceInput,
     commands: Commands,
     records: Records,
-    /// The last timestamp in the file. Redis writes timestamps only in some configurations.
+    /// The last timestamp in the file. Redis writes timestamps only if its configuration enables them.
     time_ns: Option<u64>,
     line: Vec<u8>,
 }

@@ -19,7 +19,7 @@ pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) ->
     Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
 }
 
-/// Converts a profile to the form in the manifest.
+/// Converts a profile to its manifest entry.
 pub(crate) fn as_result(profile: &Profile) -> results::ProfileRecord {
     results::ProfileRecord {
         operations: profile.operations,

@@ -1,5 +1,5 @@
 //! Runs one trial of one configuration in a separate process. A trial opens a store, runs the phases, checks the
-//! answers, and reports.
+//! answers, and reports the results.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -72,8 +72,8 @@ fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> 
     Trial { turns, ..trial }.run()
 }
 
-/// Asks the kernel to end this process when its parent ends. A stopped process does not notice the end of its
-/// standard input.
+/// Asks the kernel to end this process when its parent ends. This is necessary because a paused process does not
+/// notice the end of its standard input.
 #[cfg(target_os = "linux")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
@@ -84,8 +84,8 @@ fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
 
-/// Binds this process to a core. Call this function before the process starts further threads, because threads
-/// inherit the core.
+/// Binds this process to a core. Call this function before the process starts other threads, because new threads run
+/// on the same core.
 #[cfg(target_os = "linux")]
 fn pin(core: usize) -> TrialResult<()> {
     let mut cores = rustix::thread::CpuSet::new();
@@ -99,7 +99,7 @@ fn pin(_: usize) -> TrialResult<()> {
     Err("a process can be bound to a core only on Linux; use trials.plan = \"slices\"".into())
 }
 
-/// Returns the mode of the tree for the mode of a trial.
+/// Returns the mode of the tree that corresponds to the mode of a trial.
 fn tree_mode(mode: RunMode) -> Mode {
     match mode {
         RunMode::Timed => Mode::Timed,
@@ -115,7 +115,8 @@ fn opening(spec: &TrialSpec) -> Opening {
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
 }
 
-/// Returns the time of the monotonic clock in nanoseconds. The tree measures the stalls of writers with this clock.
+/// Returns the time of the monotonic clock in nanoseconds. The tree measures the stall times of writers with this
+/// clock.
 fn monotonic_ns() -> u64 {
     static ORIGIN: OnceLock<(Clock, Stamp)> = OnceLock::new();
     let (clock, origin) = ORIGIN.get_or_init(|| {
@@ -134,7 +135,7 @@ struct Trial {
     clock: Clock,
     meter: Meter,
     design: Design,
-    /// Whether the store's files are on storage of the operating system.
+    /// Whether the operating system stores the files of the store.
     is_stored: bool,
     truth: Truth,
     /// The state of the store at the start of the next phase.
@@ -144,13 +145,13 @@ struct Trial {
     streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     wrong: Vec<String>,
-    /// The number of operations that each thread of each phase executed.
+    /// The number of operations that each thread executed in each phase.
     done: Vec<Vec<u64>>,
-    /// Sends a message to the parent process.
+    /// A function that sends a message to the parent process.
     tell: fn(&Message),
-    /// The turns of this process. `None` if the process does not run in turns.
+    /// The turns in which this process runs. `None` if the process runs without pauses.
     turns: Option<Turns>,
-    /// The outcome of the recording, after its phase.
+    /// The outcome of the recording. The outcome is set at the end of the recorded phase.
     recorded: OnceLock<Recorded>,
 }
 
@@ -233,14 +234,14 @@ impl Trial {
         self.conclude()
     }
 
-    /// Returns the number of the phase that is recorded.
+    /// Returns the index of the phase that is recorded.
     fn recorded_phase(&self, phases: &[Arc<PhasePlan>]) -> Option<usize> {
         let name = &self.spec.recording.as_ref()?.phase;
         phases.iter().position(|phase| phase.phase().name == *name)
     }
 
-    /// Replays the writes of the phases of a fixture in the expected content. Returns the keys and versions used so
-    /// far.
+    /// Applies the writes of the fixture's phases to the expected content of the store. Returns the keys and versions
+    /// that these phases used.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
         let mut extent = Extent::default();
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
@@ -258,8 +259,8 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Runs a phase at one rate and checks the answers. Returns the values that a rate search needs, and the keys and
-    /// versions used up to the end of the phase.
+    /// Runs a phase at one rate and checks the answers. Returns the values that a rate search needs. Also returns the
+    /// keys and versions that were used up to the end of the phase.
     fn once(
         &mut self,
         number: usize,
@@ -274,7 +275,7 @@ impl Trial {
         Ok((measured.probed(), extent))
     }
 
-    /// Executes the step of a phase. A step has no answers, so the expected content stays unchanged.
+    /// Executes the step of a phase. A step has no answers and does not change the expected content.
     fn step(
         mut self,
         number: usize,
@@ -314,8 +315,9 @@ impl Trial {
         Ok(self)
     }
 
-    /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
-    /// compaction has finished. The rows describe the run at the highest rate that the store sustains.
+    /// Runs a phase at several rates, one after the other. Each execution starts with the store of the previous
+    /// execution, after all compactions have finished. The rows describe the execution at the highest rate that the
+    /// store sustains.
     fn search(
         &mut self,
         number: usize,
@@ -383,7 +385,8 @@ impl Trial {
         })
     }
 
-    /// Returns the fraction of the store's files in the page cache, if time is measured and the files are on storage.
+    /// Returns the fraction of the store's file pages that are in the page cache. Returns `None` if time is not
+    /// measured or the store has no files.
     fn page_cache_share(&self) -> Option<f64> {
         match self.spec.mode {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
@@ -398,7 +401,7 @@ impl Trial {
         Ok(free_memory::touch(bytes).map_err(doing)?)
     }
 
-    /// Waits for the end of flushes and compactions, unless the phase leaves them to the next phase. In counted mode,
+    /// Waits until all flushes and compactions have finished, unless the phase has `settle = false`. In counted mode,
     /// flushes and compactions have already finished.
     fn settle(&self, phase: &PhasePlan) -> TrialResult<Option<Settled>> {
         if !phase.phase().settle && self.spec.mode == RunMode::Timed {
@@ -410,7 +413,7 @@ impl Trial {
         Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
     }
 
-    /// Returns the bytes of the store's files, if time is measured.
+    /// Returns the size of the store's files in bytes, if time is measured.
     fn disk_bytes(&self) -> Option<u64> {
         match self.spec.mode {
             RunMode::Timed => self.store.disk_bytes(),
@@ -418,7 +421,7 @@ impl Trial {
         }
     }
 
-    /// Checks the answers of a phase and computes its rows. Returns the keys and versions used so far.
+    /// Checks the answers of a phase and computes its rows. Returns the keys and versions that were used so far.
     fn judge(&mut self, phase: &Arc<PhasePlan>, from: Extent, measured: &Measured) -> TrialResult<Extent> {
         let name = &phase.phase().name;
         let records = &measured.driven.records;
@@ -461,7 +464,7 @@ impl Trial {
         self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
-    /// Records a difference between the store and its expected content as a wrong answer.
+    /// Records a difference between the store and its expected content as a wrong answer, if there is a difference.
     fn blame(&mut self, wrong: Option<String>) {
         let Some(wrong) = wrong else { return };
         self.wrong.push(wrong);
@@ -470,7 +473,7 @@ impl Trial {
         }
     }
 
-    /// Creates the report of the trial. A store with a wrong answer has no measurements at all.
+    /// Creates the report of the trial. If the store gave a wrong answer, the report contains no measurements.
     fn conclude(self) -> TrialResult<TrialReport> {
         let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
@@ -494,7 +497,8 @@ impl Trial {
         Ok(report)
     }
 
-    /// Runs the operations of a phase, while another thread samples the tree and reports progress.
+    /// Runs the operations of a phase. At the same time, another thread takes samples of the store and reports
+    /// progress.
     fn drive(
         &self,
         number: usize,
@@ -584,9 +588,9 @@ impl Trial {
     }
 }
 
-/// The total length of a phase, from which the progress bar computes the finished share.
+/// The total length of a phase. The progress bar uses this length to compute the finished fraction.
 struct Way {
-    /// The index of the phase.
+    /// The index of the phase, from 0.
     number: usize,
     /// The number of operations of the phase, if known.
     total: Option<u64>,
@@ -594,7 +598,8 @@ struct Way {
 }
 
 impl Way {
-    /// Returns the finished share of the phase: the larger of the share of operations and the share of time.
+    /// Returns the finished fraction of the phase. The result is the finished fraction of the operations or of the
+    /// time, whichever is larger.
     fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
         let share =
             |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);

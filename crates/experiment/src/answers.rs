@@ -64,7 +64,7 @@ pub(super) fn is_computed(file: &SourceFile) -> bool {
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads the table with this name, or all tables of an array of tables with this name.
+/// Reads all tables with this name. The file contains one table with this name or an array of such tables.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,
@@ -84,7 +84,8 @@ fn tables<T: DeserializeOwned>(
     all.into_iter().enumerate().map(read).collect()
 }
 
-/// Creates an error in a key of one of the tables with a name. `number` is the index of the table in its array.
+/// Creates an error about a key of a table. `name` is the name of the table. If the file contains an array of tables
+/// with this name, `number` is the index of the table.
 fn at(file: &SourceFile, name: &str, number: usize, key: &str, message: impl Into<String>) -> Problem {
     match file.table.get(name) {
         Some(Value::Array(_)) => file.problem(&[name, &number.to_string(), key], message),

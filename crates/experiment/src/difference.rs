@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// If two configurations have different engines, this counts as one difference, including all settings that only
-    /// lsmbench's own tree reads.
+    /// Tests that different engines count as one difference. Settings that only lsmbench's own tree reads do not
+    /// count separately.
     #[test]
     fn another_engine_is_one_factor_and_each_term_another() {
         let rocksdb = |design: &str| Cell {
@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
     }
 
-    /// Two builds of one engine differ only in the library. The labels of the two builds are only names. Settings that
-    /// neither build can match do not count as differences.
+    /// Tests that two builds of one engine differ only in the library. The labels of the builds do not count as a
+    /// difference. Settings that neither build supports do not count as a difference.
     #[test]
     fn two_builds_of_one_engine_differ_in_one_factor() {
         use super::super::fits::mismatches;

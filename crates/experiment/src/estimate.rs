@@ -27,7 +27,7 @@ const MEMTABLES: f64 = 3.0;
 /// The assumed bits per key of a filter without the parameter `bits_per_key`.
 const MOST_FILTER_BITS: f64 = 32.0;
 
-/// The assumed memory in bytes per key of the model that checks answers.
+/// The assumed memory per key of the model that checks answers, in bytes.
 const MODEL_BYTES: f64 = 8.0;
 
 /// The assumed additional memory in bytes per key of the model. The model needs this memory while it sorts keys whose

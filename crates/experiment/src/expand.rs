@@ -383,8 +383,8 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// Returns the text of a value in results. The text of a kind or a size is the text that the user wrote. The text of
-/// a table is a label.
+/// Returns the text of a value for results. A kind or a size keeps the text that the user wrote. A table becomes a
+/// label.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));
@@ -510,7 +510,7 @@ mod tests {
         assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
     }
 
-    /// Other engines read only some options of a design, so a sweep over the other options runs each engine once.
+    /// Tests a sweep over options of a design that another engine does not use. Such an engine runs only once.
     #[test]
     fn another_engine_runs_once_for_what_it_does_not_read() {
         let own = std::env::current_exe().unwrap();

@@ -201,7 +201,7 @@ pub(crate) struct CompareArguments {
     pub(crate) new: PathBuf,
     /// Compare this metric; repeatable.
     ///
-    /// Default: all counters in counted mode, and the main metrics of timed runs.
+    /// The default is all counters in counted mode, and the main metrics in timed mode.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Vec<String>,
     /// Format of the report
@@ -309,7 +309,7 @@ pub(crate) struct CheckArguments {
     pub(crate) blocks: u64,
     /// Compare this metric with --against; repeatable.
     ///
-    /// Default: the main metrics of timed runs.
+    /// The default is the main metrics of timed mode.
     #[arg(long, value_name = "COLUMN", requires = "against")]
     pub(crate) metric: Vec<String>,
     /// Format of the report
@@ -350,7 +350,7 @@ pub(crate) struct HistoryArguments {
     pub(crate) add: Vec<PathBuf>,
     /// Add and show this metric; repeatable.
     ///
-    /// Default: all counters in counted mode, and the main metrics of timed runs.
+    /// The default is all counters in counted mode, and the main metrics in timed mode.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Vec<String>,
     /// Show this experiment only
@@ -562,7 +562,7 @@ pub(crate) struct ReportArguments {
     pub(crate) paths: Vec<PathBuf>,
     /// Folder of results; missing experiments run first.
     ///
-    /// Default: results, or results/published with --check.
+    /// The default is results, or results/published with --check.
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
     /// Copy the needed results into this folder and report from the copy

@@ -51,8 +51,8 @@ columns! {
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, Exact;
     /// Wall time of the phase, from the start of its first operation to the end of its last operation. The wait for
-    /// pending flushes and compactions is not included. Rows of one kind of operation have the same value as the row
-    /// `all`. The row of a step has the duration of the step.
+    /// pending flushes and compactions is not included. Each row of one kind of operation contains the value of the
+    /// row `all`. The row of a step has the duration of the step.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, Varies;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, Varies;
@@ -94,8 +94,9 @@ columns! {
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
     /// Blocks found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, ForSeed;
-    /// Data blocks searched per get, cached or not. In phases of gets, each value that a get fetched from a blob file
-    /// counts as one more block. Engines other than lsmbench report this column only for phases of gets.
+    /// Number of data blocks that a get searches, on average. The blocks may come from storage or from the block
+    /// cache. In phases of gets, each value that a get fetched from a blob file counts as one more block. Engines
+    /// other than lsmbench report this column only for phases of gets.
     BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, ForSeed;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, ForSeed;
@@ -379,8 +380,8 @@ columns! {
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, Varies;
     /// Memory of filters and fence pointers together, for engines that report only the sum.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fence pointers", Bytes, Integer, Lower, Varies;
-    /// Blocks that gets and scans used in place in memory-mapped SSTables. These blocks count neither as read nor as
-    /// cached.
+    /// Number of blocks that gets and scans used in place in memory-mapped SSTables. The columns of read blocks and
+    /// cached blocks do not count these blocks.
     BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, ForSeed;
     /// Mean number of memtables and sorted runs that have keys in the range of a scan.
     SOURCES_PER_RANGE = "sources_per_range", "memtables and sorted runs per scan", Ratio, Number, Lower, ForSeed;
@@ -471,8 +472,9 @@ columns! {
     /// generation of operations is included. On a machine with few cores, background threads of the store also cause
     /// such waits. This column does not include these waits either.
     BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, Varies;
-    /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms. For trials that run
-    /// side by side, the value covers the slices of all these trials. Wall time and CPU time include this time.
+    /// Time in which the hypervisor ran other work on the CPUs of this virtual machine, in steps of 10 ms. For trials
+    /// that run side by side, the value covers the slices of all these trials. Wall time and CPU time include this
+    /// time.
     STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, Varies;
     /// 99.99th percentile of service time.
     P9999_NS = "p9999_ns", "p99.99 service time", Nanoseconds, Integer, Lower, Varies;

@@ -43,7 +43,7 @@ columns! {
     WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, Exact;
     /// Time in which stall rules stopped or delayed writers, summed over all threads.
     STALL_NS = "stall_ns", "stall time of writers", Nanoseconds, Integer, Lower, Varies;
-    /// Time that writers were delayed before a stall limit, over all threads.
+    /// Time in which the store slowed writers before they reached a stall limit, summed over all threads.
     DELAY_NS = "delay_ns", "time writers were delayed", Nanoseconds, Integer, Lower, Varies;
     /// Time in which writers replaced full memtables, over all threads.
     ROTATION_NS = "rotation_ns", "time to replace memtables", Nanoseconds, Integer, Lower, Varies;

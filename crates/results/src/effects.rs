@@ -68,7 +68,7 @@ pub fn ranking_row() -> Row {
 /// Writes `effects.csv` and `ranking.csv` into a folder, each file in one atomic step.
 ///
 /// # Errors
-/// Text with a control character; an error of the file system.
+/// A text contains a control character, or the file system returns an error.
 pub fn write(folder: &Path, effects: &[Row], ranking: &[Row]) -> Result<(), ResultsError> {
     replace(&folder.join("effects.csv"), &Schema::fixed(EFFECTS), effects)?;
     replace(&folder.join("ranking.csv"), &Schema::fixed(RANKING), ranking)

@@ -229,7 +229,8 @@ mod tests {
         row.number(column)
     }
 
-    /// The value of `formula` in a row of `values` and of all columns derived from them.
+    /// Computes the value of `formula` in a row. The row contains `values` and all columns that are derived from
+    /// `values`.
     fn value_of(formula: &Formula, values: &[(&'static Metric, u64)]) -> Value {
         let mut row = row(values);
         derive(&mut row);
@@ -426,7 +427,7 @@ mod tests {
         assert_eq!(row.integer(&c::FLUSH_BYTES_SETTLED), Some(7));
     }
 
-    /// Columns of hardware counters have values only where the CPU provides these counters.
+    /// Tests that the columns of hardware counters have values only if the CPU provides these counters.
     #[test]
     fn all_columns_of_hardware_counters_follow_from_the_first_five() {
         let counted = [

@@ -44,7 +44,7 @@ impl Golden {
     /// Writes the file atomically.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// The file system returns an error.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let command = Value::from(self.command.clone());
         let mut text = Vec::from(format!(
@@ -61,7 +61,7 @@ impl Golden {
     /// Reads a golden file.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is not a golden file.
+    /// The file cannot be read or is not a golden file.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
         let wrong = |line: usize, message: &str| ResultsError::Row {

@@ -43,7 +43,7 @@ pub fn row() -> Row {
 /// Reads `history.csv`. A file that does not exist has no rows.
 ///
 /// # Errors
-/// A file that cannot be read, that has other columns, or that has a field of the wrong type. The error names file and
+/// The file cannot be read, has other columns, or has a field of the wrong type. The error names the file and the
 /// line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     if !path.exists() {
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
 /// Writes `history.csv` in one atomic step, so a reader sees the complete old file or the complete new file.
 ///
 /// # Errors
-/// Text with a line break or another control character; an error of the file system.
+/// A text contains a line break or another control character, or the file system returns an error.
 pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(HISTORY), rows)
 }

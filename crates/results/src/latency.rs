@@ -48,7 +48,8 @@ impl LatencyLog {
     /// Writes the log of a phase atomically. `duration` is the duration of the phase.
     ///
     /// # Errors
-    /// A tag with a comma, a space or a line break; an error of the file system. Missing folders are created.
+    /// A tag contains a comma, a space or a line break, or the file system returns an error. Missing folders are
+    /// created.
     pub fn write(&self, path: &Path, duration: Duration) -> Result<(), ResultsError> {
         let mut bytes = self.encode(path, duration)?;
         let seal = format!("{SEAL}{:016x}]\n", sealed(path, &bytes));
@@ -84,7 +85,7 @@ impl LatencyLog {
     /// Reads a log.
     ///
     /// # Errors
-    /// A file that cannot be read, or whose bytes do not match its checksum.
+    /// The file cannot be read, or its bytes do not match its checksum.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -134,7 +135,7 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     }
 }
 
-/// Returns the checksum of a log's bytes and of the name of its file.
+/// Returns the checksum of a log. The checksum covers the bytes of the log and the name of its file.
 fn sealed(path: &Path, bytes: &[u8]) -> u64 {
     let name = path.file_name().unwrap_or_default();
     xxh3_64_with_seed(bytes, xxh3_64(name.as_encoded_bytes()))

@@ -126,7 +126,7 @@ pub struct Look {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
-    /// Name of the fixture: a hash of its build instructions and of the program.
+    /// Name of the fixture. The name is a hash of the build instructions and of the program.
     pub hash: String,
     /// Time at which the fixture was built, RFC 3339.
     pub built: String,
@@ -302,8 +302,9 @@ pub struct OperationCost {
     pub operation_ns: f64,
 }
 
-/// Overhead of a call to a component in another language or process, compared with a direct call. The overhead is
-/// measured before the run with a component that does the same work on both sides.
+/// Overhead of a call to a component in another language or process, compared with a direct call. lsmbench measures
+/// the overhead before the run. The measurement compares two components that do the same work, one of them in the
+/// other language or process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {
@@ -328,7 +329,7 @@ impl Manifest {
     /// Writes the manifest in one atomic step, so a reader sees the complete old file or the complete new file.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// The file system returns an error.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let text = serde_json::to_string_pretty(self);
         let text = text.map_err(|error| ResultsError::io(path, "encode")(error.into()))?;
@@ -338,8 +339,7 @@ impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// A file that cannot be read, that is not a manifest, that has a newer version, or that does not match its
-    /// checksum.
+    /// The file cannot be read, is not a manifest, has a newer version, or does not match its checksum.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -379,7 +379,7 @@ impl Manifest {
     }
 }
 
-/// The last lines of a manifest, with its checksum.
+/// Returns the last lines of a manifest, which contain the checksum of the text before these lines.
 fn ending(body: &str) -> String {
     format!("{SEAL}{:016x}\"\n}}\n", xxh3_64(body.as_bytes()))
 }
@@ -393,7 +393,7 @@ fn seal(text: &str) -> String {
     format!("{body}{}", ending(body))
 }
 
-/// The object without its checksum. Earlier versions wrote no checksum.
+/// Returns the JSON object without its checksum. Earlier versions wrote no checksum.
 fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let Some((body, end)) = text.rsplit_once(SEAL) else { return Ok(text.into()) };
     let expected = ending(body);

@@ -83,7 +83,7 @@ impl Schema {
     /// Returns the columns of `runs.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// A path that occurs twice, is empty, is the name of another column, or contains a control character.
+    /// A path occurs twice, is empty, is the name of another column, or contains a control character.
     pub fn runs<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, METRICS)
     }

@@ -28,7 +28,7 @@ impl Seal {
     /// Checks a file against its seal.
     ///
     /// # Errors
-    /// A file that cannot be read, that has fewer bytes, or that has other bytes.
+    /// The file cannot be read, has fewer bytes than the seal, or has other bytes.
     pub fn check(&self, path: &Path) -> Result<(), ResultsError> {
         let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
         let changed = |message: String| ResultsError::Changed { path: path.to_owned(), message };

@@ -42,8 +42,8 @@ impl Table {
     /// Reads `runs.csv`, `timeline.csv`, `levels.csv` or `slices.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read or has no complete header. A row with too many or too few fields, or with a field of
-    /// the wrong type. Errors name file, line, column and the expected content.
+    /// The file cannot be read or has no complete header. A row has too many or too few fields, or a field of the
+    /// wrong type. The error names the file, the line, the column and the expected content.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let (schema, numbered, torn) = read_rows(path, |header| Schema::read(path, header))?;
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
@@ -136,9 +136,8 @@ impl Table {
         Ok(groups)
     }
 
-    /// Returns the complete groups. A group is complete if it contains the row for operation `all` of the
-    /// experiment's last phase, which is the last row of every group. A resumed run measures all incomplete groups
-    /// again.
+    /// Returns the complete groups. A group is complete if the group contains the row `all` of the experiment's last
+    /// phase. This row is the last row of every complete group. A resumed run measures all incomplete groups again.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()

@@ -35,7 +35,7 @@ impl RowWriter {
     /// Starts a new file with its header.
     ///
     /// # Errors
-    /// An existing file; an error of the file system.
+    /// The file exists already, or the file system returns an error.
     pub fn create(path: &Path, schema: &Schema) -> Result<Self, ResultsError> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|source| match source.kind() {
@@ -51,8 +51,8 @@ impl RowWriter {
     /// removed. If the file is missing or has an incomplete header, a new file starts.
     ///
     /// # Errors
-    /// A file with another header, or with corruption before its end; an error of the file system. In these cases, the
-    /// file does not change.
+    /// The file has another header, the file is corrupt before its end, or the file system returns an error. In these
+    /// cases, the file does not change.
     pub fn resume(
         path: &Path,
         schema: &Schema,
@@ -104,8 +104,8 @@ impl RowWriter {
     /// Appends all rows of one finished group in one write.
     ///
     /// # Errors
-    /// A row for another file; text with a line break or another control character; an error of the file system. After
-    /// an error, the file is truncated to its previous length.
+    /// A row belongs to another file, a text contains a line break or another control character, or the file system
+    /// returns an error. After an error, the file is truncated to its previous length.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), ResultsError> {
         let mut bytes = Vec::new();
         for row in rows {
@@ -118,7 +118,7 @@ impl RowWriter {
     /// missing later, the cause is therefore corruption and not a power failure.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// The file system returns an error.
     pub fn seal(&mut self) -> Result<Seal, ResultsError> {
         self.file.sync_data().map_err(ResultsError::io(&self.path, "sync"))?;
         Ok(self.sealing.seal())

@@ -420,7 +420,7 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Returns whether the first of these trials is the last trial of its round. Trials of failed configurations do not
+/// Returns whether the first trial in `turns` is the last trial of its round. Trials of failed configurations do not
 /// count.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));

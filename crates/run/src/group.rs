@@ -120,8 +120,8 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the indexes of the trial processes that run in the next pass. If some processes are not ready for the
-    /// next phase, only these processes run. Returns `None` if all processes have ended.
+    /// Returns the indexes of the trial processes that run in the next pass. Processes that are ready for the next
+    /// phase wait until all processes are ready. Returns `None` if all processes have ended.
     fn movers(&self) -> Option<Vec<usize>> {
         let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
         let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);

@@ -109,7 +109,7 @@ impl FromStr for Part {
     }
 }
 
-/// Returns the name of this machine. The name distinguishes the machines that run parts.
+/// Returns the name of this machine, which results use to distinguish machines.
 pub(super) fn node_name() -> String {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = std::env::var(NODE).ok().or_else(host).unwrap_or_default();

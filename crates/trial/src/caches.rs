@@ -13,7 +13,7 @@ use workload::{CacheState, Scan, TargetError};
 /// The suffix in the column `cache_state` if the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Sets the caches of a store to a state, outside of the measured time.
+/// Sets the caches of a store to a state. The measured time does not include this work.
 pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Result<OpenStore, TargetError> {
     match state {
         CacheState::AsIs => Ok(store),

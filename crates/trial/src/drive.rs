@@ -1,4 +1,4 @@
-//! The timed loop. Each thread of a phase runs the operations of its stream.
+//! The timed loop. Each thread of a phase executes the operations of its stream, and measures their latencies.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};

@@ -23,7 +23,7 @@ pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,
-    /// The index of the thread among all threads with the same common rate, and the number of these threads.
+    /// The index of the thread among all threads of its role or phase, and the number of these threads.
     place: u32,
     of: u32,
     pub(super) time_limit_ns: Option<u64>,

@@ -18,8 +18,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Recommended number of operations per batch. A batch is large enough to amortise the cost of filling it, and
-    /// small enough to stay in the L1 cache.
+    /// Recommended number of operations per batch. A batch of this size is large enough, so that the time to fill the
+    /// batch is small per operation. The batch is also small enough for the L1 cache of a CPU.
     pub const OPERATIONS: usize = 256;
 
     /// Returns all operations. A batch or a multi-get is a group: its head comes first, and its members follow the
@@ -29,7 +29,7 @@ impl Batch {
         &self.operations
     }
 
-    /// Returns the key of operation number `at`.
+    /// Returns the key of the operation at index `at`.
     ///
     /// # Panics
     /// Panics if the operation does not exist.
@@ -38,13 +38,14 @@ impl Batch {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of operation number `at`; `None` if the operation is not a scan with a span.
+    /// Returns the exclusive end key of the operation at index `at`. Returns `None` if the operation is not a scan
+    /// with a span.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
     }
 
-    /// Returns the value that operation number `at` writes.
+    /// Returns the value that the operation at index `at` writes.
     ///
     /// # Panics
     /// Panics if the operation does not exist.
@@ -77,9 +78,9 @@ impl Batch {
         })
     }
 
-    /// Returns the number of key and value bytes that operation number `at` writes. A put, a conditional put, an
-    /// insert and a read-modify-write write a key and a value. A delete writes a key. The result of a batch is the
-    /// sum over its members.
+    /// Returns the number of key and value bytes that the operation at index `at` writes. A put, a conditional put,
+    /// an insert and a read-modify-write write a key and a value. A delete writes a key. For a batch of writes, the
+    /// result is the sum over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {

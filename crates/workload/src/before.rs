@@ -27,7 +27,7 @@ pub struct Before {
 /// The state of the caches when the measurement of a phase starts. In TOML, an example is `cache = "cold"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheState {
-    /// The caches stay as the previous phase left them.
+    /// The caches are unchanged since the previous phase.
     #[default]
     AsIs,
     /// lsmbench reads all live entries once in key order, so that the caches contain as many entries as fit.

@@ -103,7 +103,8 @@ impl AnswerDigests {
         self.operations
     }
 
-    /// Iterates over the kept answers. Each item has the number of the operation, from 0, and the digest of its answer.
+    /// Iterates over the kept answers. Each item contains the number of the operation (from 0), and the digest of its
+    /// answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())

@@ -1,4 +1,4 @@
-//! The hash function with which YCSB scatters key numbers: FNV-1a over the eight bytes of a number.
+//! The hash function of YCSB for the numbers of keys. The function is FNV-1a over the eight bytes of a number.
 
 /// Returns the 64-bit FNV-1a hash of the little-endian bytes of `number`, made positive as Java's `Math.abs` does.
 ///

@@ -33,7 +33,7 @@ pub struct Profile {
     pub key_bytes: Option<f64>,
     /// The mean number of entries that a scan requests.
     pub range_entries: Option<f64>,
-    /// The number of different keys that were accessed or added.
+    /// The number of different keys that the phase accessed or added.
     pub keys_touched: Option<u64>,
     /// The sum of the key and value bytes of all writes.
     pub written_bytes: Option<u64>,

@@ -146,8 +146,8 @@ impl Replay<'_> {
         Ok(Some(Due { request, due_ns }))
     }
 
-    /// Processes the answer to the last request. If the replay fills misses, the next request after a get without a
-    /// result is a put.
+    /// Processes the answer to the last request. If the replay fills misses and a get found nothing, the next request
+    /// is a put of the same key.
     pub fn answer(&mut self, outcome: AnswerCounts) {
         if outcome.missing == 0 {
             self.fill = None;

@@ -185,7 +185,7 @@ impl Shadow {
         }
     }
 
-    /// Returns the value or the merge operand that a version of a key wrote.
+    /// Returns the value or the merge operand that the write with the version `version` wrote to a key.
     pub(crate) fn written(&self, index: u64, version: u32) -> &[u8] {
         self.values(version).value(index, version)
     }

@@ -49,8 +49,8 @@ impl Values {
         Ok(Self { pool, sizes, bytes_seed, size_seed })
     }
 
-    /// Returns the position in the pool of the value of a key in one version. [`slice`](Self::slice) returns the
-    /// bytes at this position.
+    /// Returns the position of a value in the pool. The value belongs to one version of a key. [`slice`](Self::slice)
+    /// returns the bytes at this position.
     #[inline]
     pub fn locate(&self, index: u64, version: u32) -> Span {
         let offset = self.pool.start(identity(self.bytes_seed, index, version));
@@ -71,7 +71,7 @@ impl Values {
         }
     }
 
-    /// Returns the size of the value of a key in one version, in bytes.
+    /// Returns the size of the value that belongs to one version of a key, in bytes.
     #[inline]
     pub fn bytes(&self, index: u64, version: u32) -> u32 {
         match &self.sizes {
@@ -86,7 +86,7 @@ impl Values {
         self.pool.slice(span.offset, span.bytes)
     }
 
-    /// Returns the value of a key in one version.
+    /// Returns the value that belongs to one version of a key.
     pub fn value(&self, index: u64, version: u32) -> &[u8] {
         self.slice(self.locate(index, version))
     }

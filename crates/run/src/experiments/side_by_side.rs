@@ -152,7 +152,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes the rows of the slices of a round.
+    /// Writes the slices of a round to `slices.csv`.
     fn store_slices(&self, turns: &[PlannedTrial], slices: &[SliceOf], books: &mut Books) -> Outcome<()> {
         let Some(writer) = &mut books.slices else { return Ok(()) };
         let rows = slices.iter().map(|of| {

@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
 
 struct YcsbCore;
 
-/// Returns the number of keys to which the items are hashed.
+/// Returns the number of keys to which items are hashed, N + 2 I + 1.
 fn expected_keys(scope: &Scope) -> u64 {
     scope.keys.saturating_add(scope.inserts.saturating_mul(2)).saturating_add(1)
 }

@@ -16,7 +16,7 @@ const HEAD: u64 = 256;
 /// A bucket after the first [`HEAD`] ranks has `first / GROWTH` ranks, where `first` is the first rank of the bucket.
 const GROWTH: u64 = 32;
 
-/// Returns an error for an exponent with which the distribution is undefined.
+/// Returns an error if the distribution is undefined for this exponent.
 pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     if theta.is_finite() && theta >= 0.0 {
         Ok(())

@@ -1,5 +1,5 @@
-//! Sampler for the keys that one of several threads may write. The sampler repeats a draw until the key belongs to
-//! the thread.
+//! A sampler of keys for one thread, if several threads write to the same set of keys. The sampler repeats a draw
+//! until the key belongs to the thread.
 
 use crate::keys::KeySampler;
 use crate::random::Random;

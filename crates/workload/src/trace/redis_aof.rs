@@ -1,5 +1,5 @@
-//! Reader of append-only files of Redis. The files contain the commands that changed the data, as arrays of bulk
-//! strings.
+//! Reader of append-only files of Redis. The files contain the commands that changed the data. Each command is an
+//! array of bulk strings.
 
 use catalog::Variant;
 

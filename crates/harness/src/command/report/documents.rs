@@ -210,7 +210,8 @@ mod tests {
         assert!(places > 130, "{places} places");
     }
 
-    /// Notes name contradictions by number, such as "contradiction S32". A reader can look up each of these numbers.
+    /// Tests that notes refer only to existing contradictions. A note refers to a contradiction by its number, such
+    /// as "contradiction S32".
     #[test]
     fn contradictions_in_notes_exist() {
         let mut named = 0;

@@ -13,7 +13,7 @@ use crate::output::line;
 /// Time between two readings of the folder of the parts.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Prints a table of the parts whenever it changes, until all parts are done.
+/// Prints a table of the parts after each change, until all parts are done.
 pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<()> {
     let start = Instant::now();
     let mut first = None;

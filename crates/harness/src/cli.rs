@@ -237,7 +237,7 @@ pub(crate) struct EffectsArguments {
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct GateArguments {
-    /// Pass a metric only if its CI excludes a regression beyond this.
+    /// Pass a metric only if its CI excludes a regression of this size.
     ///
     /// Write the tolerance as 5% or 0.05. The report contains the numbers of passed, failed and undecided metrics.
     #[arg(long, value_name = "SHARE")]

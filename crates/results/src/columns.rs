@@ -57,10 +57,10 @@ columns! {
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, Varies;
     /// Mean service time. The service time of an operation is the time from its call to its return. In a closed loop,
-    /// lsmbench measures no other latency. The high percentiles of a closed loop are too low: an operation after a
-    /// stalled operation starts late, and its service time does not include this delay (coordinated omission). In an
-    /// open loop, use `response_mean_ns`. In component runs, the value is the time of all slices / `ops`. This time
-    /// includes the time of the loop (`loop_ns`).
+    /// lsmbench measures no other latency. The high percentiles of a closed loop are too low (coordinated omission).
+    /// The reason is that an operation after a stalled operation starts late, and its service time does not include
+    /// this delay. In an open loop, use `response_mean_ns`. In component runs, the value is the time of all slices /
+    /// `ops`. This time includes the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, Varies;
     /// Median service time over all threads, from a histogram with 3 significant digits.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, Varies;

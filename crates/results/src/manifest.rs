@@ -1,4 +1,5 @@
-//! The manifest of a run: all information that is needed to judge and to repeat the run, except its measured values.
+//! The manifest of a run. The manifest contains all information that is necessary to judge and to repeat the run,
+//! except the measured values.
 //!
 //! The manifest is plain data. The code that runs the experiment fills in the fields of the manifest. Unknown values
 //! are `null`.

@@ -37,7 +37,6 @@ impl<'a> TraceRecorder<'a> {
     /// begin at this call.
     ///
     /// # Errors
-    ///
     /// The file exists or cannot be created.
     pub(super) fn create(
         spec: &RecordingSpec,

@@ -164,8 +164,9 @@ pub struct Operation {
     /// The version that the operation writes. The version is higher than the versions of all earlier writes to the
     /// same key.
     pub version: u32,
-    /// A number whose meaning depends on the kind: the maximum number of entries of a scan, the length of a prefix in
-    /// bytes, the number of keys of a range delete, or the number of members of a group.
+    /// A number whose meaning depends on the kind of the operation. For a scan, this is the maximum number of
+    /// entries. For a prefix scan, this is the length of the prefix in bytes. For a range delete, this is the number
+    /// of keys. For the head of a group, this is the number of members.
     pub count: u32,
     /// The span of a scan, as a difference of key numbers. The span is 0 if only the number of entries limits the
     /// scan.

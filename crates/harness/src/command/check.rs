@@ -67,7 +67,6 @@ fn accepting(arguments: &CheckArguments) -> String {
 /// Returns the command lines that run the experiments of a check.
 ///
 /// # Errors
-///
 /// The user gave an option that the selected kind of check does not allow.
 fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;

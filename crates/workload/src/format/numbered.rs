@@ -37,7 +37,6 @@ impl Params {
     /// Returns the parameters, if the length of a key is valid.
     ///
     /// # Errors
-    ///
     /// Returns an error if stores do not accept keys of this length.
     pub(super) fn checked(self) -> Result<Self, String> {
         if self.bytes.0 == 0 || self.bytes.0 > MAX_KEY_BYTES as u64 {

@@ -389,8 +389,9 @@ columns! {
     /// operation. Flushes and compactions on other threads are not included. Only for lsmbench's own tree in `timed`
     /// mode, because the program cannot count the allocations of other engines.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, Varies;
-    /// Lookups that the hash index of a data block (`block.index` or `block.memory_index`) answered without a search. The
-    /// index found that the key is absent, or found its entry or restart point. Empty for blocks without an index.
+    /// Number of lookups that the hash index of a data block (`block.index` or `block.memory_index`) answered without
+    /// a search in the block. The index answers a lookup if it shows that the key is absent, or if it finds the entry
+    /// or the restart point of the key. Empty for blocks without an index.
     BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the block index answered", Count, Integer, Higher, ForSeed;
     /// `block_index_answers` / number of lookups in data blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, ForSeed;

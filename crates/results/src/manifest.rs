@@ -62,7 +62,7 @@ pub struct Manifest {
     pub build: BuildInfo,
     /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// The part of the experiment that this run measured; missing for a complete run and for merged parts.
+    /// The part of the experiment that this run measured. Missing for a complete run and for merged parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartInfo>,
     /// The machines of merged parts, with their rounds; missing for other runs.

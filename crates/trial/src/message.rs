@@ -139,7 +139,7 @@ pub enum FixtureStep {
     },
     /// The process starts from a copy of the fixture.
     Stands {
-        /// The number of operations that each thread of each phase of the fixture executed.
+        /// The number of operations that each thread executed in each phase of the fixture.
         done: Vec<Vec<u64>>,
     },
 }

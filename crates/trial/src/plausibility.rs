@@ -9,7 +9,7 @@ use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// The number of standard deviations by which a value may exceed a bound by chance.
+/// A tolerance for chance: the number of standard deviations by which a value may exceed a bound.
 const SIGMAS: f64 = 5.0;
 
 /// Tolerance for the hit rate of the most popular blocks, as a fraction of requests. The assumed popularity of blocks
@@ -25,8 +25,8 @@ const SLACK: f64 = 0.02;
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
     limits: Limits,
-    /// Whether files contain all bytes of the entries: blocks have no compression, values are stored next to their
-    /// keys, and no data expires.
+    /// Whether files contain all bytes of the entries. This is the case if blocks are not compressed, values are
+    /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
     /// variants.

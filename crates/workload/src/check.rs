@@ -33,8 +33,8 @@ pub struct CheckResult {
     /// no answers.
     pub checked: u64,
     /// The number of recorded answers without an expected value. If other threads write, the answers of scans and
-    /// multi-gets have no expected value. An answer without an entry that the store may have dropped also has no
-    /// expected value.
+    /// multi-gets have no expected value. An answer also has no expected value if an entry is missing in the answer
+    /// and the store may drop data.
     pub unchecked: u64,
     /// The number of wrong answers.
     pub wrong: u64,

@@ -44,7 +44,7 @@ impl<'a> Performer<'a> {
         Self { target, value: Vec::new(), bound: Vec::new(), digests: Vec::new(), digest: Digest::Made(0) }
     }
 
-    /// Executes operation number `at` of `batch`. If the operation is a group's head, executes the whole group.
+    /// Executes the operation at index `at` of `batch`. If the operation is a group's head, executes the whole group.
     ///
     /// The answer of a scan or a multi-get has a [`digest`](Self::digest) only if `check` is true. The answer of a
     /// get always has a digest, which is computed only if a caller requests the digest.

@@ -126,7 +126,7 @@ impl TraceError {
         }
     }
 
-    /// Returns the path of the file that caused the error; Returns `None` if the error is about several files.
+    /// Returns the path of the file that caused the error. Returns `None` if the error is about several files.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Read { path, .. }

@@ -13,14 +13,14 @@ use super::reading;
 /// The keys of an experiment file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 
-/// An experiment file that reproduces figures of a document, with the claims of this document.
+/// An experiment file that reproduces figures of a published document, with the claims of the document.
 #[derive(Clone, Debug)]
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The figures and claims of the file, with the rule by which each claim is judged.
+    /// The figures and claims in the file. Each claim has the rule that judges the claim.
     pub sheet: Sheet,
-    /// All claims of the document.
+    /// All claims of the document, from the file with the claims.
     pub claims: Claims,
     /// Whether the file contains an experiment.
     pub runs: bool,
@@ -58,13 +58,13 @@ pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     Ok(sheet)
 }
 
-/// Returns whether a file has only computed claims and no experiment.
+/// Returns whether a file contains only computed claims and no experiment.
 pub(super) fn is_computed(file: &SourceFile) -> bool {
     KEYS.iter().any(|key| file.table.contains_key(*key))
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads all tables with this name. The file contains one table or an array of tables.
+/// Reads all tables with this name. The file contains one table with this name or an array of such tables.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,
@@ -84,7 +84,8 @@ fn tables<T: DeserializeOwned>(
     all.into_iter().enumerate().map(read).collect()
 }
 
-/// Creates an error in a key of one of the tables with a name. `number` is the index of the table.
+/// Creates an error about a key of a table. `name` is the name of the table. If the file contains an array of tables
+/// with this name, `number` is the index of the table.
 fn at(file: &SourceFile, name: &str, number: usize, key: &str, message: impl Into<String>) -> Problem {
     match file.table.get(name) {
         Some(Value::Array(_)) => file.problem(&[name, &number.to_string(), key], message),

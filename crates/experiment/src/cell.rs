@@ -1,4 +1,4 @@
-//! A configuration, which is one combination of swept values that can run.
+//! The configurations of a sweep.
 
 use catalog::Choice;
 use engines::EngineOptions;
@@ -12,9 +12,11 @@ use super::engine::{Absence, engine};
 pub struct Cell {
     /// The number of the configuration, in the order of the sweep.
     pub number: u64,
-    /// The label of the configuration: the swept values that distinguish it from other configurations.
+    /// The label of the configuration: a short text with the swept values. Different configurations have different
+    /// labels.
     pub label: String,
-    /// The value of every swept path, as written in the sweep. Empty if the path does not apply to the configuration.
+    /// The values of all swept paths, as written in the sweep. A value is empty if the path does not apply to the
+    /// configuration.
     pub swept: Vec<String>,
     /// The engine that runs the configuration.
     pub engine: Choice,
@@ -25,8 +27,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns a text that identifies the store: the engine, and the part of the design that the engine reads.
-    /// Different stores have different texts.
+    /// Returns a text that identifies the store of the configuration: the engine, and the part of the design that the
+    /// engine uses. Different stores have different texts.
     pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),
@@ -36,7 +38,7 @@ impl Cell {
     }
 }
 
-/// Returns whether some configuration reads this key of a phase.
+/// Returns whether a configuration uses this key of a phase.
 pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
     let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
     phases.filter(|found| found.name == phase).any(|found| found.reads(key))

@@ -1,5 +1,5 @@
-//! The groups of configurations that are compared with each other, and their names in a comparison. Configurations of
-//! one group agree in the swept values that a verdict keeps fixed.
+//! The groups of configurations that are compared with each other, and their names in a comparison. All
+//! configurations of a group have equal values on the swept paths that the verdict keeps fixed.
 
 use results::{ConfigPath, Root};
 use types::quantity;
@@ -9,9 +9,9 @@ use super::engine::{ENGINE, default_engine, engine_label};
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns the positions of the swept paths on which compared configurations have equal values. The verdict names
-    /// these paths. By default, an experiment on a component fixes every path except the kind of the component. By
-    /// default, an experiment on several engines fixes the workload.
+    /// Returns the positions of the swept paths that have equal values in all compared configurations. The verdict
+    /// can name these paths. If the verdict names no paths, a component experiment fixes every path except the kind
+    /// of the component. An experiment with several engines then fixes the paths of the workload.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
         let own = self.task.component().map(|component| ConfigPath::of_axis(component.axis()));
         let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
@@ -26,8 +26,9 @@ impl Experiment {
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
     }
 
-    /// Returns the name of a configuration in a comparison. If only one path differs and its value is a name, the
-    /// result is this value. Otherwise the result is the choice of a component, or the label of the configuration.
+    /// Returns the name of a configuration in a comparison. If the compared configurations differ in only one path,
+    /// and the value of this path is a name, the result is this name. Otherwise, the result is the variant of a
+    /// component with its parameters, or the label of the configuration.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();
@@ -41,9 +42,9 @@ impl Experiment {
         }
     }
 
-    /// Returns all names by which a verdict may refer to a configuration as its baseline. An experiment can also name
-    /// a component by its choice or its kind. In a comparison of engines, an experiment can name a configuration by
-    /// its engine.
+    /// Returns all names by which a verdict may refer to a configuration as its baseline. A component can also be
+    /// named by its kind, with or without parameters. In a comparison of engines, a configuration can be named by its
+    /// engine.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);

@@ -1,4 +1,4 @@
-//! Design files: a named `[design]` table that may extend another design file.
+//! Design files. A design file contains a `[design]` table, and may extend another design file.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
-/// Reads the design of a file. `above` contains the identities of the files that extend this file directly or
-/// indirectly, so that cycles are detected.
+/// Reads the design of a file. `above` contains the paths of all files that extend this file, directly or indirectly.
+/// The function uses these paths to detect a cycle.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     let keys = names(&DESIGN_FILE);
     if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
@@ -46,8 +46,8 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     }
 }
 
-/// Returns the tables of the design files that an experiment or design file extends, without their key `about`. The
-/// directly extended file comes first.
+/// Returns the tables of the design files that a file extends, without the key `about`. `path` is the path of an
+/// experiment file or a design file. The table of the directly extended file comes first.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
     let mut seen = Vec::new();
@@ -65,7 +65,7 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     Ok(tables)
 }
 
-/// Returns the file that `extends` names.
+/// Returns the file that the key `extends` names.
 pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFile> {
     let Value::String(name) = name else {
         let message = "expected the name of a design file, such as extends = \"designs/default.toml\"";
@@ -74,8 +74,8 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Finds the file that another file names under `key`. The search covers the same folder, and folders `configs` above
-/// this folder.
+/// Finds a file that the key `key` of another file names. The function searches the folder of the other file, and the
+/// folders `configs` above this folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");
@@ -84,8 +84,8 @@ pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<Sour
     SourceFile::read(&path)
 }
 
-/// Finds a file that another file names. The search covers the folder of that file, folders `configs` at or above it,
-/// and `configs` below the current folder.
+/// Finds a file that another file names. `folder` is the folder of the other file. The function searches this folder,
+/// the folders `configs` in this folder and in its parent folders, and the folder `configs` in the current folder.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let beside = folder.join(name);
     let above = folder.ancestors().map(|ancestor| match ancestor.ends_with("configs") {

@@ -1,4 +1,4 @@
-//! The differences between two configurations. The number of differences is the number of factors of a comparison.
+//! The differences between two configurations. The factors of a comparison are these differences.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
@@ -9,14 +9,15 @@ use tree::{AXES, own_keys};
 use super::cell::Cell;
 use super::engine::engine;
 
-/// The path of the name of an engine in results.
+/// The path of an engine's name in results.
 const ENGINE_LABEL: &str = "engine.label";
 
-/// The path of the shared library of an engine.
+/// The path of an engine's shared library.
 const ENGINE_LIBRARY: &str = "engine.library";
 
-/// Returns the paths of all settings in which two configurations differ. Two different variants on one axis count as
-/// one difference. Parameters that only one variant has do not count separately if they have their default.
+/// Returns the paths of all settings in which two configurations differ. If the configurations have different
+/// variants on an axis, this is one difference. A parameter that only one of the variants has is a separate
+/// difference only if its value is not the default.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
@@ -54,7 +55,7 @@ fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     }
 }
 
-/// Adds the differences between two choices on an axis.
+/// Adds the differences between the variants and parameters that two designs select on an axis.
 fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     let name = axis.name();
     let defaults = |choice: &Choice| {
@@ -81,7 +82,7 @@ fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     found.append(&mut set);
 }
 
-/// Returns whether two values are equal, independent of the notation of numbers. For example, 10 equals 10.0.
+/// Returns whether two values are equal. Integers and fractions are compared as numbers, so 10 equals 10.0.
 fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
     match (number(a), number(b)) {
@@ -90,8 +91,8 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Adds the paths below `path` at which two values differ. The path of a table in an array uses the name of the
-/// table, such as `phase.load`. Without a name, the path uses the index.
+/// Adds the paths below `path` at which two values differ. If a table in an array has a name, the path contains this
+/// name, such as `phase.load`. If the table has no name, the path contains the index of the table.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {
@@ -157,8 +158,8 @@ mod tests {
         }
     }
 
-    /// If two configurations have different engines, this counts as one difference, including all settings that only
-    /// lsmbench's own tree reads.
+    /// Tests that different engines count as one difference. Settings that only lsmbench's own tree reads do not
+    /// count separately.
     #[test]
     fn another_engine_is_one_factor_and_each_term_another() {
         let rocksdb = |design: &str| Cell {
@@ -177,8 +178,8 @@ mod tests {
         assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
     }
 
-    /// Two builds of one engine differ only in the library. The labels of the two builds are only names. Settings that
-    /// neither build can match do not count as differences.
+    /// Tests that two builds of one engine differ only in the library. The labels of the builds do not count as a
+    /// difference. Settings that neither build supports do not count as a difference.
     #[test]
     fn two_builds_of_one_engine_differ_in_one_factor() {
         use super::super::fits::mismatches;

@@ -1,4 +1,4 @@
-//! The engines that experiments name: their parsing, construction, and names in results.
+//! The engines that experiments name. This module parses and constructs engines, and returns their names in results.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ pub use results::columns::ENGINE;
 /// Reads an engine from TOML.
 ///
 /// # Errors
-/// An invalid parameter. The error names the parameter.
+/// A parameter of the engine is invalid. The error names the parameter.
 pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
     CATALOG.choose(value)
 }
 
-/// Changes the value at a path inside an engine; the empty path replaces the whole engine.
+/// Changes the value at a path in the table of an engine. If the path is empty, replaces the whole engine.
 ///
 /// # Errors
 /// The errors of [`read_engine`].
@@ -34,20 +34,21 @@ pub(crate) fn default_engine() -> Choice {
     CATALOG.baseline()
 }
 
-/// Constructs the engine of a choice.
+/// Constructs an engine from its name and parameters.
 ///
 /// # Panics
-/// The choice comes from another catalog. Choices from [`read_engine`] can always be constructed.
+/// Panics if the engine was not parsed by [`read_engine`].
 pub fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).expect("a choice that exists can be built")
 }
 
-/// Returns whether the engine of a choice has this limit.
+/// Returns whether an engine has this limit.
 pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
     CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
 }
 
-/// Returns the name of an engine in results: its `label` if set, otherwise its choice.
+/// Returns the name of an engine in results. The name is the `label` of the engine, if the engine has a label.
+/// Otherwise, the name consists of the kind and the parameters of the engine.
 pub fn engine_label(engine: &Choice) -> String {
     let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
     given.map_or_else(|| engine.label(), str::to_owned)

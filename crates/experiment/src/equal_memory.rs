@@ -1,8 +1,8 @@
-//! Gives all configurations of a sweep one memory budget: `memory = "equal"`.
+//! Sweeps with `memory = "equal"`: all configurations have the same memory budget.
 //!
-//! The budget is `design.memory`. Two memtables are set aside, filters and fence pointers take the memory that they
-//! need, and the cache gets the rest. A configuration with a larger filter therefore has a smaller cache. The memory
-//! of each configuration is measured, and comparisons of configurations with different memory are marked.
+//! The budget is `design.memory`. First, two memtables, the filters and the fence pointers get their memory. Then the
+//! cache gets the rest of the budget. A configuration with a larger filter therefore has a smaller cache. lsmbench
+//! measures the memory of each configuration, and marks comparisons of configurations with different memory.
 
 use toml::Value;
 
@@ -17,8 +17,8 @@ impl Experiment {
 }
 
 /// Returns an error if an experiment sets the capacity of the cache and also a memory budget, because the budget
-/// determines the capacity. The error is a sentence. `named` are the values of the design that the experiment itself
-/// sets, by their paths in the design.
+/// determines the capacity. The error message is one sentence. `named` contains the paths in the design that the
+/// experiment itself sets, with their values.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -41,7 +41,7 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Returns an error if configurations have different budgets. The error is a sentence.
+/// Returns an error if two configurations have different memory budgets. The error message is one sentence.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {

@@ -10,26 +10,28 @@ use workload::{Kind, Mixed, PhasePlan, Rate, Role, StoreStep, Work, WorkloadPlan
 
 use super::cell::Cell;
 
-/// The largest storage of a tree, as a multiple of its SSTable bytes. During a compaction of the whole tree, the
-/// input and the output are both on storage, in addition to the WAL.
+/// The largest storage of a tree, as a multiple of its SSTable bytes. During a compaction of the whole tree, storage
+/// contains the input and the output of the compaction, and also the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
-/// Assumed maximum number of versions per key on storage, for a policy without a size ratio.
+/// The assumed maximum number of versions of a key on storage. The estimate uses this number for a policy without a
+/// size ratio.
 const MOST_VERSIONS: f64 = 10.0;
 
 /// The overhead of an entry in an SSTable, in bytes.
 const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 
-/// The largest number of memtables in memory: the active memtable and two that are being flushed.
+/// The assumed number of memtables in memory: the active memtable, and two memtables that are being flushed.
 const MEMTABLES: f64 = 3.0;
 
-/// The assumed bits per key of a filter that has no parameter for the bits per key.
+/// The assumed bits per key of a filter without the parameter `bits_per_key`.
 const MOST_FILTER_BITS: f64 = 32.0;
 
-/// The assumed bytes per key of the model that checks answers.
+/// The assumed memory per key of the model that checks answers, in bytes.
 const MODEL_BYTES: f64 = 8.0;
 
-/// The assumed additional bytes per key of the model, while keys of an unordered format are sorted.
+/// The assumed additional memory in bytes per key of the model. The model needs this memory while it sorts keys whose
+/// format does not keep the order of their numbers.
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second of each kind that an estimate of time assumes.
@@ -56,11 +58,11 @@ const ASSUMED_RATES: [(Kind, f64); Kind::ALL.len()] = [
 pub struct Estimate {
     /// The largest number of bytes on storage during the trial.
     pub storage_bytes: f64,
-    /// Bytes of memory of memtables, cache, and the reference model that checks answers.
+    /// Bytes of memory for memtables, the cache, and the model that checks answers.
     pub memory_bytes: f64,
-    /// Estimated seconds of each phase.
+    /// The estimated duration of each phase, in seconds.
     pub phase_seconds: Vec<f64>,
-    /// The number of keys before each phase of a workload.
+    /// The number of keys in the store before each phase of a workload.
     pub phase_keys: Vec<f64>,
 }
 
@@ -75,13 +77,13 @@ struct PhaseWork {
 }
 
 impl Estimate {
-    /// Returns the estimate for a configuration with a component under test.
+    /// Returns the estimated cost of a trial of a component experiment.
     pub(crate) fn of_component(cell: &Cell, cost: Cost) -> Self {
         let Cost { memory_bytes, storage_bytes, phase_seconds } = cost;
         Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }.stored_by(&cell.design)
     }
 
-    /// Returns the estimate for a configuration with a planned workload.
+    /// Returns the estimated cost of a trial with a planned workload.
     pub fn of(cell: &Cell, plan: &WorkloadPlan) -> Self {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
@@ -108,7 +110,7 @@ impl Estimate {
         estimate.stored_by(&cell.design)
     }
 
-    /// Counts the stored bytes as memory, if the storage of the design is in memory.
+    /// Counts the stored bytes as memory, if the design keeps its files in memory.
     fn stored_by(mut self, design: &Design) -> Self {
         if in_memory(design) {
             self.memory_bytes += std::mem::take(&mut self.storage_bytes);
@@ -116,18 +118,19 @@ impl Estimate {
         self
     }
 
-    /// Returns the estimate of a trial that starts after the first `phases` phases.
+    /// Returns the estimated cost of a trial that starts after the first `phases` phases.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
     }
 
-    /// Returns the seconds of all phases together.
+    /// Returns the estimated duration of all phases together, in seconds.
     pub fn seconds(&self) -> f64 {
         self.phase_seconds.iter().sum()
     }
 
-    /// Returns an error if a trial does not fit on the file system of `folder` or in memory. The error is a sentence.
+    /// Returns an error if a trial needs more space than the file system of `folder` has, or more memory than the
+    /// machine has. The error message is one sentence.
     pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
@@ -166,13 +169,12 @@ impl PhaseWork {
         }
     }
 
-    /// Returns the estimate multiplied by `often`.
+    /// Returns the work multiplied by `often`.
     fn times(self, often: f64) -> Self {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Returns the estimate for roles that run at the same time. Roles in the background run as long as the other
-    /// roles.
+    /// Returns the work of roles that run at the same time. A role in the background runs as long as the other roles.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);
@@ -211,8 +213,9 @@ fn seconds_of(kind: Kind) -> f64 {
     ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
 }
 
-/// Returns the largest number of versions of a key that are on storage at the same time. Without compaction, all
-/// versions remain. Otherwise each run or level that the policy compacts separately can contain one version.
+/// Returns the largest number of versions of a key that are on storage at the same time. Without compaction, storage
+/// keeps all versions. With compaction, each run or level that the policy compacts separately can contain one
+/// version.
 fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
@@ -223,15 +226,15 @@ fn versions(design: &Design) -> f64 {
     }
 }
 
-/// Returns the largest size of all memtables in bytes. This size includes the memtables that may accumulate before
-/// writers stall. The additional memtables contain at most the written bytes.
+/// Returns the largest size of all memtables in bytes. Immutable memtables may accumulate until writers stall, so
+/// this size includes these memtables. The accumulated memtables contain at most `written_bytes` bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// Returns the estimated bytes of all filters: bits per entry, plus the fixed size of each filter.
+/// Returns the estimated size of all filters in bytes: the bits of all entries, and the initial size of each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {
@@ -246,7 +249,8 @@ fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     (entries + begun) * number("bits_per_key").unwrap_or(MOST_FILTER_BITS) / 8.0
 }
 
-/// Returns the capacity of a choice in bytes. Returns `None` if the choice has no capacity.
+/// Returns the parameter `capacity` of the variant on an axis, in bytes. Returns `None` if the variant has no such
+/// parameter.
 fn capacity(design: &Design, axis: &str) -> Option<f64> {
     let capacity = design.choice(axis).params().get("capacity")?.as_str()?;
     parse_bytes(capacity).ok().map(|bytes| bytes as f64)

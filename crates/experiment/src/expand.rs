@@ -1,5 +1,5 @@
-//! Expands a sweep into configurations. Each combination of values becomes a named configuration. Combinations that
-//! cannot run are skipped.
+//! Expands a sweep into configurations. Each combination of swept values becomes a configuration with a label.
+//! Combinations that cannot run are skipped.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
-/// The experiment without its sweep: the base design, engine and task.
+/// The settings of an experiment without its sweep: the base design, the base engine and the base task.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -24,13 +24,14 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether the expansion skips unavailable engines instead of rejecting the experiment. The report skips
-    /// unavailable engines, because claims about available engines can still be judged.
+    /// Whether unavailable engines are skipped. Without this setting, an unavailable engine is an error. The report
+    /// skips unavailable engines, because claims about available engines can still be judged.
     pub(super) goes_as_far: bool,
 }
 
 impl Sweep {
-    /// Returns the configurations, and the combinations that are skipped, each with its reason.
+    /// Returns the configurations of the sweep, and the combinations of values that are skipped. Each skipped
+    /// combination has a reason.
     pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<SkippedCell>), SweepError> {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);
@@ -72,12 +73,12 @@ impl Sweep {
         }
     }
 
-    /// Returns whether the sweep selects all engines by `"all"`.
+    /// Returns whether the sweep contains all engines, because the file has `engine = "all"`.
     fn asks_for_all_engines(&self) -> bool {
         self.factors.iter().any(|factor| factor.path == ENGINE && factor.all)
     }
 
-    /// Formats a combination: `design.bloom=none, design.bloom.bits_per_key=8`.
+    /// Formats a combination of swept values, such as `design.bloom=none, design.bloom.bits_per_key=8`.
     fn describe(&self, combination: &[Option<&Value>]) -> String {
         let parts = self.factors.iter().zip(combination).filter_map(|(factor, value)| {
             value.map(|value| format!("{}={}", factor.path, display(&factor.path, value)))
@@ -117,8 +118,8 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// Returns the label of a configuration: the choice on each swept axis, and the other swept values with their
-    /// names.
+    /// Returns the label of a configuration. The label contains the variant on each swept axis, and the name and the
+    /// value of each other swept path.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -150,7 +151,7 @@ impl Sweep {
 }
 
 impl Base<'_> {
-    /// Returns the value of the base at a path.
+    /// Returns the value at a path of the base settings.
     fn value(&self, path: &str) -> Option<Value> {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -187,7 +188,7 @@ impl Base<'_> {
         }
     }
 
-    /// Creates the error for a swept path that changes no configuration.
+    /// Creates the error about a swept path that has no effect on any configuration.
     fn applies_nowhere(&self, path: &str) -> SweepError {
         let parsed = ConfigPath::new(path);
         let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
@@ -227,7 +228,7 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Returns advice for a parameter that no swept kind has: a list of the valid parameters of the table.
+/// Returns advice about a parameter that no swept kind has. The advice lists the valid parameters.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
@@ -241,8 +242,8 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     }
 }
 
-/// Returns the shortest unique suffix of each path, such as `theta`. If the sweep has the threads of two phases, the
-/// suffix is longer, such as `load.threads`.
+/// Returns the shortest unique suffix of each path, such as `theta`. For example, if the sweep contains the threads
+/// of two phases, the suffixes are longer, such as `load.threads`.
 fn short_names(factors: &[Factor]) -> Vec<String> {
     let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
@@ -259,7 +260,7 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
     paths.iter().map(name).collect()
 }
 
-/// Returns whether an engine reads every choice of a design.
+/// Returns whether an engine uses every setting of a design.
 fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
@@ -328,8 +329,9 @@ struct Parts {
 }
 
 impl Parts {
-    /// Returns whether this configuration has the parameter at a path. For example, `none` has no `bits_per_key`,
-    /// `uniform` has no `theta`, and other engines read only some options of a design.
+    /// Returns whether the setting at a path applies to this configuration. For example, the filter `none` has no
+    /// `bits_per_key`, and the distribution `uniform` has no `theta`. An engine other than lsmbench's own tree uses
+    /// only some options of a design.
     fn has(&self, path: &str) -> bool {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -350,7 +352,7 @@ impl Parts {
         }
     }
 
-    /// Sets a value at a path whose first part is valid.
+    /// Sets the value at a path. The first part of the path was checked before.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {
@@ -372,7 +374,7 @@ impl Parts {
     }
 }
 
-/// Returns whether a key belongs to the axis itself, so every variant of the axis has this key.
+/// Returns whether a key belongs to an axis and not to a variant. Every variant of the axis then accepts this key.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }
@@ -381,8 +383,8 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// Returns the text of a value in results. Kinds and sizes are formatted as the user wrote them. Tables are formatted
-/// as labels.
+/// Returns the text of a value for results. A kind or a size keeps the text that the user wrote. A table becomes a
+/// label.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));
@@ -508,7 +510,7 @@ mod tests {
         assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
     }
 
-    /// Other engines read only some options of a design, so a sweep over the other options runs each engine once.
+    /// Tests a sweep over options of a design that another engine does not use. Such an engine runs only once.
     #[test]
     fn another_engine_runs_once_for_what_it_does_not_read() {
         let own = std::env::current_exe().unwrap();

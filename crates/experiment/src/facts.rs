@@ -1,4 +1,4 @@
-//! The facts of an experiment that verdicts need, as plain data.
+//! The facts about an experiment that verdicts depend on, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,8 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Returns whether a configuration has an ideal bound on an axis on which the baseline has another variant.
+/// Returns whether a configuration has an ideal variant on an axis, and the baseline has another variant on this
+/// axis.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
@@ -80,7 +81,8 @@ fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     })
 }
 
-/// Returns the order of the variants in the catalogs, for every column with values of an axis.
+/// Returns the order of labels in charts and tables. Columns that contain variants of an axis have the order of the
+/// catalog.
 pub fn catalog_order() -> LabelOrder {
     let engines = CATALOG.kinds().map(|kind| (kind, false));
     let order = LabelOrder::default().with(ENGINE, engines);

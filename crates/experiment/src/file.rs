@@ -8,7 +8,7 @@ use types::{Outcome, Problem};
 
 use super::wording;
 
-/// A TOML file with its text, so that an error can state the line of a key.
+/// A TOML file with its text, so that an error message can contain the line of a key.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
     /// The path of the file.
@@ -32,8 +32,8 @@ impl SourceFile {
         Ok(Self { path: path.to_owned(), text, table })
     }
 
-    /// Creates an error at a key, given as a path from the top of the file. A `[[phase]]` table is identified by its
-    /// name, a `[[chart]]` table by its index from 0.
+    /// Creates an error about the value of a key. `key` is the path of the key from the top of the file. The path
+    /// contains the name of a `[[phase]]` table, and the index (from 0) of a `[[chart]]` table.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
         // Unnamed tables of an array have an index, which readers do not know.
         let parts = key.iter().filter(|part| !part.is_empty() && part.parse::<usize>().is_err());
@@ -90,8 +90,8 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
     }
 }
 
-/// Translates a message of the TOML parser into plain words. The message about an integer out of range names no Rust
-/// types.
+/// Translates a message of the TOML parser into plain words. For example, a message about an integer out of range
+/// names no Rust types.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
     match number {

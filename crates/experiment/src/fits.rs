@@ -1,5 +1,5 @@
-//! The restrictions of engines: configurations that an engine cannot run, and settings of the design that an engine
-//! cannot match.
+//! The restrictions of engines. An engine may be unable to run a configuration, or may not support a setting of the
+//! design.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 use super::families;
 
-/// The reason why an engine with background threads has no counted mode.
+/// The reason why an engine with background threads cannot run in counted mode.
 const COUNTED: &str = "because its background threads depend on timing";
 
-/// Returns the number of design settings that only one of the two engines can match. A setting that neither engine
-/// can match does not count. Two builds of one engine have no mismatches.
+/// Returns the number of design settings that only one of the two engines supports. A setting that neither engine
+/// supports does not count. The result is 0 for two builds of one engine.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;
@@ -29,8 +29,8 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
 }
 
 /// Returns the reason why an experiment cannot use the engine of this configuration. Returns `None` if the experiment
-/// can use the engine. Counted mode needs an engine whose counters are equal in every run. A step needs an engine
-/// that supports the step.
+/// can use the engine. Counted mode needs an engine whose counters have equal values in every run. A step needs an
+/// engine that supports the step.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
@@ -45,8 +45,8 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     Some(format!("{missing}; remove the phase, or the engine"))
 }
 
-/// Returns the reason why the design of a configuration cannot run its merges and conditional puts. Returns `None` if
-/// the design can run all operations.
+/// Returns the reason why the design of a configuration does not support the merges or the conditional puts of the
+/// workload. Returns `None` if the design supports all operations.
 fn unfit_design(cell: &Cell) -> Option<String> {
     let phases = &cell.task.workload()?.phases;
     let merging = phases.iter().find(|phase| mixes(phase, Kind::Merge));
@@ -77,7 +77,8 @@ fn mixes(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// Returns the first step or operation that the engine of a configuration does not support, as text.
+/// Returns the name of the first step or operation that the engine of a configuration does not support. Returns
+/// `None` if the engine supports all of them.
 fn missing_call(cell: &Cell) -> Option<String> {
     let engine = engine(&cell.engine);
     let lacks = |step: StoreStep| match step {
@@ -105,7 +106,7 @@ fn missing_call(cell: &Cell) -> Option<String> {
 }
 
 /// Returns the reason why the engine of a configuration cannot run the configuration. Returns `None` if the engine
-/// can.
+/// can run the configuration.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

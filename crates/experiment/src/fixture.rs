@@ -1,5 +1,5 @@
-//! The phases that belong to the fixture of an experiment, and the restrictions of these phases. A fixture is a store
-//! after the first phases, from which every trial starts.
+//! The phases of a fixture, and the restrictions of these phases. A fixture is a store on which the first phases of a
+//! workload have run. Every trial starts from a copy of the fixture.
 
 use catalog::Limit;
 use subject::Task;
@@ -11,7 +11,7 @@ use super::resolved::Experiment;
 use super::wording;
 
 impl Experiment {
-    /// Returns the number of phases of a task that belong to the fixture, counted from the first phase.
+    /// Returns the number of phases that belong to the fixture. These are the first phases of the workload.
     pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)
@@ -19,7 +19,7 @@ impl Experiment {
     }
 }
 
-/// Returns an error for phases that cannot belong to a fixture. The error is a sentence.
+/// Returns an error if a phase of the fixture is not allowed in a fixture. The error message is one sentence.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(
@@ -77,7 +77,8 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Returns an error if a measured phase belongs to the fixture. The error is a sentence.
+/// Returns an error if the phase that the verdict uses belongs to the fixture, because phases of a fixture are not
+/// measured. The error message is one sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);

@@ -1,6 +1,6 @@
-//! The settings that the kinds of a sweep inherit from the base design. A kind inherits a setting if the base design
-//! changes the setting and the kind also has the setting. All kinds are then compared with equal settings. A run
-//! prints the inherited settings, because a reader may expect the defaults of a kind.
+//! The settings that swept variants inherit from the base design. A variant inherits a setting if the base design
+//! changes the setting and the variant also has this setting. All variants are then compared with equal settings. A
+//! run prints the inherited settings, because a reader may expect the default settings of a variant.
 
 use catalog::Axis;
 use results::ConfigPath;
@@ -10,7 +10,7 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns a sentence for each swept axis on which a configuration inherits a setting from another kind in the
+    /// Returns a sentence for each swept axis on which a configuration inherits a setting from another variant in the
     /// base design.
     pub fn inherited(&self) -> Vec<String> {
         let swept = self.sweep.factors.iter().filter_map(|factor| {

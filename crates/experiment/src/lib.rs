@@ -1,4 +1,4 @@
-//! Experiment files: from TOML to the configurations of a run.
+//! Reads experiment files. The result is the list of the configurations that a run measures.
 //!
 //! [`Experiment::load`] reads a file and all files that it refers to. The loader applies the [`Overrides`] of the
 //! command line and expands the sweep into [`Cell`]s. Experiments that cannot run are rejected with file, line and key.

@@ -40,17 +40,18 @@ impl Experiment {
     /// Reads an experiment and checks everything that can be checked before it runs.
     ///
     /// # Errors
-    /// The first error in the file, in a file to which the file refers, or in an override, with file, line and key.
+    /// Returns the first error in the experiment file, in another file that the experiment uses, or in an override.
+    /// The error names the file, the line and the key.
     pub fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
         Loader::new(path, overrides)?.load()
     }
 }
 
-/// The files and overrides of an experiment while the experiment is read.
+/// The files and overrides that are needed while an experiment is read.
 struct Loader<'a> {
     file: SourceFile,
     overrides: &'a Overrides,
-    /// The file of the workload. `None` if the experiment file itself contains the workload.
+    /// The file that contains the workload. `None` if the experiment file contains the workload.
     workload_file: Option<SourceFile>,
     sets: Sets,
 }
@@ -152,8 +153,8 @@ impl<'a> Loader<'a> {
         Ok(experiment)
     }
 
-    /// Returns the name of the experiment, which is the name of its file. The name of a component experiment also
-    /// gets a prefix, so that no tree experiment has this name.
+    /// Returns the name of the experiment, which is the name of its file. The name of a component experiment begins
+    /// with `component-`, so that no tree experiment has an equal name.
     fn name(&self, task: &Task) -> String {
         let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
         match task {
@@ -173,7 +174,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Returns the base design, and the axes that the `[design]` table sweeps by a list or `"all"`.
+    /// Returns the base design, and the axes that the `[design]` table sweeps. The value of a swept axis is a list or
+    /// `"all"`.
     fn design(&self, task: &Task) -> Outcome<(Design, Vec<Factor>)> {
         let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
             (Some(path), _) => read_design(path)?,
@@ -222,7 +224,8 @@ impl<'a> Loader<'a> {
         Ok(engine)
     }
 
-    /// Returns the engines that the key `engine` sweeps by a list or `"all"`.
+    /// Returns the engines that the experiment sweeps. The value of the key `engine` is then a list or `"all"`.
+    /// Returns `None` if the key contains one engine.
     fn engine_factor(&self) -> Outcome<Option<Factor>> {
         let Some(value) = self.file.table.get(ENGINE).filter(|value| is_swept(value)) else {
             return Ok(None);
@@ -230,7 +233,7 @@ impl<'a> Loader<'a> {
         read_factor(ENGINE, value).map(Some).map_err(|error| self.file.problem(&[ENGINE], error.message))
     }
 
-    /// Reads the table `[gate]` with its overrides. Returns `None` if neither the table nor an override exists.
+    /// Reads the table `[gate]` and its overrides. Returns `None` if the experiment has neither of them.
     fn gate(&self) -> Outcome<Option<GateRule>> {
         let is_given = self.file.table.contains_key("gate") || self.sets.under("gate").next().is_some();
         is_given.then(|| self.table("gate", &GateRule::KEYS)).transpose()
@@ -266,7 +269,7 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Returns an error for a mode in which the experiment measures nothing.
+    /// Returns an error if the experiment measures nothing in its mode.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();
@@ -283,8 +286,8 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// Converts an error in a choice of the workload or component into a problem that names the file, the override or
-    /// the sweep that set the value.
+    /// Converts an error in a setting of the workload or component to an error message. The message names the file,
+    /// the override or the sweep that set the value.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {
@@ -322,7 +325,7 @@ impl<'a> Loader<'a> {
         Ok(trials)
     }
 
-    /// Reads a plain table of the experiment with its overrides.
+    /// Reads a table of the experiment that consists of plain keys, and applies its overrides.
     fn table<T: DeserializeOwned>(&self, name: &str, keys: &[&str]) -> Outcome<T> {
         let mut table = match self.file.table.get(name) {
             None => Table::new(),
@@ -336,7 +339,7 @@ impl<'a> Loader<'a> {
             .map_err(|error| self.table_problem(name, &error.key.unwrap_or_default(), error.message))
     }
 
-    /// Creates an error in a key of a plain table. The error names the place where the value was set.
+    /// Creates an error about a key of a plain table. The error names the file or the override that set the value.
     fn table_problem(&self, name: &str, key: &str, message: impl Into<String>) -> Problem {
         match self.sets.setter(&format!("{name}.{key}")) {
             Some(set) => set.problem(&self.file, message),
@@ -344,7 +347,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Reads the sweep: first the axes that `[design]` sweeps, then the `[sweep]` table, then its overrides.
+    /// Reads the sweep. The factors come from the axes that `[design]` sweeps, from the `[sweep]` table, and from
+    /// overrides, in this order.
     fn sweep(&self, in_design: Vec<Factor>) -> Outcome<Sweep> {
         let mut table = match self.file.table.get("sweep") {
             None => Table::new(),
@@ -396,7 +400,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Returns an error for impossible memory budgets.
+    /// Returns an error if the memory budgets of the configurations are impossible.
     fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
         if sweep.equal_memory {
             equal_memory::check(cells).map_err(|message| {
@@ -414,7 +418,7 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Returns an error for an impossible fixture.
+    /// Returns an error if the fixture is impossible.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)
@@ -444,8 +448,8 @@ impl<'a> Loader<'a> {
         experiment.style.check().map_err(problem)
     }
 
-    /// Returns an error for a metric of the verdict that no configuration can have in the judged phase. If an
-    /// override selects counted mode, omits the metrics of the file that need time, and adds a warning.
+    /// Returns an error if a configuration can never have a value for a metric of the verdict in the judged phase. If
+    /// the command line selects counted mode, removes the metrics that need time, and adds a warning.
     fn check_metrics(&self, experiment: &mut Experiment) -> Outcome<()> {
         let (phase, mode) = (judged_phase(&experiment.facts()), experiment.trials.mode);
         let of_verdict = experiment.verdict.metric.iter().map(|name| ("metric", name));
@@ -476,8 +480,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Plans the workload of every configuration once, so that missing traces and impossible phases are reported.
-    /// Returns the assumptions about replayed traces, one sentence each.
+    /// Plans the workload of every configuration once, to find missing traces and impossible phases before the run.
+    /// Returns one sentence for each assumption about a replayed trace.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<Vec<String>> {
         let mut checked = HashSet::new();
         let mut assumptions = Vec::new();
@@ -497,7 +501,7 @@ impl<'a> Loader<'a> {
         Ok(assumptions)
     }
 
-    /// Checks once for each file of a component that the file exists.
+    /// Checks that all files of components exist. Each file is checked once.
     fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked = HashSet::new();
         for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {
@@ -526,7 +530,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns whether the value of an axis or of the engine is a sweep over several values.
+/// Returns whether a value sweeps an axis or the engine over several variants.
 fn is_swept(value: &Value) -> bool {
     value.is_array() || value.as_str() == Some("all")
 }

@@ -1,6 +1,6 @@
-//! The metrics that a verdict uses but that its phase cannot measure. Each metric has a reason, and the setting that
-//! would make the metric available. Only certain cases are errors. A metric that is missing only in some cases is not
-//! an error.
+//! Finds metrics of a verdict that the judged phase can never measure. For each such metric, the error contains the
+//! reason, and the setting that makes the metric available. A metric that is missing only in some runs is not an
+//! error.
 
 use results::{Metric, RunMode, Unit, columns as c};
 use tree::{Design, Mapped};
@@ -9,7 +9,7 @@ use workload::{Kind, Mixed, Phase, Rate, Work};
 use super::cell::Cell;
 use super::engine::engine;
 
-/// The columns of written bytes per byte of the user. Phases without writes have no values in these columns.
+/// The columns that divide by the bytes that the user writes. These columns are empty in phases without writes.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP,
     c::WRITE_AMP_WAL,
@@ -31,11 +31,11 @@ const PER_SCAN: [Metric; 2] = [c::RANGE_FPR, c::SOURCES_PER_RANGE];
 /// The columns that describe the block cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
 
-/// The columns of response times. Only an open loop has response times.
+/// The columns of response times. These columns have values only in an open loop.
 const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
-/// The columns without a time that `counted` mode does not measure.
+/// Columns that contain no time, but that are empty in `counted` mode.
 const OF_PROCESS: [Metric; 7] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,
@@ -56,8 +56,8 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
     !metric.is_exact() && (is_time || of_process.into_iter().any(|other| other == metric))
 }
 
-/// Returns the reason why no row of this phase can have a value in a column, and the setting that would provide a
-/// value. Returns `None` if a row may have a value.
+/// Returns the reason why a column has no value in any row of this phase, and the setting that would provide a value.
+/// Returns `None` if a row may have a value.
 pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode) -> Option<String> {
     if mode == RunMode::Counted && takes_time(metric) {
         return Some("counted mode measures no time; use trials.mode = \"timed\"".to_owned());
@@ -100,7 +100,7 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
 }
 
 /// Returns whether reads of a configuration bypass the block cache, because blocks of mapped files are read in place.
-/// Fence pointers with their own pages read these pages through the cache.
+/// If the fence pointers have their own pages, reads of these pages do not bypass the cache.
 fn bypasses_cache(cell: &Cell) -> bool {
     let (design, default) = (&cell.design, Design::default());
     let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();

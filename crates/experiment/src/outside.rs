@@ -1,4 +1,5 @@
-//! External files that implement components of a design: shared libraries, and programs of other processes.
+//! External files that implement components of a design. Such a file is a shared library, or a program that runs in
+//! its own process.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,12 +7,12 @@ use std::fs;
 use tree::Design;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The parameters that name a shared library, or a program with its arguments.
+/// The parameters that contain the path of a shared library, or a program with its arguments.
 const NAMING: [&str; 2] = ["library", "command"];
 
-/// Returns a line for each external file that implements a component of the design, with a hash of the content of
-/// this file. Returns an empty text for designs of built-in components. A changed file counts as a different
-/// component.
+/// Returns one line for each external file that implements a component of the design. The line contains a hash of the
+/// file, because a changed file counts as a different component. Returns an empty text if all components are
+/// built-in.
 pub fn files_outside(design: &Design) -> String {
     let mut text = String::new();
     for (axis, choice) in design.choices() {

@@ -1,4 +1,4 @@
-//! The overrides of an experiment: the command line, and the tables `[set]` and `[quick]`.
+//! The overrides of an experiment. Overrides come from the command line, and from the tables `[set]` and `[quick]`.
 
 use std::path::PathBuf;
 
@@ -18,14 +18,14 @@ use super::wording;
 const ROOTS: [&str; 9] =
     [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict", "gate"];
 
-/// The overrides of the command line.
+/// The overrides that the command line sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Paths and values, such as `design.bloom.bits_per_key=12`.
     pub set: Vec<String>,
-    /// The number of trials that replaces the number in the file.
+    /// The number of trials. If set, this number replaces the number in the file.
     pub trials: Option<u64>,
-    /// The seed that replaces the seed in the file.
+    /// The seed. If set, this seed replaces the seed in the file.
     pub seed: Option<u64>,
     /// Whether to reduce all sizes. The `[quick]` table of the experiment sets the sizes. Without this table, counts
     /// and times are divided by ten.
@@ -34,7 +34,7 @@ pub struct Overrides {
     pub design: Option<PathBuf>,
 }
 
-/// An override of a value in an experiment file.
+/// An override of one value in an experiment file.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
     /// The path as the user wrote it.
@@ -45,7 +45,7 @@ pub(super) struct Set {
     pub(super) by: SetBy,
 }
 
-/// Where an override was set, in the order in which overrides are applied.
+/// The place where an override was set. The variants are in the order in which overrides are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
     /// The table `[set]`.
@@ -56,7 +56,7 @@ pub(super) enum SetBy {
     CommandLine,
 }
 
-/// All overrides of an experiment file, in order. Later overrides take precedence.
+/// All overrides of an experiment file, in order. A later override replaces an earlier override of the same value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sets(Vec<Set>);
 
@@ -115,19 +115,20 @@ impl Sets {
         })
     }
 
-    /// Returns the last override of the value at `path`, or of a value that contains this value.
+    /// Returns the last override that sets the value at `path`, or that sets a table with this value.
     pub(super) fn setter(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| {
             path.strip_prefix(&set.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
-    /// Returns the last override of exactly the value at `path`.
+    /// Returns the last override of the value at `path`. Overrides of a table with this value do not count.
     pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Applies the overrides with the source `by` whose paths begin with the roots to a table.
+    /// Applies overrides to a table. The function selects the overrides that were set at `by` and whose paths begin
+    /// with one of the roots.
     pub(super) fn apply(
         &self,
         file: &SourceFile,
@@ -146,7 +147,7 @@ impl Sets {
 }
 
 impl Set {
-    /// Creates an error about the value of this override. The error names the place where the override was set.
+    /// Creates an error about the value of this override. The error names the table or the option that set the value.
     pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
         let table = match self.by {
             SetBy::File => "set",
@@ -173,8 +174,8 @@ fn example(root: &str) -> &'static str {
     }
 }
 
-/// Returns the full path that the user may have meant by a path without its first part, such as `trials.mode` for
-/// `mode`, or `design.cache.capacity` for `cache.capacity`.
+/// Returns the complete path, if the user may have omitted the first part of a path. For example, returns
+/// `trials.mode` for `mode`, and `design.cache.capacity` for `cache.capacity`.
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
     let design = Design::default().to_toml();
@@ -185,7 +186,7 @@ fn inner_path(path: &str) -> Option<String> {
     Some(format!("did you mean \"{root}.{path}\"? "))
 }
 
-/// Splits a text `path=value`. The path may be quoted as in TOML.
+/// Splits a text of the form `path=value`. The path may have quotes as in TOML.
 pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {

@@ -1,4 +1,4 @@
-//! Dotted paths into an experiment: `design.bloom.bits_per_key`, `phase.load.insert`.
+//! Dotted paths into an experiment, such as `design.bloom.bits_per_key` or `phase.load.insert`.
 
 use toml::{Table, Value};
 
@@ -9,8 +9,8 @@ pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('.').collect()
 }
 
-/// Removes the quotes that TOML allows around the parts of a path: `sweep."design.bloom"` becomes `sweep.design.bloom`.
-/// Text that is not a TOML key stays unchanged.
+/// Removes the quotes that TOML allows around the parts of a path. For example, `sweep."design.bloom"` becomes
+/// `sweep.design.bloom`. Returns a text that is not a TOML key unchanged.
 pub(super) fn unquoted(path: &str) -> String {
     let parsed = || format!("{path} = 0").parse::<Table>().ok();
     let Some(mut table) = parsed().filter(|_| path.contains(['"', '\''])) else { return path.to_owned() };
@@ -25,7 +25,7 @@ pub(super) fn unquoted(path: &str) -> String {
     parts.join(".")
 }
 
-/// Returns a table that contains only `value`, at `path`.
+/// Returns a table that contains `value` at `path`, and no other values.
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
     let (last, above) = path.split_last().expect("a path has at least one part");
     let innermost = Table::from_iter([((*last).to_owned(), value)]);
@@ -35,7 +35,7 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
-/// Returns the value at `path`. Phases are found by name.
+/// Returns the value at `path`. The part of a path after `phase` is the name of a phase.
 pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(table.get(*first)?, |value, key| match value {
@@ -44,10 +44,10 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     })
 }
 
-/// Sets the value at `path`, and creates missing tables. Phases are found by name.
+/// Sets the value at `path`, and creates missing tables. The part of a path after `phase` is the name of a phase.
 ///
 /// # Errors
-/// The part of the path that does not exist.
+/// Returns the part of the path that does not exist.
 pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = path.split_first().ok_or("the path is empty")?;
     if rest.is_empty() {
@@ -76,7 +76,7 @@ fn name_of(item: &Value) -> Option<&str> {
 /// string.
 ///
 /// # Errors
-/// The text begins like a TOML value but is not one, or a number is too large.
+/// The text begins like a TOML value but is not a TOML value, or a number is too large.
 pub(super) fn read_value(text: &str) -> Result<Value, String> {
     let parsed = format!("value = {text}").parse::<Table>().map(|mut table| table.remove("value"));
     match parsed {

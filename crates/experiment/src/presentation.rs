@@ -1,4 +1,4 @@
-//! The presentation and judgement of results: the tables `[verdict]` and `[[chart]]` of an experiment.
+//! Reads and checks the tables `[verdict]` and `[[chart]]` of an experiment.
 
 use plot::{ChartFile, ChartSpec, Form};
 use results::columns::ALL;
@@ -21,8 +21,8 @@ pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {
-    /// Returns an error for unknown names in the verdict of an experiment. The error consists of the wrong key and a
-    /// sentence.
+    /// Returns an error if a name in the table `[verdict]` is unknown. The error contains the wrong key and a message
+    /// of one sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -97,7 +97,8 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
 
-/// Returns an error for unknown columns, phases and operations. The error consists of the wrong key and a sentence.
+/// Returns an error if a column, a phase or an operation of a chart is unknown. The error contains the wrong key and
+/// a message of one sentence.
 fn check_chart(
     chart: &ChartSpec,
     schema: &Schema,
@@ -148,12 +149,13 @@ fn check_chart(
     Ok(())
 }
 
-/// Returns whether a kind of chart reads its own files instead of `runs.csv`.
+/// Returns whether charts of this kind use a file other than `runs.csv`.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
-/// Returns the names of the operations in the rows of a task: kinds of operation, steps, and operations of roles.
+/// Returns all values of the column `operation` in the results of a task: kinds of operations, steps, and operations
+/// of roles.
 pub(super) fn operations(task: &Task) -> Vec<String> {
     let Task::Workload(workload) = task else { return vec![ALL.to_owned()] };
     let kinds = || [ALL].into_iter().chain(Kind::ALL.map(Kind::name));
@@ -163,7 +165,7 @@ pub(super) fn operations(task: &Task) -> Vec<String> {
     kinds().chain(steps).map(str::to_owned).chain(of_roles).collect()
 }
 
-/// Returns an error for a name that is not in `names`.
+/// Returns an error if `name` is not in `names`.
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

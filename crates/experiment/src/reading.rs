@@ -1,4 +1,4 @@
-//! Reads plain tables of an experiment file key by key, so that an error can name the wrong key.
+//! Reads tables of an experiment file key by key, so that an error message can name the wrong key.
 
 use catalog::read_value;
 use serde::de::DeserializeOwned;
@@ -6,13 +6,14 @@ use toml::{Table, Value};
 
 use super::wording;
 
-/// An error in a table, with the wrong key, if known, and the reason.
+/// An error in a table. The error contains the reason, and the wrong key if it is known.
 pub(super) struct ReadingError {
     pub(super) key: Option<String>,
     pub(super) message: String,
 }
 
-/// Reads `table` as a `T` with the keys `keys`. `needed` are the keys without which no other key is valid.
+/// Converts `table` to a `T`. `keys` lists the valid keys. `needed` lists the keys that must be present before any
+/// other key is valid.
 pub(super) fn read<T: DeserializeOwned>(
     name: &str,
     table: &Table,

@@ -1,4 +1,5 @@
-//! The entries of the reference for keys of experiment and design files, and the schemas of the tables that serde reads.
+//! The reference entries for the keys of experiment files and design files, and the schemas of the tables that serde
+//! reads.
 
 use catalog::{KeyEntry, KeyTable};
 use plot::FigureStyle;
@@ -131,7 +132,7 @@ const SWEEP: [KeyEntry; 3] = [
     ),
 ];
 
-/// The tables of experiment and design files whose keys have no serde schema.
+/// The tables of experiment and design files that have no serde schema, with an entry for each key.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
     KeyTable {
@@ -142,27 +143,27 @@ pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "design file", about: "A design file, in `configs/designs/`.", keys: &DESIGN_FILE },
 ];
 
-/// The schema of the table `[trials]`.
+/// Returns the schema of the table `[trials]`.
 pub fn trials() -> Schema {
     schema::<Trials>()
 }
 
-/// The schema of the table `[verdict]`.
+/// Returns the schema of the table `[verdict]`.
 pub fn verdict() -> Schema {
     schema::<VerdictSpec>()
 }
 
-/// The schema of the table `[gate]`.
+/// Returns the schema of the table `[gate]`.
 pub fn gate() -> Schema {
     schema::<GateRule>()
 }
 
-/// The schema of the table `[tune]`.
+/// Returns the schema of the table `[tune]`.
 pub fn tune() -> Schema {
     schema::<TuneSpec>()
 }
 
-/// The schema of the table `[style]`.
+/// Returns the schema of the table `[style]`.
 pub fn style() -> Schema {
     schema::<FigureStyle>()
 }
@@ -172,7 +173,7 @@ fn schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// The names of keys, for error texts.
+/// Returns the names of the keys in `entries`, for error messages.
 pub(super) fn names<const N: usize>(entries: &[KeyEntry; N]) -> [&'static str; N] {
     entries.map(|entry| entry.key)
 }

@@ -1,4 +1,4 @@
-//! A resolved experiment, with every reference and override applied.
+//! A resolved experiment. All files that the experiment refers to are read, and all overrides are applied.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use super::trials::{DEFAULT_INTERVAL_NS, Trials};
 use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
-/// A resolved experiment, with every reference and override applied.
+/// A resolved experiment. All files that the experiment refers to are read, and all overrides are applied.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The name of the experiment: the name of its file, with the prefix `component-` for a component experiment.
@@ -41,36 +41,36 @@ pub struct Experiment {
     pub(super) design: Design,
     /// The base task of the sweep.
     pub task: Task,
-    /// The factors of the sweep, and how their values are combined.
+    /// The factors of the sweep, and the way in which their values are combined.
     pub(super) sweep: Sweep,
     /// The configurations that run.
     pub cells: Vec<Cell>,
-    /// The combinations that do not run, each with its reason.
+    /// The combinations of swept values that do not run, each with its reason.
     pub left_out: Vec<SkippedCell>,
-    /// The warnings of a run, one sentence each. The warnings are about deprecated names in the design, and about
-    /// metrics that the mode does not measure.
+    /// Warnings about the experiment, one sentence each. For example, a warning is about a deprecated name in the
+    /// design, or about a metric that the mode does not measure.
     pub warnings: Vec<String>,
-    /// Assumptions about replayed traces, one sentence each, because traces do not record everything. The manifest
-    /// lists them.
+    /// Assumptions about replayed traces, one sentence each. Assumptions are necessary because traces do not record
+    /// everything. The manifest lists all assumptions.
     pub assumptions: Vec<String>,
-    /// The number of trials, and their seed.
+    /// The settings of the trials, such as their number and their seed.
     pub trials: Trials,
-    /// The metric that decides the verdict, and the baseline.
+    /// The settings of the verdict, such as the metric that decides and the baseline.
     pub(crate) verdict: VerdictSpec,
     /// The rule of the gate; `None` for an experiment without a gate.
     pub gate: Option<GateRule>,
-    /// The objective of a search for the best design; `None` if the file has no table `[tune]`.
+    /// The objective of `lsmbench tune`. `None` if the file has no table `[tune]`.
     pub tune: Option<TuneSpec>,
     /// The descriptions of the charts.
     pub charts: Vec<ChartSpec>,
     /// The style of the charts.
     pub style: FigureStyle,
-    /// The figures of documents that the experiment reproduces, with their claims.
+    /// The figures of published documents that the experiment reproduces, with the claims of these documents.
     pub sheet: Sheet,
 }
 
 impl Experiment {
-    /// Returns the swept paths, in the order of their columns.
+    /// Returns the swept paths, in the order of their columns in `runs.csv`.
     pub fn swept(&self) -> Vec<String> {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
     }
@@ -80,7 +80,7 @@ impl Experiment {
         &self.design
     }
 
-    /// Returns the plan of a configuration's workload. Returns `None` for a component under test.
+    /// Returns the plan of the workload of a configuration. Returns `None` for a component experiment.
     pub fn plan(&self, cell: &Cell) -> Outcome<Option<WorkloadPlan>> {
         let Some(workload) = cell.task.workload() else { return Ok(None) };
         let plan = WorkloadPlan::new(workload, self.trials.seed, &self.base);
@@ -96,7 +96,8 @@ impl Experiment {
         })
     }
 
-    /// Returns the experiment as one self-contained TOML file, which is valid in any folder.
+    /// Returns the experiment as one TOML file that refers to no other file, except replay files and files of
+    /// components with absolute paths.
     pub fn resolved(&self) -> String {
         let mut table = Table::new();
         table.insert("question".to_owned(), Value::String(self.question.clone()));
@@ -154,8 +155,8 @@ impl Experiment {
     }
 }
 
-/// Removes settings that earlier versions did not have, if these settings have their defaults. The hash of the
-/// results of earlier versions therefore stays unchanged.
+/// Removes settings that earlier versions of lsmbench did not have, if these settings have their default values. The
+/// hash of an old experiment therefore stays unchanged.
 fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
@@ -188,7 +189,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
     settings
 }
 
-/// Returns the task with absolute paths for its replay files and for the files of its components.
+/// Returns the task with absolute paths for its replay files and its component files.
 fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     let mut places: Vec<&mut Value> = Vec::new();
     for (key, value) in &mut task {
@@ -212,7 +213,7 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     task
 }
 
-/// Converts settings to TOML, which can represent all settings.
+/// Converts settings to a TOML value. TOML can represent all settings.
 fn plain(settings: &impl Serialize) -> Value {
     Value::try_from(settings).expect("settings are plain values")
 }

@@ -1,5 +1,5 @@
-//! Checks whether the trials of an experiment can run side by side in slices. A slice is a number of operations. All
-//! configurations must have the same operations in a slice.
+//! Checks whether the trials of an experiment can run side by side in slices. In a slice, each trial executes the
+//! same number of operations, so all configurations must have the same operations in a slice.
 
 use results::{Interleaving, RunMode};
 use subject::Task;
@@ -7,7 +7,7 @@ use workload::{Phase, Rate, WarmUp, Work};
 
 use super::trials::Trials;
 
-/// Returns an error if the experiment cannot follow its `trials.plan`. The error is a sentence.
+/// Returns an error if the experiment cannot run with its `trials.plan`. The error message is one sentence.
 pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), String> {
     let Some(plan) = trials.plan.filter(|plan| *plan != Interleaving::Rounds) else { return Ok(()) };
     let name = plan.name();

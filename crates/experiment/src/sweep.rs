@@ -1,4 +1,4 @@
-//! Sweeps: the swept paths with their values, and the combinations of the values.
+//! Sweeps. A sweep contains the swept paths, their values, and the way in which the values are combined.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ const MOST_CELLS: usize = 10_000;
 /// The way in which the values of several factors are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Combine {
-    /// Combines each value of a factor with each value of the other factors.
+    /// Combines each value of a factor with each value of all other factors.
     #[default]
     Cartesian,
     /// Combines the first values of all factors, then the second values of all factors, and so on.
@@ -33,20 +33,20 @@ pub(super) struct Factor {
     pub(super) path: String,
     /// The swept values. A factor has at least one value.
     pub(super) values: Vec<Value>,
-    /// Whether the file has `"all"` instead of a list of values.
+    /// Whether the file contains `"all"` instead of a list of values.
     pub(super) all: bool,
 }
 
-/// The sweep of an experiment: all factors, and how their values are combined.
+/// The sweep of an experiment: all factors, and the way in which their values are combined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sweep {
     pub(super) combine: Combine,
-    /// Whether all configurations have one memory budget: `memory = "equal"`.
+    /// Whether all configurations have the same memory budget, because the file has `memory = "equal"`.
     pub(super) equal_memory: bool,
     pub(super) factors: Vec<Factor>,
 }
 
-/// An error in a sweep: the wrong path or key of `[sweep]`, and the reason.
+/// An error in a sweep. The error contains the wrong path or the wrong key of `[sweep]`, and the reason.
 #[derive(Debug)]
 pub(super) struct SweepError {
     pub(super) key: String,
@@ -80,7 +80,8 @@ impl Combine {
 }
 
 impl Sweep {
-    /// Parses a `[sweep]` table. An axis swept over `"all"` takes all variants of its catalog.
+    /// Parses a `[sweep]` table. If the value of an axis is `"all"`, the swept values are all variants of the
+    /// catalog.
     pub(super) fn read(table: &Table) -> Result<Self, SweepError> {
         let mut sweep = Self::default();
         for (key, value) in table {
@@ -100,7 +101,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Returns the TOML table that parses to this sweep.
+    /// Returns the sweep as a TOML table. Parsing this table gives an equal sweep.
     pub(super) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("combine".to_owned(), Value::String(self.combine.name().to_owned()));
@@ -148,7 +149,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the number of combinations. Returns `None` if the number overflows.
+    /// Returns the number of combinations. Returns `None` if the number is too large for its integer type.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {
@@ -158,8 +159,8 @@ impl Sweep {
         }
     }
 
-    /// Returns the combinations of values. For each factor, a combination has a value. `None` stands for the value of
-    /// the base design.
+    /// Returns all combinations of values. A combination has one entry for each factor. An entry is a swept value, or
+    /// `None` for the value of the base design.
     pub(super) fn combinations(&self) -> Vec<Vec<Option<&Value>>> {
         let base = vec![None; self.factors.len()];
         match self.combine {
@@ -194,7 +195,8 @@ impl Sweep {
     }
 }
 
-/// Returns the path of an axis with the current name of the axis. Returns any other path unchanged.
+/// Returns the path of an axis, with the current name of the axis instead of an old name. Returns any other path
+/// unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     match (parsed.root(), parsed.below()) {

@@ -1,4 +1,4 @@
-//! The number of trials, their seeds, and the data that they record.
+//! The table `[trials]`, with the number of trials, their seeds, and the data that trials record.
 
 use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
@@ -6,54 +6,56 @@ use results::{Interleaving, RunMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[trials]`: the number of trials of each configuration, and the data that trials record.
+/// The table `[trials]` sets the number of trials of each configuration, and the data that trials record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trials {
-    /// Maximum number of trials of each configuration, 1 to 1000. Trials of different configurations are interleaved.
+    /// Maximum number of trials of each configuration, 1 to 1000. lsmbench interleaves the trials of different
+    /// configurations.
     pub count: u64,
     /// Seed of all operation streams. In one trial, all configurations run the same operations.
     pub seed: u64,
-    /// Number of seeds, 1 to 1000. The seeds are `seed` and the next whole numbers. Trials use the seeds in turn. All
-    /// configurations use the same seed in one trial. Each seed gives other operations. At least one trial runs per
-    /// seed, unless `--trials` or `--quick` sets another number. With one seed, all trials run the same operations.
+    /// Number of seeds, 1 to 1000. Each seed gives other operations. The first seed is `seed`, and the next seeds are
+    /// the next whole numbers. Consecutive trials of a configuration use the seeds in turn. Trials with equal numbers
+    /// have the same seed in all configurations. lsmbench runs at least one trial per seed, unless `--trials` or
+    /// `--quick` sets another number of trials. With one seed, all trials run the same operations.
     #[serde(skip_serializing_if = "is_one")]
     pub seeds: u64,
-    /// Whether the run measures time or only counters.
+    /// Whether the run measures time (`"timed"`) or only counters (`"counted"`).
     pub mode: RunMode,
-    /// Interval between timed operations. With 1, lsmbench times every operation. With 100, it times one operation in
-    /// 100.
+    /// Interval between operations whose latency lsmbench measures. With 1, lsmbench measures every operation. With
+    /// 100, lsmbench measures one operation in 100.
     pub sampling: u64,
     /// Interval between operations whose answers lsmbench checks after the phase. With 0, lsmbench checks no answers.
     /// `counted` mode checks all answers.
     pub check: u64,
     /// Whether each round of a timed run measures the baseline twice, to estimate the noise of the machine.
     pub noise: bool,
-    /// The way in which the trials of a round share the machine, for timed runs of a workload.
+    /// The way in which the trials of a round share the machine. Only for timed runs of a workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Interleaving>,
-    /// Relative half-width of the confidence intervals at which the run stops early. 0.01 means 1 %. The value must be
-    /// above 0 and below 1. Without `precision`, all trials run.
+    /// Relative half-width of the confidence intervals at which the run stops early. The value 0.01 means 1 %. The
+    /// value must be above 0 and below 1. Without `precision`, all trials run.
     pub precision: Option<f64>,
-    /// Time for the trials of a run, such as `"2min"`. The run ends earlier if all verdicts are decided, or if the rest
-    /// of the time is unlikely to decide another verdict. A configuration with a decided verdict stops earlier than the
-    /// others. Without `count`, the time limits the number of trials.
+    /// Maximum time for the trials of a run, such as `"2min"`. The run ends earlier if all verdicts are decided, or
+    /// if more trials are unlikely to decide another verdict. A configuration whose verdict is decided runs no
+    /// further trials. Without `count`, only the time limits the number of trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Time>,
-    /// Last phase of the fixture. lsmbench builds the store up to this phase once, and every trial starts from a copy
-    /// of this store.
+    /// Last phase of the fixture. lsmbench executes the phases up to this phase once, and keeps the resulting store.
+    /// Every trial starts from a copy of this store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixture: Option<String>,
-    /// Memory limit of a trial process including its page cache, at least `"16MiB"`. Without `memory_limit`, there is
-    /// no limit.
+    /// Memory limit of a trial process, at least `"16MiB"`. The limit includes the page cache of the process. Without
+    /// `memory_limit`, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
-    /// Amount of free memory that lsmbench writes and releases before each phase, so that the hypervisor provides these
-    /// pages. Linux only, and not together with `memory_limit`.
+    /// Amount of free memory that lsmbench writes and releases before each phase. The hypervisor of a virtual machine
+    /// then provides this memory before the measurement begins. Only on Linux, and not together with `memory_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_memory: Option<ByteSize>,
-    /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"` (default). One second must be a multiple of the
-    /// interval.
+    /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"`. The default is `"1s"`. One second must be a
+    /// multiple of the length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Time>,
 }
@@ -79,7 +81,7 @@ impl Default for Trials {
     }
 }
 
-/// Returns whether a count has its default of 1.
+/// Returns whether a number is 1, which is the default.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(count: &u64) -> bool {
     *count == 1
@@ -88,21 +90,21 @@ fn is_one(count: &u64) -> bool {
 /// The largest number of trials of a configuration.
 pub(super) const MOST_TRIALS: u64 = 1000;
 
-/// The largest integer in TOML, because the resolved experiment contains the seed.
+/// The largest seed. The resolved experiment contains the seed, and TOML has no larger integers.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// The default length of an interval of the timeline, in nanoseconds.
 pub const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
 
-/// The shortest interval of the timeline, in nanoseconds. In each interval the store is sampled, and every thread hands
-/// over its histograms.
+/// The shortest interval of the timeline, in nanoseconds. In each interval, lsmbench reads the counters of the store
+/// and the latency histograms of every thread.
 const LEAST_INTERVAL_NS: u64 = 10_000_000;
 
-/// The smallest memory limit, because a trial process with less memory never reaches its first operation.
+/// The smallest memory limit, in bytes. A trial process with less memory never reaches its first operation.
 const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
-    /// The keys of the table.
+    /// The keys of the table `[trials]`.
     pub(super) const KEYS: [&str; 14] = [
         "count",
         "seed",
@@ -120,7 +122,7 @@ impl Trials {
         "timeline",
     ];
 
-    /// Returns an error for impossible values. The error consists of the wrong key and a sentence.
+    /// Returns an error if a value is impossible. The error contains the wrong key and a message of one sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Self { count, seed, sampling, precision, .. } = *self;
         if count == 0 {
@@ -183,7 +185,7 @@ impl Trials {
         Ok(())
     }
 
-    /// How the trials of a round share the machine.
+    /// Returns the way in which the trials of a round share the machine.
     pub fn interleaving(&self) -> Interleaving {
         self.plan.unwrap_or_default()
     }
@@ -198,15 +200,16 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Returns whether baselines run twice in every round. Counters have no noise. With too few rounds, the noise is
-    /// unknown. In a duet, no core is free for a second trial of the baseline.
+    /// Returns whether each baseline runs twice in every round. The result is false in counted mode, because counters
+    /// have no noise. The result is false if there are too few rounds to estimate the noise. The result is also false
+    /// in a duet, because no core is free for a second trial of the baseline.
     pub fn measures_noise(&self) -> bool {
         let is_enough = self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64;
         self.noise && is_enough && self.plan != Some(Interleaving::Duet)
     }
 
-    /// Returns the sampling interval of checked answers: one in `n` answers is kept. In counted mode, all answers are
-    /// kept.
+    /// Returns the interval between operations whose answers are checked. In counted mode, the interval is 1, so all
+    /// answers are checked.
     pub fn check_stride(&self) -> u64 {
         match self.mode {
             RunMode::Timed => self.check,

@@ -3,34 +3,37 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[tune]`: the objective and the limits of a design. `lsmbench tune` searches all designs of the sweep.
+/// The table `[tune]` sets the objective and the limits of a design. `lsmbench tune` searches all designs of the
+/// sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TuneSpec {
-    /// Metric to minimise: a column of `runs.csv`, `memory` or `io_per_op`, such as `"p99_ns of get in lookup"`.
-    /// Without an operation or a phase, the metric has the operation or the phase of the verdict. `memory` is the sum
-    /// of two memtables, filters, fence pointers and the capacity of the cache. `io_per_op` is the number of blocks
-    /// read and written per operation.
+    /// Metric to minimise: a column of `runs.csv`, `memory` or `io_per_op`, such as `"p99_ns of get in lookup"`. If
+    /// the text names no operation or no phase, lsmbench uses the operation or the phase of the verdict. `memory` is
+    /// the sum of two memtables, filters, fence pointers and the capacity of the cache. `io_per_op` is the number of
+    /// blocks read and written per operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimise: Option<String>,
-    /// Metric to maximise, instead of `minimise`.
+    /// Metric to maximise. Replaces `minimise`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximise: Option<String>,
-    /// Second metric of the Pareto set, where smaller values are better. By default, `memory`.
+    /// Second metric of the Pareto set. Smaller values of this metric must be better. The default is `memory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub also: Option<String>,
     /// Limits that a design must meet, such as `["write_amp <= 8", "memory <= 64MiB"]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subject_to: Vec<String>,
-    /// Maximum drift of the operation mix, as Kullback-Leibler divergence. `lsmbench tune` then judges each design by
-    /// its worst mix within this drift. Only for `minimise = "io_per_op"`.
+    /// Maximum drift of the operation mix, measured as Kullback-Leibler divergence from the expected mix. With
+    /// `drift`, `lsmbench tune` judges each design by the worst mix within this drift. Only valid with
+    /// `minimise = "io_per_op"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// Number of designs that the simulator evaluates, after theory has ranked all designs.
+    /// Number of designs that the simulator evaluates. lsmbench selects these designs by theory.
     pub simulate: u64,
     /// Number of designs that run in counted mode after the simulation. With 0, the search ends after the simulation.
     pub count: u64,
-    /// Number of designs that run in timed mode, if the metric is a time. With 0, no design runs in timed mode.
+    /// Number of designs that run in timed mode. Designs run in timed mode only if the metric is a time. With 0, no
+    /// design runs in timed mode.
     pub measure: u64,
     /// Whether a final run compares the best design with the default design and a textbook design.
     pub confirm: bool,
@@ -53,7 +56,7 @@ impl Default for TuneSpec {
 }
 
 impl TuneSpec {
-    /// The keys of the table.
+    /// The keys of the table `[tune]`.
     pub(super) const KEYS: [&str; 9] =
         ["minimise", "maximise", "also", "subject_to", "drift", "simulate", "count", "measure", "confirm"];
 }

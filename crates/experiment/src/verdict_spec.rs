@@ -1,31 +1,32 @@
-//! The table `[verdict]`: the deciding metric and the baseline.
+//! The table `[verdict]`, with the metric that decides the verdict and the baseline.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[verdict]`: the metric that decides the verdict, and the baseline.
+/// The table `[verdict]` sets the metric that decides the verdict, and the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
-    /// Column that decides the verdict. Default: the `y` column of the first chart if it has a better direction, else
-    /// `ops_per_second`.
+    /// Column that decides the verdict. The default is the `y` column of the first chart, if higher or lower values
+    /// of this column are better. Otherwise, the default is `ops_per_second`.
     pub(crate) metric: Option<String>,
-    /// Further columns that get a verdict.
+    /// Further columns that lsmbench compares with the baseline.
     pub(crate) also: Vec<String>,
-    /// Phase whose values are compared. Default: the last phase.
+    /// Phase whose rows are compared. The default is the last phase.
     pub(crate) phase: Option<String>,
-    /// Kind of operation that is compared. Default: all kinds together.
+    /// Kind of operation whose rows are compared. The default is the row for all kinds of operations together.
     pub(crate) operation: Option<String>,
-    /// Baseline of the comparison: the label of a configuration, or the swept values of a configuration. Default: the
-    /// first configuration.
+    /// Baseline of the comparison. The value is the label of a configuration, or the swept values of a configuration.
+    /// The default is the first configuration.
     pub(crate) baseline: Option<String>,
-    /// Swept paths with fixed values: lsmbench compares only configurations with equal values on these paths. By
-    /// default, lsmbench compares all configurations. In a component experiment, lsmbench compares only configurations
-    /// of different variants.
+    /// Swept paths that must have equal values in all compared configurations. The default is an empty list, so
+    /// lsmbench compares all configurations. In a component experiment, the default is a list of all swept paths
+    /// except the kind of the component. In a comparison of engines, the default is a list of all swept paths of the
+    /// workload.
     pub(crate) within: Option<Vec<String>>,
 }
 
 impl VerdictSpec {
-    /// The keys of the table.
+    /// The keys of the table `[verdict]`.
     pub(super) const KEYS: [&str; 6] = ["metric", "also", "phase", "operation", "baseline", "within"];
 }

@@ -2,7 +2,7 @@
 
 use results::BuildInfo;
 
-/// Information on this program: its version, its commit, and its compilation.
+/// Returns the version, the commit and the compiler settings of this program.
 pub(crate) fn build_info() -> BuildInfo {
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     BuildInfo {

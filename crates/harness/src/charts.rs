@@ -1,4 +1,5 @@
-//! Charts in the order of the catalogs, with notes about omitted data on standard error.
+//! Creates the renderer of charts. The order of the series is the order of the catalogs. Notes about omitted data go
+//! to standard error.
 
 use experiment::catalog_order;
 use plot::FigureStyle;
@@ -6,12 +7,12 @@ use verdict::Charts;
 
 use crate::output::line;
 
-/// Draws charts in the order of the catalogs, in the usual look.
+/// Returns the renderer of charts with the default style.
 pub(crate) fn charts() -> Charts {
     styled(FigureStyle::default())
 }
 
-/// Draws charts in the order of the catalogs, with a style that overrides the experiment's.
+/// Returns the renderer of charts with a style. This style overrides the style of the experiment.
 pub(crate) fn styled(style: FigureStyle) -> Charts {
     Charts { order: catalog_order(), style, tell: line }
 }

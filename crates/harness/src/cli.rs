@@ -1,4 +1,5 @@
-//! Definition of the command line, which also generates help, completions and the manual page.
+//! The definition of the command line. The help, the completions and the manual page are generated from this
+//! definition.
 
 mod parts;
 mod serve;
@@ -29,7 +30,7 @@ pub(crate) use tune::TuneArguments;
 /// The default folder of golden files.
 pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
 
-/// The hidden subcommand of a writer process that `torture kill` kills.
+/// The name of the hidden subcommand for a writer process. `torture kill` starts and kills such processes.
 pub(crate) const WRITER_COMMAND: &str = "writer-process";
 
 /// Build LSM-trees from interchangeable components and benchmark them.
@@ -49,7 +50,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The help of the program. The help lists all subcommands in groups, with the first line of the help of each.
+/// The help of the program. The help lists all subcommands in groups. Each subcommand has the first line of its own
+/// help.
 const OVERVIEW: &str = "\
 lsmbench - build LSM-trees from interchangeable components and benchmark them
 
@@ -191,7 +193,7 @@ pub(crate) enum Command {
 pub(crate) struct CompareArguments {
     /// Baseline results of one experiment, or a folder of experiments.
     ///
-    /// Several folders of one experiment are sessions. Times are then compared session by session.
+    /// Several folders of one experiment are sessions. Times are then compared within each pair of sessions.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results of one experiment, or a folder of experiments
@@ -199,7 +201,7 @@ pub(crate) struct CompareArguments {
     pub(crate) new: PathBuf,
     /// Compare this metric; repeatable.
     ///
-    /// Default: all counters in counted mode, and the main metrics of timed runs.
+    /// The default is all counters in counted mode, and the main metrics in timed mode.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Vec<String>,
     /// Format of the report
@@ -235,14 +237,14 @@ pub(crate) struct EffectsArguments {
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct GateArguments {
-    /// Pass a metric only if its CI excludes a larger regression.
+    /// Pass a metric only if its CI excludes a regression of this size.
     ///
-    /// Write the tolerance as 5% or 0.05. The report counts the metrics that passed, failed, or stayed undecided.
+    /// Write the tolerance as 5% or 0.05. The report contains the numbers of passed, failed and undecided metrics.
     #[arg(long, value_name = "SHARE")]
     pub(crate) tolerance: Option<Tolerance>,
     /// Set the failing outcome [default: regressed]
     ///
-    /// The default with --tolerance is inconclusive, which also fails on regressions.
+    /// With --tolerance, the default is inconclusive. The value inconclusive also fails on regressions.
     #[arg(long, value_name = "OUTCOME")]
     pub(crate) fail_on: Option<FailOn>,
     /// Append the report as Markdown to this file
@@ -260,7 +262,7 @@ pub(crate) struct EnginesArguments {
     pub(crate) baseline: String,
     /// Copy the needed results into this folder and render from the copy.
     ///
-    /// The folder has one folder per experiment inside. The copy is small enough for git and contains no paths of this
+    /// The copy contains one folder per experiment. The copy is small enough for git and contains no paths of this
     /// machine.
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) keep: Option<PathBuf>,
@@ -302,12 +304,12 @@ pub(crate) struct CheckArguments {
     /// Compare times with this build of lsmbench, in alternating runs
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) against: Option<PathBuf>,
-    /// Set the rounds of trials per batch, with --against
+    /// Number of rounds of trials per batch, with --against
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) blocks: u64,
     /// Compare this metric with --against; repeatable.
     ///
-    /// Default: the main metrics of timed runs.
+    /// The default is the main metrics of timed mode.
     #[arg(long, value_name = "COLUMN", requires = "against")]
     pub(crate) metric: Vec<String>,
     /// Format of the report
@@ -348,7 +350,7 @@ pub(crate) struct HistoryArguments {
     pub(crate) add: Vec<PathBuf>,
     /// Add and show this metric; repeatable.
     ///
-    /// Default: all counters in counted mode, and the main metrics of timed runs.
+    /// The default is all counters in counted mode, and the main metrics in timed mode.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Vec<String>,
     /// Show this experiment only
@@ -361,10 +363,10 @@ pub(crate) struct HistoryArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// Compare this many pairs of equal trees, and pairs per slowdown
+    /// Number of comparisons of equal trees, and number per slowdown
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) comparisons: u64,
-    /// Slow a tree down by these percentages of a get (0.1 to 300)
+    /// Slow gets of a tree down by these percentages (0.1 to 300)
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
     /// Set how the trials of a round share the machine [default: rounds]
@@ -415,18 +417,19 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Run one part, into a folder of its number: K/N, auto or auto/N
+    /// Run one part (K/N, auto or auto/N) in a folder with its number
     ///
-    /// A part of a timed experiment has every N-th round. A part of a counted experiment has every N-th configuration.
-    /// If N is a multiple of the number of rounds, a part has one round of some of the configurations, with all
-    /// baselines. The same command continues an interrupted part, and does nothing for a finished part. `auto` reads K
-    /// from the environment variable of a scheduler: Slurm, `HyperQueue`, Kubernetes, GNU parallel or Grid Engine.
-    /// `lsmbench merge` merges all parts.
+    /// A part of a timed experiment contains every N-th round. A part of a counted experiment contains every N-th
+    /// configuration. If N is a multiple of the number of rounds, a part contains one round of some configurations
+    /// and all baselines. Repeat the command to continue an interrupted part. A finished part does not run again.
+    /// `auto` reads K from the environment variable of a scheduler: Slurm, `HyperQueue`, Kubernetes, GNU parallel or
+    /// Grid Engine. `lsmbench merge` merges all parts.
     #[arg(long, value_name = "K/N", conflicts_with = "plots")]
     pub(crate) part: Option<run::Part>,
     /// Serve the page while trials run [default port: any]
     ///
-    /// The page is at the printed address, and shows results while the trials run. The server ends with the run.
+    /// The program prints the address of the page. The page shows new results while the trials run. The server ends
+    /// with the run.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub(crate) live: Option<u16>,
     /// Write no page.html next to the charts
@@ -456,7 +459,7 @@ pub(crate) struct OverrideArguments {
     /// Seed of the operations
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Reduce all sizes as the table [quick] sets, by default to a tenth
+    /// Use the small sizes of the table [quick], or a tenth of all sizes
     #[arg(long)]
     pub(crate) quick: bool,
     /// Start from this design file instead of the file in `extends`
@@ -547,7 +550,7 @@ pub(crate) struct PageArguments {
     /// File of the page
     #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
     pub(crate) out: PathBuf,
-    /// Serve the page until interrupted, and load it again when results grow
+    /// Serve the page until interrupted; reload the page on new results
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0", conflicts_with = "out")]
     pub(crate) live: Option<u16>,
 }
@@ -559,7 +562,7 @@ pub(crate) struct ReportArguments {
     pub(crate) paths: Vec<PathBuf>,
     /// Folder of results; missing experiments run first.
     ///
-    /// Default: results, or results/published with --check.
+    /// The default is results, or results/published with --check.
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
     /// Copy the needed results into this folder and report from the copy
@@ -568,10 +571,10 @@ pub(crate) struct ReportArguments {
     /// Folder for the report [default: report/ in --keep or --results]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Reduce sizes as the table [quick] of each experiment sets
+    /// Use the small sizes of the table [quick] of each experiment
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Run this many trials; six or more give confidence intervals
+    /// Run this many trials; confidence intervals need at least six
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Run and write nothing; check that the files in --out are up to date

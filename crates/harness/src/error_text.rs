@@ -1,8 +1,9 @@
-//! Formats errors for the terminal: the problem first, and then the suggestion and the valid values on separate lines.
+//! Formats errors for the terminal. The problem comes first. The suggestion and the valid values follow on separate
+//! lines.
 
 use types::Problem;
 
-/// The lines of an error, without a line break at the end:
+/// Returns the lines of an error without a line break at the end, such as:
 ///
 /// ```text
 /// error: x.toml:3: bloom: unknown variant "standart"

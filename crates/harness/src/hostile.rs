@@ -1,4 +1,5 @@
-//! The parsers of untrusted input, one function for each, for fuzzing. The parsers run nothing and print nothing.
+//! The parsers of untrusted input, for fuzz tests. Each parser has one function. The parsers run no experiments and
+//! print nothing.
 
 use std::path::Path;
 
@@ -7,24 +8,25 @@ use trial::read_messages;
 
 use crate::command::described;
 
-/// The output of `lsmbench describe` on an experiment file.
+/// Returns the output of `lsmbench describe` for an experiment file.
 ///
 /// # Errors
-/// The error that it prints instead.
+/// The error that `lsmbench describe` prints for the file.
 pub fn experiment(file: &Path) -> Result<String, String> {
     let experiment = Experiment::load(file, &Overrides::default());
     experiment.and_then(|experiment| described(&experiment)).map_err(|problem| problem.to_string())
 }
 
-/// The resolved design of a design file, as TOML.
+/// Returns the resolved design of a design file as TOML.
 ///
 /// # Errors
-/// The error that a user would read.
+/// The error that the program prints for the file.
 pub fn design(file: &Path) -> Result<String, String> {
     read_design(file).map(|design| design.to_toml().to_string()).map_err(|problem| problem.to_string())
 }
 
-/// Parses a message to and a message from the process of a trial, and returns each as JSON.
+/// Parses a text as a message to a trial process, and as a message from a trial process. Returns both results as
+/// JSON.
 pub fn message(text: &str) -> (Option<String>, Option<String>) {
     read_messages(text)
 }

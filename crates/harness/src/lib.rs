@@ -1,8 +1,8 @@
-//! `lsmbench`: runs experiments on LSM-trees from the command line. Components come from this repository or from other
-//! crates.
+//! The program `lsmbench`, which runs experiments on LSM-trees from the command line. Components come from this
+//! repository or from other crates.
 //!
-//! A crate with its own component needs only this crate: [`Workbench`] runs the program with the component, and the
-//! crates of the axes are re-exported here.
+//! A crate with its own component needs only this crate. [`Workbench`] runs the program with the component. This
+//! crate also re-exports the crates of all axes.
 
 #[doc(hidden)]
 pub use measure::allocation;
@@ -36,16 +36,16 @@ use run::{Ending, RunOptions, interrupt};
 use types::Outcome;
 pub use workbench::Workbench;
 
-/// The exit code of a bad answer: a regression, wrong answers or corruption.
+/// The exit code if the command found a regression, wrong answers or corruption.
 const BAD_ANSWER: u8 = 1;
 
 /// The exit code of an invalid request.
 const BAD_REQUEST: u8 = 2;
 
-/// The exit code after an interrupt by the user, as shells report it.
+/// The exit code after the user interrupted the program. Shells use the same code.
 const INTERRUPTED: u8 = 130;
 
-/// Executes the command line and returns the exit code. Prints errors to standard error.
+/// Executes the command of the command line, and returns the exit code. Prints errors to standard error.
 fn obey_command_line() -> ExitCode {
     let cli = Cli::parse();
     match run_command(cli.command) {
@@ -178,7 +178,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     ending.map(code_of)
 }
 
-/// The exit code of the end of a run.
+/// Returns the exit code for the outcome of a run.
 fn code_of(ending: Ending) -> u8 {
     match ending {
         Ending::Done => 0,
@@ -187,7 +187,7 @@ fn code_of(ending: Ending) -> u8 {
     }
 }
 
-/// The exit code of a command that may have been interrupted. `is_good` is the answer of the command.
+/// Returns the exit code of a command that the user may have interrupted. `is_good` is the result of the command.
 fn ended(is_good: bool) -> u8 {
     match is_good {
         true if interrupt::is_requested() => INTERRUPTED,

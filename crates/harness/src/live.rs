@@ -1,4 +1,4 @@
-//! A page of results on a loopback address. The page updates while a run adds results.
+//! Serves a page of results on a loopback address. The page updates while a run adds results.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -12,32 +12,33 @@ use types::{Outcome, Problem};
 
 use crate::output::line;
 
-/// The longest wait for a request of a browser.
+/// The maximum time that the server waits for the request of a browser.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time in which open pages load the end of a run.
+/// The time that the server keeps running after a run, so that open pages can load the final results.
 pub(crate) const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// The most bytes of a request that are read.
+/// The maximum number of bytes that the server reads of a request.
 const MOST_BYTES: u64 = 16 << 10;
 
-/// The script that loads the page again when the results have grown. The hash of the address keeps the selection.
+/// A script that reloads the page when there are new results. The hash of the address contains the selection of the
+/// user, so a reload does not change the selection.
 const RELOAD: &str = "<script>(() => { let known = null; setInterval(async () => { try { \
     const now = await (await fetch('state')).text(); if (known !== null && now !== known) location.reload(); known = now; \
     } catch {} }, 1000); })();</script>\n</body>";
 
-/// The page that is shown before there are results.
+/// The page that the server shows while there are no results.
 const EMPTY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <link rel=\"icon\" href=\"data:,\">\n<title>lsmbench</title>\n</head>\n<body>\n<p>No trial has finished yet.</p>\n</body>\n</html>\n";
 
-/// The results folders of a live page.
+/// The server of a live page, with its results folders.
 pub(crate) struct Live {
     folders: Vec<PathBuf>,
     listener: TcpListener,
 }
 
 impl Live {
-    /// Takes a port of the loopback address, or any free one for 0.
+    /// Listens on a port of the loopback address. With port 0, listens on any free port.
     ///
     /// # Errors
     /// The port is in use.
@@ -101,8 +102,8 @@ impl Live {
         stream.write_all(body.as_bytes())
     }
 
-    /// Returns the current page. If the files of the run do not match each other, because the run is writing to them,
-    /// returns the last complete page.
+    /// Returns the current page. While the run writes its files, the files may be inconsistent. In this case, returns
+    /// the last complete page.
     fn page(&self, last: &mut Option<String>) -> String {
         let begun: Vec<PathBuf> = self.folders.iter().filter(|folder| has_rows(folder)).cloned().collect();
         if !begun.is_empty()
@@ -114,13 +115,13 @@ impl Live {
     }
 }
 
-/// Whether a results folder has rows.
+/// Returns whether a results folder has rows.
 fn has_rows(folder: &Path) -> bool {
     let runs = std::fs::read(Folder::new(folder).runs()).unwrap_or_default();
     runs.iter().filter(|byte| **byte == b'\n').nth(1).is_some()
 }
 
-/// The sizes and times of the files that a page is made of.
+/// Returns a text with the sizes and times of the files from which the page is generated.
 fn state(folders: &[PathBuf]) -> String {
     let file = |path: PathBuf| {
         let data = std::fs::metadata(path).ok();

@@ -1,4 +1,5 @@
-//! Writes to the two output streams: results to standard output, and all other messages to standard error.
+//! Functions that write to the two output streams. Results go to standard output, and all other messages go to
+//! standard error.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
@@ -6,16 +7,16 @@ use std::io::{ErrorKind, Write};
 use run::Console;
 use types::{Outcome, Problem};
 
-/// Standard output and standard error, to which a run prints.
+/// The console of a run, which consists of standard output and standard error.
 pub(crate) const CONSOLE: Console = Console { line, print };
 
-/// Writes an answer to standard output. A closed pipe is not an error.
+/// Writes a result to standard output. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     answered(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// The outcome of writing an answer. A closed pipe is not an error.
+/// Converts the outcome of a write to standard output. A closed pipe is not an error.
 pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -25,12 +26,13 @@ pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
     }
 }
 
-/// Writes a line to standard error. An error is ignored, because no stream remains to print it.
+/// Writes a line to standard error. The function ignores an error, because no other stream is left for an error
+/// message.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Lines of equal numbers of cells, as columns.
+/// Aligns lines in columns. All lines have the same number of cells.
 pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |at: usize| lines.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);

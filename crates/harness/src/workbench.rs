@@ -1,4 +1,4 @@
-//! The program with components of other crates. The components are added first, and then the command runs.
+//! The program with components of other crates. The components are registered first, and then the command runs.
 
 use std::process::ExitCode;
 
@@ -6,9 +6,9 @@ use catalog::{AdditionError, Axis, Catalog, Variant};
 
 use crate::output;
 
-/// The program `lsmbench`, open to components of other crates.
+/// The program `lsmbench` with components of other crates.
 ///
-/// A crate that has a component depends on `lsmbench` and has this `main`:
+/// A crate with a component depends on `lsmbench`, and its `main` function returns the result of a function such as:
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -21,9 +21,9 @@ use crate::output;
 /// }
 /// ```
 ///
-/// An added variant has every ability of a built-in variant. Experiments can name and sweep it, `list` and `describe`
-/// show it, error texts suggest it, and charts colour it. Manifests name the crate and version of each component of a
-/// design. Trials run in processes of the same program, so they know the variant too.
+/// You can use an added variant like a built-in variant: in experiments and sweeps, in `list` and `describe`, in
+/// suggestions of error messages, and in charts. Manifests contain the crate and the version of each component of a
+/// design. Trials run in processes of the same program, so the variant is also available there.
 #[derive(Debug, Default)]
 #[must_use = "nothing happens until `main` is called"]
 pub struct Workbench {
@@ -31,11 +31,12 @@ pub struct Workbench {
     rejected: Vec<AdditionError>,
 }
 
-/// A method per axis that adds a variant to its catalog, and the list of the axes.
+/// Declares the list of axes. For each axis, the macro also declares a method that adds a variant to the catalog of
+/// the axis.
 macro_rules! axes {
     ($($(#[$doc:meta])+ $name:ident: $component:ty => $catalog:path;)+) => {
-        /// The axes that take variants of other crates. Each has the name of its method of [`Workbench`], and its
-        /// catalog.
+        /// The axes to which other crates can add variants. Each axis has the name of its method in [`Workbench`],
+        /// and its catalog.
         pub(crate) static AXES: &[(&str, &dyn Axis)] = &[$((stringify!($name), &$catalog)),+];
 
         impl Workbench {
@@ -52,11 +53,11 @@ axes! {
     memtable: dyn memtable::MemtablePolicy => memtable::CATALOG;
     /// Adds a filter.
     bloom: dyn bloom::FilterPolicy => bloom::CATALOG;
-    /// Adds a way to divide the memory of filters among levels.
+    /// Adds a rule that divides the memory of filters between levels.
     allocation: dyn bloom::Allocation => bloom::ALLOCATIONS;
-    /// Adds a fence: an index from a key to the block of the key.
+    /// Adds a variant of fence pointers, which map a key to the block of the key.
     fence: dyn fence::FencePolicy => fence::CATALOG;
-    /// Adds a way to pick the files of a run that can hold a key.
+    /// Adds a search for the SSTables of a sorted run that can contain a key.
     culling: dyn fence::culling::Culling => fence::culling::CATALOG;
     /// Adds a compaction policy.
     compaction: dyn compaction::CompactionPolicy => compaction::CATALOG;
@@ -95,7 +96,7 @@ axes! {
 }
 
 impl Workbench {
-    /// The program with its built-in components.
+    /// Creates the program with its built-in components.
     pub fn new() -> Self {
         Self::default()
     }
@@ -105,8 +106,8 @@ impl Workbench {
         self
     }
 
-    /// Runs the command of the command line and returns the exit code. A variant that could not be added is an error of
-    /// the program. The error is printed, and the exit code is 2.
+    /// Runs the command of the command line and returns the exit code. If a variant could not be added, prints an
+    /// error and returns the exit code 2.
     pub fn main(mut self) -> ExitCode {
         if self.rejected.is_empty() {
             self.rejected.extend(compression::CATALOG.check_codes(compression::Compression::tag).err());

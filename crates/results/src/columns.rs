@@ -9,19 +9,20 @@ use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 /// Name of the operation in rows about all operations of a phase together.
 pub const ALL: &str = "all";
 
-/// Path at which engines are swept, and so the name of its column.
+/// Path of the engine in a sweep. The column with the swept engines has this path as its name.
 pub const ENGINE: &str = "engine";
 
-/// Prefix of the paths that an experiment on a component sweeps, and of its name.
+/// First word of the swept paths of a component experiment. The name of a component experiment also begins with this
+/// word.
 pub const COMPONENT: &str = "component";
 
 columns! {
-    /// The columns that identify the measurement of a row. The swept paths follow them.
+    /// The columns that identify the measurement of a row. The columns of the swept paths come after these columns.
     IDENTITY
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
-    /// Number of the configuration, from 0 in the order of the sweep. Result files call a configuration a cell: one
-    /// combination of swept values.
+    /// Number of the configuration, from 0 in the order of the sweep. A configuration is one combination of swept
+    /// values. Result files call a configuration a cell.
     CELL = "cell", "cell", Plain, Integer, Neither, Exact;
     /// Short name of the configuration. The name contains the values that differ between configurations.
     LABEL = "label", "design", Plain, Text, Neither, Exact;
@@ -30,15 +31,17 @@ columns! {
     TRIAL = "trial", "trial", Plain, Integer, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
-    /// The kind of operation, or `all`. For a step on the store, the name of the step, such as `compact`. In rows of a
-    /// role, the name of the role comes first, such as `readers/get`.
+    /// The kind of operation, or `all`. In the row of a step on the store, this is the name of the step, such as
+    /// `compact`. In the rows of a role, the name of the role comes before the kind of operation, such as
+    /// `readers/get`.
     OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
-    /// `timed` runs real threads in real time. `counted` runs one thread, so every counter is equal on every machine.
+    /// `timed` mode runs real threads and measures time. `counted` mode runs one thread without a clock, so each
+    /// counter has an equal value on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, Exact;
     /// The seed of the operation stream.
     SEED = "seed", "seed", Plain, Integer, Neither, Exact;
-    /// `closed`: a thread issues its next operation when its last operation ends. `open`: operations are due at a fixed
-    /// rate, whether or not the store keeps up.
+    /// With `closed`, a thread issues its next operation when its previous operation ends. With `open`, operations
+    /// are due at a fixed rate, even if the store is slower than this rate.
     LOOP = "loop", "loop", Plain, Text, Neither, Exact;
 }
 
@@ -48,17 +51,18 @@ columns! {
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, Exact;
     /// Wall time of the phase, from the start of its first operation to the end of its last operation. The wait for
-    /// pending flushes and compactions is not included. Rows of one kind of operation have the same value as the row
-    /// `all`. The row of a step has the duration of the step.
+    /// pending flushes and compactions is not included. Each row of one kind of operation contains the value of the
+    /// row `all`. The row of a step has the duration of the step.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, Varies;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, Varies;
-    /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. The
-    /// tail of this latency is too optimistic, because operations after a stalled operation start late, and `mean_ns`
-    /// does not count this delay (coordinated omission). In an open loop, see `response_mean_ns`. In component runs:
-    /// the time of all slices / `ops`, including the time of the loop (`loop_ns`).
+    /// Mean service time. The service time of an operation is the time from its call to its return. In a closed loop,
+    /// lsmbench measures no other latency. The high percentiles of a closed loop are too low (coordinated omission).
+    /// The reason is that an operation after a stalled operation starts late, and its service time does not include
+    /// this delay. In an open loop, use `response_mean_ns`. In component runs, the value is the time of all slices /
+    /// `ops`. This time includes the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, Varies;
-    /// Median service time, from a histogram of 3 significant digits merged over threads.
+    /// Median service time over all threads, from a histogram with 3 significant digits.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, Varies;
     /// 90th percentile of service time.
     P90_NS = "p90_ns", "p90 service time", Nanoseconds, Integer, Lower, Varies;
@@ -83,15 +87,16 @@ columns! {
     /// Bytes of SSTables and blob files written by compactions.
     COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, Exact;
     /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
-    /// (burst value), without pending compactions.
+    /// (burst value). The bytes of pending compactions are not included.
     WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, Exact;
-    /// Blocks read from storage, both data blocks and index pages. RocksDB counts only data blocks, and redb counts the
-    /// misses of its cache.
+    /// Blocks read from storage, both data blocks and index pages. For RocksDB, the column counts only data blocks.
+    /// For redb, the column counts the misses of redb's cache.
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
     /// Blocks found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, ForSeed;
-    /// Data blocks searched per get, cached or not. In phases of gets, each value that a get fetched from a blob file
-    /// counts as one more block. Engines other than lsmbench report this column only for phases of gets.
+    /// Number of data blocks that a get searches, on average. The blocks may come from storage or from the block
+    /// cache. In phases of gets, each value that a get fetched from a blob file counts as one more block. Engines
+    /// other than lsmbench report this column only for phases of gets.
     BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, ForSeed;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, ForSeed;
@@ -141,11 +146,12 @@ columns! {
     /// tombstones.
     RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, Exact;
     /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include
-    /// them. This column and the next four columns are empty if the design keeps values in SSTables.
+    /// these bytes. This column and the next four columns are empty if the design keeps values in SSTables.
     BLOB_BYTES_WRITTEN = "blob_bytes_written", "bytes written to blob files", Bytes, Integer, Lower, Exact;
     /// Bytes of the values in blob files, with their keys and checksums, at the end of the phase's last operation.
     BLOB_BYTES = "blob_bytes", "bytes of values in blob files", Bytes, Integer, Lower, Exact;
-    /// Fraction of `blob_bytes` to which SSTables refer. The rest is stale.
+    /// Fraction of `blob_bytes` that belongs to live values. A value is live if an SSTable has a pointer to the
+    /// value.
     BLOB_LIVE_SHARE = "blob_live_share", "live share of blob files", Share, Number, Higher, Exact;
     /// Values that gets and scans fetched from blob files on storage.
     BLOB_VALUES_READ = "blob_values_read", "values fetched from blob files", Count, Integer, Lower, ForSeed;
@@ -178,76 +184,80 @@ columns! {
     OS_WRITE_BYTES_SETTLED = "os_write_bytes_settled", "settled bytes written by the system", Bytes, Integer, Lower, Varies;
     /// `os_write_bytes_settled` / `user_bytes_written`.
     OS_WRITE_AMP_SETTLED = "os_write_amp_settled", "settled write amplification of the system", Ratio, Number, Lower, Varies;
-    /// Bytes that the operating system read from storage for the process, without reads from the page cache. All
-    /// columns of the operating system's reads and writes are empty for storage in memory.
+    /// Bytes that the operating system read from storage for the process, without reads from the page cache. For
+    /// storage in memory, all columns about reads and writes of the operating system are empty.
     OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, Varies;
     /// Time from the end of the last operation until pending flushes and compactions finished.
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, Varies;
-    /// Index pages in `blocks_read`.
+    /// Number of index pages that `blocks_read` includes.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, ForSeed;
-    /// Read amplification: blocks accessed per get or scan, both data blocks and index pages, from storage or the block
-    /// cache. A value in a blob file counts as a block. Only for phases that contain only reads. In contrast,
-    /// `blocks_per_get` does not count index pages.
+    /// Read amplification: the number of blocks that a get or a scan accesses, on average. The column counts data
+    /// blocks and index pages, from storage or the block cache. A value in a blob file counts as a block. Only phases
+    /// without writes have a value. In contrast to this column, `blocks_per_get` does not count index pages.
     READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
     /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
-    /// isolation. This value is the sum of the next two columns. In `timed` mode, the callers waited for this time.
-    /// Empty for real devices.
+    /// isolation. This value is the sum of the next two columns. In `timed` mode, the threads that made the requests
+    /// waited for this time. Empty for real devices.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, ForSeed;
     /// Time of reads in `device_seconds`.
     DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, ForSeed;
     /// Time of writes and syncs in `device_seconds`.
     DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, Exact;
-    /// `device_seconds` / `ops`, in nanoseconds: the part of the latency that the device causes if every operation
-    /// waits for its requests.
+    /// `device_seconds` / `ops`, in nanoseconds. This is the part of the latency that the device causes, if every
+    /// operation waits for its requests.
     DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, ForSeed;
-    /// Theoretical false-positive rate of the filters, computed from their real sizes. The mean over filters is
-    /// weighted by filter lookups, or by keys if the engine does not report lookups per filter.
+    /// Theoretical false-positive rate of the filters, computed from their real sizes. The value is the mean over all
+    /// filters, weighted by the lookups of each filter. If the engine does not report lookups per filter, the weights
+    /// are the numbers of keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, Exact;
     /// `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false positives of distinct keys, because
-    /// the value would then be mostly chance.
+    /// the value would then depend mostly on chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, Varies;
-    /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
-    /// factor comes from the closed form of the policy or from the simulator. The theory assumes the measured number of
-    /// flushes, distinct keys, and that all compactions have finished. Only for phases that add new keys to an empty
-    /// tree, and for compactions that drop no bytes.
+    /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. A
+    /// closed formula for the policy, or the simulator, gives the factor for the measured number of flushes. The
+    /// theory assumes that all keys are distinct and that all compactions have finished. Only phases that add new
+    /// keys to an empty tree have a value, and only if compactions drop no bytes.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
     /// `write_amp_settled` / `expected_write_amp` − 1. Component experiments use `write_amp` instead of
     /// `write_amp_settled`.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, Varies;
-    /// Theoretical number of sorted runs after the measured number of flushes, when all compactions have finished. The
-    /// number comes from the closed form of the policy or from the simulator. Only for phases with
+    /// Theoretical number of sorted runs after the measured number of flushes and after all compactions have
+    /// finished. A closed formula for the policy, or the simulator, gives this number. Empty for phases without
     /// `expected_write_amp`.
     EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, Varies;
-    /// Theoretical number of levels of a tree with `expected_runs` sorted runs. Only for phases with
+    /// Theoretical number of levels of a tree with `expected_runs` sorted runs. Empty for phases without
     /// `expected_write_amp`.
     EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, Varies;
     /// Expected data blocks per get, computed from the current sorted runs and `expected_fpr`. A get of an absent key
-    /// reads one block per false positive in any run. A get of a present key reads the block of the key, and one block
-    /// per false positive in newer runs. Only for phases of gets, with overlapping runs and with fence pointers in
-    /// memory.
+    /// reads one block per false positive in any run. A get of a present key reads the block of the key, and one
+    /// block per false positive in newer runs. Only phases of gets have a value, and only if the runs overlap and the
+    /// fence pointers are in memory.
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, Varies;
     /// `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, Varies;
-    /// Lower bound of `space_amp_settled`. The bound assumes one copy of every live key outside of memtables, and the
-    /// measured SSTable bytes per byte of keys and values. Only for trees without tombstones.
+    /// Lower bound of `space_amp_settled`. The bound assumes that the SSTables contain one copy of each live key that
+    /// is not in a memtable. The bound uses the measured number of SSTable bytes per byte of keys and values. Empty
+    /// for trees with tombstones.
     LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, Varies;
-    /// Textbook upper bound of `space_amp_settled` for overwritten keys and full levels, with the measured SSTable
-    /// bytes per byte of keys and values. With size ratio T, the bound is T/(T − 1) for leveled and lazy leveled, T for
-    /// tiered, and Z·T/(T − 1) for Z runs in the largest level. If level 0 collects several runs, its size is added
-    /// (Dayan & Idreos, "Dostoevsky", 2018). A tree whose largest level is new may exceed the bound. Only for these
-    /// policies, and for trees without tombstones.
+    /// Upper bound of `space_amp_settled` from textbooks, for overwritten keys and full levels. The bound uses the
+    /// measured number of SSTable bytes per byte of keys and values. With size ratio T, the bound is T/(T − 1) for
+    /// leveled and lazy leveled compaction, and T for tiered compaction. With Z runs in the largest level, the bound
+    /// is Z·T/(T − 1). If level 0 contains several runs, the size of level 0 is added to the bound (Dayan & Idreos,
+    /// "Dostoevsky", 2018). A tree with a new largest level may exceed the bound. Empty for other policies, and for
+    /// trees with tombstones.
     MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, Varies;
     /// `space_amp_settled` / `most_space_amp` − 1. A negative value means that the measurement is below the upper
     /// bound.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, Varies;
-    /// Theoretical hit rate of the cache for the key distribution of the phase: Che's approximation for LRU, Martina's
-    /// for FIFO. The theory uses the measured number of entries per block and includes the filling of an empty cache.
-    /// Sequential keys miss once per block. Only for phases of gets for present keys.
+    /// Theoretical hit rate of the cache for the key distribution of the phase. The theory is Che's approximation for
+    /// LRU caches, and Martina's approximation for FIFO caches. The theory uses the measured number of entries per
+    /// block and includes the filling of an empty cache. Sequential keys have one miss per block. Only phases of gets
+    /// for present keys have a value.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, Varies;
     /// `cache_hit_rate` / `expected_hit_rate` − 1.
     HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, Varies;
     /// Hit rate of a cache that always contains the most popular blocks of the key distribution. In the long run, no
-    /// cache without knowledge of the future exceeds this rate. Only for phases of gets for present keys.
+    /// cache without knowledge of the future exceeds this rate. Only phases of gets for present keys have a value.
     BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, Varies;
     /// Number of filter lookups for a range between two keys.
     RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, ForSeed;
@@ -259,17 +269,18 @@ columns! {
     /// Mean response time, from the scheduled start of an operation to its return, including the wait before the real
     /// start. Empty in a closed loop.
     RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, Varies;
-    /// Open loop only: median response time.
+    /// Median response time. Empty in a closed loop.
     RESPONSE_P50_NS = "response_p50_ns", "median response time", Nanoseconds, Integer, Lower, Varies;
-    /// Open loop only: 99th percentile of response time.
+    /// 99th percentile of response time. Empty in a closed loop.
     RESPONSE_P99_NS = "response_p99_ns", "p99 response time", Nanoseconds, Integer, Lower, Varies;
-    /// Open loop only: 99.9th percentile of response time.
+    /// 99.9th percentile of response time. Empty in a closed loop.
     RESPONSE_P999_NS = "response_p999_ns", "p99.9 response time", Nanoseconds, Integer, Lower, Varies;
-    /// Answers that lsmbench compared with the expected answers, outside of the timed path.
+    /// Number of answers that lsmbench compared with the expected answers. The measured times do not include these
+    /// comparisons.
     CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, Exact;
-    /// Checked answers that were wrong. A row with wrong answers has no other measurements.
+    /// Number of wrong answers among the checked answers. A row with wrong answers has no other measurements.
     WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, Exact;
-    /// Checked gets that found no value although the key was written, for designs that drop old data. Such gets are not
+    /// Number of checked gets that found no value for a written key, in designs that drop old data. Such gets are not
     /// wrong answers. For these designs, lsmbench does not check scans and multi-gets with missing entries. Empty for
     /// all other designs.
     DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, Exact;
@@ -278,17 +289,17 @@ columns! {
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, Varies;
     /// Number of threads that issued operations. Empty for steps on the store.
     THREADS = "threads", "threads", Count, Integer, Neither, Exact;
-    /// Open loop only: scheduled operations per second, over all threads.
+    /// Scheduled operations per second, over all threads. Empty in a closed loop.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, Exact;
-    /// Highest rate, over all threads, that meets the objective of a rate search. The other columns of the row belong
-    /// to the probe at this rate. Empty if even the lowest rate misses the objective; the row then belongs to the
-    /// lowest rate. Also empty if the highest rate meets the objective, because the limit is then unknown. Only for
-    /// phases with a rate search.
+    /// Highest rate, over all threads, that meets the objective of a rate search. The other columns of the row
+    /// contain the measurements at this rate. If even the lowest rate misses the objective, this column is empty, and
+    /// the other columns contain the measurements at the lowest rate. If the highest rate meets the objective, this
+    /// column is also empty, because the limit is unknown. Empty for phases without a rate search.
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, Varies;
-    /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that even
-    /// the highest rate meets the objective, so `to` is too low.
+    /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that
+    /// even the highest rate meets the objective, so the key `to` of the search is too low.
     RATE_LIMIT = "rate_limit", "objective that limits the rate", Plain, Text, Neither, Varies;
-    /// Number of times the rate search ran the phase.
+    /// Number of times that the rate search executed the phase.
     RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, Varies;
     /// Fraction of the phase's operations that have the kind of this row. The value is 1 for `all`.
     REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, ForSeed;
@@ -304,33 +315,35 @@ columns! {
     REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, ForSeed;
     /// Mean bytes of the values in the phase's writes.
     REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, ForSeed;
-    /// Requested state of caches at the start of the phase. `as-is`: unchanged from the phase before. `warm`: all live
-    /// data was read once, in key order. `cold`: the store was flushed, closed and opened again, and its files were
-    /// evicted from the page cache. `, direct` is appended if SSTables bypass the page cache.
+    /// Requested state of caches at the start of the phase. `as-is`: the caches are unchanged since the previous
+    /// phase. `warm`: all live data was read once, in key order. `cold`: the store was flushed, closed and opened
+    /// again, and its files were evicted from the page cache. The text `, direct` follows if SSTables bypass the page
+    /// cache.
     CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, Exact;
     /// Fraction of the pages of the store's files that were in the page cache when the phase began, before any warm-up.
     PAGE_CACHE_SHARE = "page_cache_share", "share of files in the page cache", Share, Number, Neither, Varies;
     /// Memory limit of the trial process, page cache included (`trials.memory_limit`); empty without a limit.
     MEMORY_LIMIT_BYTES = "memory_limit_bytes", "memory limit", Bytes, Integer, Neither, Exact;
-    /// Free memory that was written and released right before the phase (`trials.warm_memory`); empty without
-    /// `trials.warm_memory`.
+    /// Amount of free memory that lsmbench wrote and released directly before the phase (`trials.warm_memory`). Empty
+    /// without `trials.warm_memory`.
     WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory written before the phase", Bytes, Integer, Neither, Exact;
-    /// Operations of the phase's warm-up. Only `checked_answers` and the `realised_…` columns include these operations.
-    /// Empty without a warm-up.
+    /// Number of operations in the warm-up of the phase. Only `checked_answers` and the `realised_…` columns include
+    /// these operations. Empty without a warm-up.
     WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, Exact;
     /// Duration of the warm-up.
     WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, Varies;
-    /// Whether the store reached a steady state in the warm-up. Only for warm-ups with this goal.
+    /// Whether the store reached a steady state in the warm-up. Empty for a warm-up without `until = "steady"`.
     WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, Varies;
     /// Whether the phase was steady by SNIA's rule. The phase is split into five equal rounds. Throughput, write
     /// amplification and the sorted runs of each level must stay within 20 % of their mean. The trend of these values
-    /// must stay within 10 % of their mean. The number of sorted runs may differ by one. Empty for phases shorter than
-    /// five seconds.
+    /// must stay within 10 % of their mean. A difference of one sorted run between rounds is allowed. Empty for
+    /// phases shorter than five seconds.
     STEADY = "steady", "steady", Plain, Text, Neither, Varies;
     /// The quantities that were not steady, such as throughput.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, Varies;
-    /// Component runs only: median time per operation over slices. A slice has some dozens to thousands of operations
-    /// and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not this column.
+    /// Time per operation in the median slice. Component runs only. A slice has some dozens to thousands of
+    /// operations and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not
+    /// this column.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, Varies;
     /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
     /// measure this time. `mean_ns` and `p50_slice_ns` include this time. Component runs only.
@@ -341,43 +354,46 @@ columns! {
     /// until the last thread is done, without allocation and serialization. Do not compare `whole` with `single` or
     /// `batch`. Component runs only.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, Varies;
-    /// Component runs only: memory of the component in bytes per entry (key, or block of a fence).
+    /// Memory of the component in bytes per entry. For fence pointers, an entry is a data block. For other
+    /// components, an entry is a key. Component runs only.
     BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, Varies;
     /// Memory of a filter in bits per key. Component runs only.
     BITS_PER_KEY = "bits_per_key", "bits per key", Ratio, Number, Lower, Exact;
-    /// Component runs only: original bytes / stored bytes.
+    /// Original bytes / stored bytes. Component runs only.
     RATIO = "ratio", "compression ratio", Ratio, Number, Higher, Exact;
-    /// Megabytes (10⁶ bytes) per second in the median slice: original bytes for a codec, key bytes for a hash function,
-    /// file bytes for a storage back end. Component runs only.
+    /// Speed in the median slice, in megabytes (10⁶ bytes) per second. The speed of a codec counts original bytes,
+    /// the speed of a hash function counts key bytes, and the speed of a storage back end counts file bytes.
+    /// Component runs only.
     MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, Varies;
     /// Hit rate of Belady's optimal algorithm for the same requests and the same capacity. Belady's algorithm knows all
     /// future requests, and starts with the best choice of warm-up blocks. No cache can therefore exceed this rate.
     /// Component runs only.
     BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, ForSeed;
-    /// Sorted runs that a get may have to search, as the mean over the flushes of a simulated tree. Component runs
-    /// only.
+    /// Mean number of sorted runs that a get may have to search. The mean is over the flushes of a simulated tree.
+    /// Component runs only.
     RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, Exact;
-    /// Component runs only: maximum number of sorted runs that a simulated tree had at one time.
+    /// Maximum number of sorted runs that a simulated tree had at one time. Component runs only.
     WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, Exact;
     /// Bytes of the store's files on the file system after pending flushes and compactions finished. WALs and their
     /// reserved space are included (for lsmbench at most 1 MiB per WAL). This column is the only measure of space that
     /// all engines report. `timed` mode only.
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, Varies;
-    /// Memory of filters and fence pointers together, for engines that do not report them separately.
+    /// Memory of filters and fence pointers together, for engines that report only the sum.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fence pointers", Bytes, Integer, Lower, Varies;
-    /// Blocks that gets and scans used in place in memory-mapped SSTables. These blocks count neither as read nor as
-    /// cached.
+    /// Number of blocks that gets and scans used in place in memory-mapped SSTables. The columns of read blocks and
+    /// cached blocks do not count these blocks.
     BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, ForSeed;
-    /// Memtables and sorted runs with keys in the range of a scan, as the mean over scans.
+    /// Mean number of memtables and sorted runs that have keys in the range of a scan.
     SOURCES_PER_RANGE = "sources_per_range", "memtables and sorted runs per scan", Ratio, Number, Lower, ForSeed;
     /// Memory allocations per operation, by the thread that runs the operation. A batch or a scan counts as one
     /// operation. Flushes and compactions on other threads are not included. Only for lsmbench's own tree in `timed`
     /// mode, because the program cannot count the allocations of other engines.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, Varies;
-    /// Lookups that the hash index of a data block (`block.index` or `block.memory_index`) answered without a search. The
-    /// index found that the key is absent, or found its entry or restart point. Empty for blocks without an index.
+    /// Number of lookups that the hash index of a data block (`block.index` or `block.memory_index`) answered without
+    /// a search in the block. The index answers a lookup if it shows that the key is absent, or if it finds the entry
+    /// or the restart point of the key. Empty for blocks without an index.
     BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the block index answered", Count, Integer, Higher, ForSeed;
-    /// `block_index_answers` / lookups in blocks with an index.
+    /// `block_index_answers` / number of lookups in data blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, ForSeed;
     /// Total duration of all compactions. A compaction lasts from its start until its SSTables are in the tree. A
     /// compaction with several concurrent parts counts once. A compaction that still runs at the end of a phase counts
@@ -385,28 +401,28 @@ columns! {
     COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, Varies;
     /// `compaction_seconds` / `compactions`: mean duration of a compaction. Empty without compactions.
     SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, Varies;
-    /// Component runs only: entries in the smallest shard of a memtable. This column and the next three columns are
-    /// empty for memtables without shards.
+    /// Number of entries in the smallest shard of a memtable. Component runs only. This column and the next three
+    /// columns are empty for memtables without shards.
     SHARD_ENTRIES_MIN = "shard_entries_min", "entries in the emptiest shard", Count, Integer, Neither, ForSeed;
-    /// Component runs only: entries in the largest shard of a memtable.
+    /// Number of entries in the largest shard of a memtable. Component runs only.
     SHARD_ENTRIES_MAX = "shard_entries_max", "entries in the fullest shard", Count, Integer, Lower, ForSeed;
-    /// Standard deviation of the entries per shard / their mean. By chance, even a perfect hash has the value √((shards
-    /// − 1) / entries). Component runs only.
+    /// Standard deviation of the entries per shard / mean entries per shard. Even a perfect hash function gives the
+    /// value √((shards − 1) / entries), because of chance. Component runs only.
     SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, ForSeed;
-    /// Pearson's χ² of the entries per shard, compared with equal shards. By chance, even a perfect hash has the value
-    /// (shards − 1), the number of degrees of freedom. Component runs only.
+    /// Pearson's χ² of the entries per shard, compared with equal shards. Even a perfect hash function gives the
+    /// value (shards − 1), the number of degrees of freedom, because of chance. Component runs only.
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, ForSeed;
-    /// Component runs only: keys that moved from shard to shard because a memtable added shards. Empty for memtables with
-    /// a fixed number of shards.
+    /// Number of keys that moved to another shard because a memtable added shards. Empty for memtables with a fixed
+    /// number of shards. Component runs only.
     SHARD_MOVED_KEYS = "shard_moved_keys", "keys moved to added shards", Count, Integer, Lower, ForSeed;
-    /// Memory that a codec needs to compress blocks one after the other, without the blocks and the compressed output.
-    /// Retained contexts and temporary allocations are included, also the allocations of libraries in other languages.
-    /// A codec that depends on the level reports the memory for level `component.level`. A codec that depends on the
-    /// content of blocks reports the memory of all its codecs together. Component runs only.
+    /// Memory that a codec needs to compress one block after another. The column does not count the blocks and the
+    /// compressed output. The column counts retained contexts and temporary allocations, also in libraries of other
+    /// languages. A codec that depends on the level reports the memory for level `component.level`. A codec that
+    /// depends on the content of blocks reports the memory of all its codecs together. Component runs only.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, Varies;
-    /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by `perf
-    /// stat`. If the kernel permits only counts of user space, `lsmbench doctor` and the findings of the manifest
-    /// report this limit. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for
+    /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by
+    /// `perf stat`. If the kernel permits only counts of user space, `lsmbench doctor` and `manifest.json` report
+    /// this limit. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for
     /// components, because their phases include untimed work. These rules also apply to the next seven columns.
     CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, Varies;
     /// Instructions that the CPU retired, for the same threads as `cpu_cycles`.
@@ -425,8 +441,8 @@ columns! {
     /// `instructions` / `ops`. Instructions of concurrent flushes and compactions are included.
     INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, Varies;
     /// State of the store at the start of the phase. `empty`: nothing was written. `written`: memtables may contain
-    /// entries. Steps after the last write are listed in order, for example `compacted, reopened`. `, unsettled` is
-    /// appended if background work may still have run.
+    /// entries. Steps after the last write are listed in order, for example `compacted, reopened`. The text
+    /// `, unsettled` follows if flushes or compactions may still have been running.
     STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, Exact;
     /// The role whose threads executed the operations, if the phase has roles. The rows of a role have operations such
     /// as `readers/get` and `readers/all`. The rows without a role cover all roles together.
@@ -435,47 +451,54 @@ columns! {
     MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, Varies;
     /// `runs` at the start of the phase's first operation.
     RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, Exact;
-    /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open the store again.
+    /// Time to close the store in a step `reopen`. The column `seconds` contains the time to open the store again.
+    /// Empty for other steps.
     CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, Varies;
-    /// Voluntary context switches: a thread of the process had to wait, such as for a lock or a device.
+    /// Number of voluntary context switches. In a voluntary context switch, a thread of the process waits, for
+    /// example for a lock or a device.
     CONTEXT_SWITCHES = "context_switches", "context switches", Count, Integer, Lower, Varies;
-    /// Involuntary context switches: a thread of the process could have continued, but another thread got its CPU.
+    /// Number of involuntary context switches. In an involuntary context switch, a thread of the process could
+    /// continue, but another thread gets its CPU.
     PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, Varies;
     /// Page faults without I/O.
     PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, Varies;
     /// Page faults that read from storage.
     MAJOR_PAGE_FAULTS = "major_page_faults", "major page faults", Count, Integer, Lower, Varies;
-    /// Time in which threads of the process were ready to run but had no CPU, summed over live threads. Wall time
-    /// includes this time, but CPU time does not. The cause is a busy machine, or a process with more busy threads than
-    /// cores.
+    /// Time in which threads of the process were ready to run but had no CPU, summed over the threads that still
+    /// exist at the end. Wall time includes this time, but CPU time does not. The cause is a busy machine, or a
+    /// process with more busy threads than cores.
     RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, Varies;
-    /// Time per operation without the waits in which the thread was ready to run but had no CPU: (`seconds` × `threads`
-    /// − these waits) / `ops`. Other programs on the machine change this value less than `mean_ns`. The generation of
-    /// operations is included. On a machine with few cores, background threads of the store also cause such waits,
-    /// which this column does not include.
+    /// Time per operation without the waits in which the thread was ready to run but had no CPU: (`seconds` ×
+    /// `threads` − these waits) / `ops`. Other programs on the machine change this value less than `mean_ns`. The
+    /// generation of operations is included. On a machine with few cores, background threads of the store also cause
+    /// such waits. This column does not include these waits either.
     BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, Varies;
-    /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms. For trials that run side
-    /// by side, the value covers the turns of all these trials. Wall time and CPU time include this time.
+    /// Time in which the hypervisor ran other work on the CPUs of this virtual machine, in steps of 10 ms. For trials
+    /// that run side by side, the value covers the slices of all these trials. Wall time and CPU time include this
+    /// time.
     STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, Varies;
     /// 99.99th percentile of service time.
     P9999_NS = "p9999_ns", "p99.99 service time", Nanoseconds, Integer, Lower, Varies;
-    /// Times that a writer stopped at a stall limit of the store.
+    /// Number of times that a writer stopped at a stall limit of the store.
     STALLS = "stalls", "write stalls", Count, Integer, Lower, Varies;
-    /// Part of `stall_seconds` in which writes were slowed before a limit was reached (`stall.pacing = "delay"`).
+    /// Part of `stall_seconds` in which the store slowed writes before they reached a stall limit
+    /// (`stall.pacing = "delay"`).
     DELAY_SECONDS = "delay_seconds", "time writers were delayed", Seconds, Number, Lower, Varies;
-    /// Time in which writers replaced full memtables and their WALs, without `stall_seconds`, summed over all threads.
+    /// Time in which writers replaced full memtables and their WALs, summed over all threads. `stall_seconds` is not
+    /// included.
     ROTATION_SECONDS = "rotation_seconds", "time to replace memtables", Seconds, Number, Lower, Varies;
-    /// SSTable bytes that flushes and compactions wrote after the last operation of the phase, until none was due: the
-    /// work that the phase left behind. A throughput with less debt is a better throughput. 0 if the store keeps up.
+    /// SSTable bytes that flushes and compactions wrote after the last operation of the phase, until no flush and no
+    /// compaction was due. Of two equal throughputs, the throughput with less debt is better. The value is 0 if no
+    /// work is pending at the end of the phase.
     DEBT_BYTES = "debt_bytes", "compaction debt", Bytes, Integer, Lower, Exact;
-    /// Bytes that the store has written to storage and read from storage since it was opened, until pending flushes and
-    /// compactions of the phase finished: `wal_bytes`, `flush_bytes`, `compaction_bytes_written`,
-    /// `compaction_bytes_read` and the bytes of `blocks_read` and `blob_values_read`. In the last phase, this value is
-    /// the total of all phases. The sum begins again if a step reopens the store. Values that are read in place, in
-    /// memory-mapped files, are left out.
+    /// Bytes that the store has written and read on storage since the store was opened. The sum ends when the pending
+    /// flushes and compactions of the phase have finished. The sum includes `wal_bytes`, `flush_bytes`,
+    /// `compaction_bytes_written`, `compaction_bytes_read` and the bytes of `blocks_read` and `blob_values_read`. In
+    /// the last phase, this value is the total of all phases. The sum begins again if a step reopens the store. The
+    /// sum does not include values that are read in place from memory-mapped files.
     TOTAL_IO_BYTES = "total_io_bytes", "bytes read and written in all phases", Bytes, Integer, Lower, ForSeed;
-    /// Gets that searched several sorted runs with several threads. Empty if the design has `threads.per_lookup` = 1,
-    /// and in `counted` mode.
+    /// Number of gets that searched several sorted runs with several threads. Empty if the design has
+    /// `threads.per_lookup` = 1. Also empty in `counted` mode.
     PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
     /// Pairs of a single delete and its put that flushes and compactions have removed together since the store was
     /// opened. Empty if there are no such pairs.
@@ -503,7 +526,7 @@ pub static HARDWARE: &[Metric] = &[
     INSTRUCTIONS_PER_OP,
 ];
 
-/// Start of the interval of a row of `timeline.csv`, in seconds since the start of the phase.
+/// Start of the interval that a row of `timeline.csv` describes, in seconds since the start of the phase.
 pub const SECOND: Metric = Metric {
     name: "second",
     title: "time since the phase began",
@@ -514,9 +537,9 @@ pub const SECOND: Metric = Metric {
     definition: "Start of the interval of the row, in seconds since the start of the phase.",
 };
 
-/// Measured columns of `timeline.csv`, in order. Each column has the definition of `runs.csv`, but for one interval
-/// instead of one phase. `seconds` is the length of the interval. Levels, runs and memory are sampled at the end of the
-/// interval.
+/// Measured columns of `timeline.csv`, in order. Each column is defined as in `runs.csv`, but its value covers one
+/// interval instead of one phase. `seconds` is the length of the interval. Levels, runs and memory are sampled at the
+/// end of the interval.
 pub static TIMELINE_METRICS: &[Metric] = &[
     SECOND,
     OPS,

@@ -1,13 +1,14 @@
-//! Counters of a store or of the harness that are not columns. [`formulas`] and closed forms use these counters.
+//! Counters of a store or of the harness that are not columns of a result file. The [`formulas`] of derived columns
+//! and theoretical models use these counters.
 //!
-//! No file has a column of these names.
+//! No result file has a column with the name of one of these counters.
 //!
 //! [`formulas`]: crate::formulas
 
 use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 
 columns! {
-    /// All counters.
+    /// The list of all counters.
     COUNTERS
     /// Keys looked up, by single gets and multi-gets.
     GETS = "gets", "gets", Count, Integer, Neither, Exact;
@@ -15,23 +16,24 @@ columns! {
     GETS_FOUND = "gets_found", "gets that found a value", Count, Integer, Neither, Exact;
     /// Gets that a memtable answered.
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, Exact;
-    /// Gets of a phase that contains only gets. Empty in every other phase.
+    /// Number of gets in a phase that contains only gets. Empty in every other phase.
     GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, Exact;
-    /// Gets and scans of a phase that contains only reads. A multi-get counts once per key. Empty in every other phase.
+    /// Number of gets and scans in a phase that contains only reads. A multi-get counts once per key. Empty in every
+    /// other phase.
     READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, Exact;
     /// Puts, both single puts and puts in batches.
     PUTS = "puts", "puts", Count, Integer, Neither, Exact;
     /// Number of scans.
     RANGES = "ranges", "scans", Count, Integer, Neither, Exact;
-    /// Memtables and sorted runs with keys in the range of a scan, summed over scans.
+    /// Number of memtables and sorted runs with keys in the range of a scan, summed over all scans.
     RANGE_SOURCES = "range_sources", "memtables and sorted runs of scans", Count, Integer, Neither, Exact;
-    /// Data blocks that gets searched, cached or not.
+    /// Number of data blocks that gets searched, from storage or from the block cache.
     BLOCKS_SEARCHED = "blocks_searched", "data blocks that gets searched", Count, Integer, Lower, Exact;
-    /// Bytes of the data blocks, index pages and values of blob files that gets and scans fetched from storage.
+    /// Bytes that gets and scans fetched from storage: data blocks, index pages and values of blob files.
     FETCHED_BYTES = "fetched_bytes", "bytes fetched from storage", Bytes, Integer, Lower, Exact;
-    /// Searched data blocks that contain a hash index (`block.index`).
+    /// Number of searched data blocks that contain a hash index (`block.index`).
     BLOCK_INDEX_PROBES = "block_index_probes", "block index probes", Count, Integer, Neither, Exact;
-    /// Searches of data blocks that the hash index of the block answered.
+    /// Number of searched data blocks whose hash index answered the search.
     BLOCK_INDEX_HITS = "block_index_hits", "block index answers", Count, Integer, Higher, Exact;
     /// Index pages found in the block cache.
     INDEX_PAGES_FROM_CACHE = "index_pages_from_cache", "index pages found in the cache", Count, Integer, Neither, Exact;
@@ -41,11 +43,11 @@ columns! {
     WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, Exact;
     /// Time in which stall rules stopped or delayed writers, summed over all threads.
     STALL_NS = "stall_ns", "stall time of writers", Nanoseconds, Integer, Lower, Varies;
-    /// Time that writers were delayed before a stall limit, over all threads.
+    /// Time in which the store slowed writers before they reached a stall limit, summed over all threads.
     DELAY_NS = "delay_ns", "time writers were delayed", Nanoseconds, Integer, Lower, Varies;
     /// Time in which writers replaced full memtables, over all threads.
     ROTATION_NS = "rotation_ns", "time to replace memtables", Nanoseconds, Integer, Lower, Varies;
-    /// Time that compactions took.
+    /// Total duration of all compactions.
     COMPACTION_NS = "compaction_ns", "time of compactions", Nanoseconds, Integer, Lower, Varies;
     /// Time that a simulated device took for reads.
     DEVICE_READ_NS = "device_read_ns", "time the device read", Nanoseconds, Integer, Lower, Exact;

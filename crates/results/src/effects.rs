@@ -13,12 +13,12 @@ columns! {
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
-    /// The swept path. For an interaction, both paths, with ` × ` in between.
+    /// The swept path. An interaction has both paths, with ` × ` in between.
     FACTOR = "factor", "factor", Plain, Text, Neither, Exact;
-    /// The value of the factor. For an interaction, the values of both factors, with ` × ` in between.
+    /// The value of the factor. An interaction has the values of both factors, with ` × ` in between.
     LEVEL = "level", "level", Plain, Text, Neither, Exact;
-    /// For a factor: the metric at this value of the factor / the geometric mean of the metric over all configurations.
-    /// For an interaction: the ratio that remains after the main effects of both factors.
+    /// For a factor, this is the metric at this value of the factor / the geometric mean of the metric over all
+    /// configurations. For an interaction, this is the ratio that remains after the main effects of both factors.
     RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval of `ratio` over rounds.
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, Varies;
@@ -27,7 +27,8 @@ columns! {
     /// Fraction of the variance between configurations that the factor or interaction explains. The variance is
     /// computed from logarithms of the metric.
     SHARE = "share", "share of the variance", Share, Number, Neither, Varies;
-    /// Probability that chance alone causes an effect of this size, corrected for the number of effects.
+    /// Probability that chance alone causes an effect of this size. The probability is corrected for the number of
+    /// effects.
     P_VALUE = "p_value", "p-value", Share, Number, Neither, Varies;
 }
 
@@ -42,15 +43,15 @@ columns! {
     CONFIGURATION = "configuration", "configuration", Plain, Text, Neither, Exact;
     /// Median of the metric over trials, in the unit of the metric.
     MEDIAN = "median", "median", Plain, Number, Neither, Varies;
-    /// Number of configurations that are better than this configuration, plus 1. A tied configuration does not count as
+    /// Rank of the configuration: the number of better configurations, plus 1. A tied configuration does not count as
     /// better.
     RANK = "rank", "rank", Plain, Integer, Neither, Varies;
     /// The configurations that are significantly better than this configuration, best first, with `; ` in between.
     BEATEN_BY = "beaten_by", "beaten by", Plain, Text, Neither, Varies;
     /// The configurations without a significant difference from this configuration.
     TIED_WITH = "tied_with", "no significant difference from", Plain, Text, Neither, Varies;
-    /// A configuration that is better in at least one metric and worse in no metric. Empty for configurations on the
-    /// Pareto front over all metrics.
+    /// Name of a configuration that is better than this configuration in at least one metric and worse in no metric.
+    /// Empty for configurations on the Pareto front over all metrics.
     DOMINATED_BY = "dominated_by", "dominated by", Plain, Text, Neither, Varies;
 }
 
@@ -64,10 +65,10 @@ pub fn ranking_row() -> Row {
     Row::new(&Schema::fixed(RANKING))
 }
 
-/// Writes `effects.csv` and `ranking.csv` into a folder, each atomically.
+/// Writes `effects.csv` and `ranking.csv` into a folder, each file in one atomic step.
 ///
 /// # Errors
-/// Text with a control character; an error of the file system.
+/// A text contains a control character, or the file system returns an error.
 pub fn write(folder: &Path, effects: &[Row], ranking: &[Row]) -> Result<(), ResultsError> {
     replace(&folder.join("effects.csv"), &Schema::fixed(EFFECTS), effects)?;
     replace(&folder.join("ranking.csv"), &Schema::fixed(RANKING), ranking)

@@ -1,4 +1,4 @@
-//! Errors in result files, worded so that the reader can fix them.
+//! Errors in result files. The messages explain how to fix the errors.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,10 +39,10 @@ pub enum ResultsError {
     OtherShape {
         /// The path of the file.
         path: PathBuf,
-        /// The first difference between the headers.
+        /// The first difference between the header of the file and the header of the appended rows.
         difference: String,
     },
-    /// A header that no version of this schema has written.
+    /// The file has a header that no version of this schema has written.
     #[error("{}:1: column {column}: {message}", path.display())]
     Header {
         /// The path of the file.
@@ -52,7 +52,7 @@ pub enum ResultsError {
         /// The error in the name of the column.
         message: String,
     },
-    /// A row that is not valid.
+    /// A row of a file is not valid.
     #[error("{}:{line}: {message}", path.display())]
     Row {
         /// The path of the file.
@@ -62,7 +62,7 @@ pub enum ResultsError {
         /// The name of the column, its content, and the expected content.
         message: String,
     },
-    /// A file that has changed since its rows were written.
+    /// A file has changed since its rows were written.
     #[error(
         "{}: {message}, because something changed the file after the run; restore a copy of the file, or run the experiment again",
         path.display()
@@ -73,33 +73,33 @@ pub enum ResultsError {
         /// The difference from the written file.
         message: String,
     },
-    /// A column that the table does not have.
+    /// A requested column does not exist in the table.
     #[error("no column \"{name}\"; {hint}")]
     UnknownColumn {
-        /// The name that was requested.
+        /// The name of the requested column.
         name: String,
-        /// The closest name, and the swept columns of the table.
+        /// The most similar column, and the swept columns of the table.
         hint: String,
     },
-    /// A swept path that cannot be a column.
+    /// A swept path cannot be the name of a column.
     #[error("\"{path}\" cannot be a column: {message}")]
     SweptPath {
         /// The swept path.
         path: String,
-        /// Why the path cannot be a column.
+        /// The reason why the path cannot be the name of a column.
         message: String,
     },
-    /// A cell that cannot be written.
+    /// A value cannot be written to a cell of a table.
     #[error("column \"{column}\" cannot contain {text:?}: {message}")]
     Cell {
         /// The name of the column.
         column: String,
-        /// The text that cannot be written.
+        /// The text of the value.
         text: String,
-        /// Why the text cannot be written.
+        /// The reason why the text cannot be written.
         message: &'static str,
     },
-    /// A manifest that cannot be read.
+    /// A manifest cannot be read.
     #[error("{}: {message}", path.display())]
     Manifest {
         /// The path of the file.
@@ -107,7 +107,7 @@ pub enum ResultsError {
         /// The error in the manifest, with line and column if known.
         message: String,
     },
-    /// A latency log that cannot be read.
+    /// A latency log cannot be read.
     #[error("{}:{line}: {message}; charts of latencies need a new run of this configuration", path.display())]
     Latency {
         /// The path of the file.

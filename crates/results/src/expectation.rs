@@ -10,7 +10,8 @@ pub struct Expectation {
     pub of: &'static Metric,
     /// The column with the expected value, or with the bound.
     pub by: &'static Metric,
-    /// The column for the part of the measurement that exceeds the expectation.
+    /// The column with the relative difference between the measured and the expected value, if there is such a
+    /// column.
     pub residual: Option<&'static Metric>,
     /// Whether the second column contains a bound. Otherwise, the second column contains an expected value.
     pub is_bound: bool,
@@ -18,8 +19,8 @@ pub struct Expectation {
     pub name: &'static str,
 }
 
-/// All expectations. Charts show the first bound with values of a column. If several columns share a residual, the
-/// first column with a value determines the residual.
+/// All expectations. If a column has several bounds, charts show the first bound that has values. If several columns
+/// share a residual, the first column with a value determines the residual.
 pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::FPR, &c::EXPECTED_FPR, Some(&c::FPR_RESIDUAL)),
     theory(&c::WRITE_AMP_SETTLED, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),

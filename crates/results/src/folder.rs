@@ -12,7 +12,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Returns the results folder at `root`. Does not read or create anything.
+    /// Returns the results folder at the path `root`. This function does not read or create any files.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -43,19 +43,19 @@ impl Folder {
         self.root.join("slices.csv")
     }
 
-    /// Returns the path of `noise.csv`: the rows of a second trial of the baselines, as in `runs.csv`. The difference
-    /// between both trials is noise.
+    /// Returns the path of `noise.csv`. The file has the columns of `runs.csv` and contains the rows of a second
+    /// trial of each baseline. The difference between both trials of a baseline is noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")
     }
 
-    /// Returns the path of `verdicts.csv`: one row per candidate and metric, compared with the baseline.
+    /// Returns the path of `verdicts.csv`. A row compares one candidate with the baseline in one metric.
     pub fn verdicts(&self) -> PathBuf {
         self.root.join("verdicts.csv")
     }
 
-    /// Returns the path of `manifest.json`, which identifies the measurement and contains the information to repeat
-    /// it.
+    /// Returns the path of `manifest.json`, which identifies the measurement and contains all information that is
+    /// needed to repeat the measurement.
     pub fn manifest(&self) -> PathBuf {
         self.root.join("manifest.json")
     }
@@ -65,9 +65,9 @@ impl Folder {
         self.root.join("histograms")
     }
 
-    /// Returns the path of the latency log of one phase of one group, such as
-    /// `histograms/cell-3-trial-0-lookup.hlog`. The path keeps letters, digits, `-` and `_` of the phase's name.
-    /// Other characters are written as `%` and their bytes in hexadecimal.
+    /// Returns the path of a latency log, such as `histograms/cell-3-trial-0-lookup.hlog`. A latency log covers one
+    /// phase in one trial of a configuration. Letters, digits, `-` and `_` in the name of the phase remain in the
+    /// path. Each other byte of the name is written as `%` and two hexadecimal digits.
     pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
         let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
         for byte in phase.bytes() {

@@ -1,7 +1,8 @@
-//! Derived columns. Each derived column is declared once, as a sum of counters divided by another sum.
+//! Derived columns. Most derived columns are a sum of counters divided by another sum of counters.
 //!
-//! The formulas apply to the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine. A column is derived
-//! in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no file has.
+//! The formulas apply to the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine. The value of a
+//! derived column is computed in each row that has all terms of its formula. A term is a column of the file, or one
+//! of the [`counters`] that are not in any file.
 //!
 //! Two rules apply to all formulas. A term that was not measured leaves the column empty, because an unknown number is
 //! not 0. A denominator of 0 also leaves the column empty, because the quotient is undefined.
@@ -13,7 +14,7 @@ use crate::counters as n;
 use crate::levels as l;
 use crate::{Measurements, Metric, Value, ValueType};
 
-/// The formula of a derived column, from other columns and counters of its row.
+/// A formula that computes a derived column from other columns and counters of the same row.
 #[derive(Debug)]
 pub struct Formula {
     /// The column that the formula computes.
@@ -31,20 +32,21 @@ pub struct Formula {
 enum Denominator {
     /// The sum of these metrics.
     Sum(&'static [&'static Metric]),
-    /// A conversion factor, such as nanoseconds per second.
+    /// A factor that converts a unit, such as nanoseconds per second.
     Units(f64),
-    /// The formula has no division. The column is the numerator minus the sum of these counters, and at least 0.
+    /// The formula is a difference. The value of the column is the numerator minus the sum of these counters, and at
+    /// least 0.
     Less(&'static [&'static Metric]),
-    /// The formula has no division. The column is the numerator if this counter is not 0.
+    /// The formula has no division. If this counter is not 0, the value of the column is the numerator.
     OneWhere(&'static Metric),
 }
 
 /// The meaning of a numerator of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zero {
-    /// The column is 0.
+    /// The value of the column is 0.
     IsZero,
-    /// The column is empty, because a counter of 0 means that the engine does not report this counter.
+    /// The column is empty, because a counter of 0 means that the engine does not report the counter.
     IsEmpty,
 }
 
@@ -155,8 +157,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Pairs of a column after compaction and a metric. The first column of a pair contains the value of the metric after
-/// compaction has finished.
+/// Pairs of a settled column and its metric. The settled column contains the value of the metric after all
+/// compactions have finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -172,7 +174,8 @@ pub static SETTLED: &[(&Metric, &Metric)] = &[
 ];
 
 impl Formula {
-    /// Computes the value in a row. The value is empty if a term was not measured, or if the denominator is 0.
+    /// Computes the value of the formula in a row. The value is empty if a term was not measured, or if the
+    /// denominator is 0.
     pub fn value(&self, row: &Measurements) -> Value {
         self.number(row).map_or(Value::Empty, |number| match self.column.kind {
             ValueType::Integer => Value::Integer(number as i128),
@@ -203,8 +206,7 @@ pub fn derive(row: &mut Measurements) {
     }
 }
 
-/// Fills in the columns for the time after compaction. `settled` contains the measurements after compaction has
-/// finished.
+/// Fills in the settled columns. `settled` contains the measurements after all compactions have finished.
 pub fn settle(row: &mut Measurements, settled: &Measurements) {
     for (column, of) in SETTLED {
         row.set(column, settled.get(of).clone());
@@ -227,7 +229,8 @@ mod tests {
         row.number(column)
     }
 
-    /// The value of `formula` in a row of `values` and of all columns derived from them.
+    /// Computes the value of `formula` in a row. The row contains `values` and all columns that are derived from
+    /// `values`.
     fn value_of(formula: &Formula, values: &[(&'static Metric, u64)]) -> Value {
         let mut row = row(values);
         derive(&mut row);
@@ -424,7 +427,7 @@ mod tests {
         assert_eq!(row.integer(&c::FLUSH_BYTES_SETTLED), Some(7));
     }
 
-    /// Columns of hardware counters have values only where the CPU provides these counters.
+    /// Tests that the columns of hardware counters have values only if the CPU provides these counters.
     #[test]
     fn all_columns_of_hardware_counters_follow_from_the_first_five() {
         let counted = [

@@ -1,5 +1,5 @@
-//! Golden files: the exact counters of one experiment in a text file for review and for git, with one counter per
-//! line.
+//! Golden files. A golden file is a text file that contains the exact counters of one experiment, with one counter
+//! per line. Golden files are kept in git and are easy to review.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ impl Golden {
     /// Writes the file atomically.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// The file system returns an error.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let command = Value::from(self.command.clone());
         let mut text = Vec::from(format!(
@@ -61,7 +61,7 @@ impl Golden {
     /// Reads a golden file.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is not a golden file.
+    /// The file cannot be read or is not a golden file.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
         let wrong = |line: usize, message: &str| ResultsError::Row {

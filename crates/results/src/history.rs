@@ -14,14 +14,14 @@ columns! {
     STARTED = "started", "started", Plain, Text, Neither, Varies;
     /// Commit from which the program was built; empty if the commit is unknown.
     GIT_COMMIT = "git_commit", "commit", Plain, Text, Neither, Varies;
-    /// CPU model, cores and kernel of the machine. Empty in `counted` mode, because its values do not depend on the
-    /// machine.
+    /// CPU model, cores and kernel of the machine. Empty in `counted` mode, because the values of a `counted` run do
+    /// not depend on the machine.
     MACHINE = "machine", "machine", Plain, Text, Neither, Varies;
     /// Hash of the measured configuration.
     CONFIG_HASH = "config_hash", "configuration", Plain, Text, Neither, Exact;
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
-    /// Label of the cell.
+    /// Label of the configuration.
     LABEL = "label", "label", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
@@ -43,7 +43,7 @@ pub fn row() -> Row {
 /// Reads `history.csv`. A file that does not exist has no rows.
 ///
 /// # Errors
-/// A file that cannot be read, that has other columns, or that has a field of the wrong type. The error names file and
+/// The file cannot be read, has other columns, or has a field of the wrong type. The error names the file and the
 /// line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     if !path.exists() {
@@ -57,10 +57,10 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Writes `history.csv` atomically: a reader sees the complete old file or the complete new file.
+/// Writes `history.csv` in one atomic step, so a reader sees the complete old file or the complete new file.
 ///
 /// # Errors
-/// Text with a line break or another control character; an error of the file system.
+/// A text contains a line break or another control character, or the file system returns an error.
 pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(HISTORY), rows)
 }

@@ -7,18 +7,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Interleaving {
-    /// One trial runs after the other, each from start to end.
+    /// The trials run one after the other, each from start to end.
     #[default]
     Rounds,
-    /// The processes of all trials of a round are alive at the same time and run in turn. A turn is a slice of tens of
-    /// milliseconds, and all trials run the same operations in a slice. Waiting processes are stopped.
+    /// The processes of all trials of a round exist at the same time and run in turn. In each turn, a process
+    /// executes a slice of operations, which takes tens of milliseconds. All trials execute the same operations in a
+    /// slice. The other processes are stopped during this time.
     Slices,
     /// All trials of a round run at the same time, each on its own core.
     Duet,
 }
 
 impl Interleaving {
-    /// The name in TOML and results.
+    /// Returns the name in TOML files and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rounds => "rounds",

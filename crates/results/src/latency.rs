@@ -1,8 +1,9 @@
-//! The latency log of one phase of one group. The file contains HDR histograms in the V2 interval log format of the
-//! `HdrHistogram` tools, followed by a checksum.
+//! Latency logs. A latency log contains the latencies of one phase in one trial of a configuration, as HDR
+//! histograms. The format is the V2 interval log format of the `HdrHistogram` tools, followed by a checksum.
 //!
-//! A log contains one histogram per tag. The tag is the kind of operation (`get`, `all`) for service times. For
-//! response times of an open loop, the tag has a suffix, such as `get:response`. Values are nanoseconds.
+//! A log contains one histogram per tag. For service times, the tag is the kind of operation, such as `get`, or
+//! `all`. For response times of an open loop, the tag also has a suffix, such as `get:response`. All latencies are in
+//! nanoseconds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -47,7 +48,8 @@ impl LatencyLog {
     /// Writes the log of a phase atomically. `duration` is the duration of the phase.
     ///
     /// # Errors
-    /// A tag with a comma, a space or a line break; an error of the file system. Missing folders are created.
+    /// A tag contains a comma, a space or a line break, or the file system returns an error. Missing folders are
+    /// created.
     pub fn write(&self, path: &Path, duration: Duration) -> Result<(), ResultsError> {
         let mut bytes = self.encode(path, duration)?;
         let seal = format!("{SEAL}{:016x}]\n", sealed(path, &bytes));
@@ -83,7 +85,7 @@ impl LatencyLog {
     /// Reads a log.
     ///
     /// # Errors
-    /// A file that cannot be read, or whose bytes do not match its checksum.
+    /// The file cannot be read, or its bytes do not match its checksum.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -115,8 +117,8 @@ impl LatencyLog {
     }
 }
 
-/// Checks the checksum and returns the bytes before the checksum. The checksum proves that this module wrote the
-/// bytes. No length in these bytes can therefore allocate more memory than a histogram takes.
+/// Checks the checksum of a log, and returns the bytes before the checksum. The checksum proves that this module
+/// wrote the bytes. A corrupt length in these bytes therefore cannot cause a large allocation.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;
@@ -133,7 +135,7 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     }
 }
 
-/// Returns the checksum of a log's bytes and of the name of its file.
+/// Returns the checksum of a log. The checksum covers the bytes of the log and the name of its file.
 fn sealed(path: &Path, bytes: &[u8]) -> u64 {
     let name = path.file_name().unwrap_or_default();
     xxh3_64_with_seed(bytes, xxh3_64(name.as_encoded_bytes()))

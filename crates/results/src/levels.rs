@@ -1,4 +1,4 @@
-//! Columns of `levels.csv`: size and I/O of each level of the tree, phase by phase.
+//! Columns of `levels.csv`, which contains the size and the I/O of each level of the tree in each phase.
 
 use crate::columns::{
     FILTER_FALSE_POSITIVES, FILTER_NEGATIVES, FILTER_PROBES, FPR, RUNS, RUNS_SETTLED, TABLE_BYTES,
@@ -13,7 +13,8 @@ columns! {
     LEVEL = "level", "level", Plain, Integer, Neither, Exact;
     /// Number of SSTables in the level at the end of the phase's last operation.
     TABLES = "tables", "tables", Count, Integer, Neither, Exact;
-    /// SSTable bytes that compactions with this output level read. The sum over all levels is `compaction_bytes_read`.
+    /// SSTable bytes that were read by compactions that write to this level. The sum over all levels is
+    /// `compaction_bytes_read`.
     BYTES_READ = "bytes_read", "bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// SSTable bytes that flushes and compactions wrote to the level. A trivial move writes nothing. The sum over all
     /// levels is `flush_bytes` + `compaction_bytes_written`.
@@ -24,8 +25,8 @@ columns! {
     BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// `bytes_written`, including bytes written until pending flushes and compactions finished.
     BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, Exact;
-    /// Data blocks of the level that gets searched, cached or not. Without values in blob files,
-    /// the sum over all levels is `blocks_per_get` × the number of looked-up keys.
+    /// Number of data blocks of the level that gets searched, from storage or from the block cache. If no values are
+    /// in blob files, the sum over all levels is `blocks_per_get` × the number of looked-up keys.
     GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks searched by gets", Count, Integer, Lower, ForSeed;
     /// Blocks of the level that gets read from storage, both data blocks and index pages. In a phase of gets, the sum
     /// over all levels is `blocks_read`.

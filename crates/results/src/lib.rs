@@ -1,5 +1,5 @@
-//! The schema of results: the meaning of every column, and how rows, timelines, latency logs and manifests are
-//! written and read.
+//! The schema of results. This crate defines the meaning of every column, and reads and writes rows, timelines,
+//! latency logs and manifests.
 //!
 //! All code that writes, reads, checks, compares or draws results uses the list in [`columns`]. The list defines the
 //! CSV header, the titles and units of chart axes, the better direction of a verdict, and `docs/reference/columns.md`.

@@ -17,15 +17,15 @@ pub struct MachineInfo {
     pub kernel: Option<String>,
     /// The file system of the data folder.
     pub file_system: Option<String>,
-    /// The device of that file system.
+    /// The device of the data folder's file system.
     pub device: Option<String>,
-    /// Free bytes on the file system at the start of the run.
+    /// Free bytes on the file system of the data folder at the start of the run.
     pub free_bytes: Option<u64>,
     /// Load averages over 1, 5 and 15 minutes at the start of the run.
     pub load_average: Option<[f64; 3]>,
     /// Load averages at the end of the run.
     pub load_average_end: Option<[f64; 3]>,
-    /// Checks before the run, with sources of timing noise.
+    /// Results of the checks for sources of timing noise. The checks run before the trials.
     #[serde(default)]
     pub findings: Vec<MachineFinding>,
 }
@@ -38,6 +38,6 @@ pub struct MachineFinding {
     pub check: String,
     /// Result of the check; `null` if the operating system does not report it.
     pub value: Option<String>,
-    /// Advice to fix the problem, if the result is a problem.
+    /// Advice to fix the problem, if the check found a problem.
     pub advice: Option<String>,
 }

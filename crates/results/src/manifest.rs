@@ -1,6 +1,8 @@
-//! The manifest of a run: all information that is needed to judge and to repeat the run, except its measured values.
+//! The manifest of a run. The manifest contains all information that is necessary to judge and to repeat the run,
+//! except the measured values.
 //!
-//! The manifest is plain data, filled in by the code that runs the experiment. Unknown values are `null`.
+//! The manifest is plain data. The code that runs the experiment fills in the fields of the manifest. Unknown values
+//! are `null`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -31,12 +33,12 @@ pub struct Manifest {
     pub run_id: String,
     /// The experiment with every default and override resolved, as TOML.
     pub resolved: String,
-    /// Hash of the settings that a resumed run must share: the configurations, the mode, the seed, and the timed and
-    /// checked operations. Charts and the number of trials are not included.
+    /// Hash of the settings that must not change when a run is resumed: the configurations, the mode, the seed, and
+    /// the selection of timed and checked operations. The hash does not include the charts and the number of trials.
     pub config_hash: String,
     /// The command line.
     pub command: Vec<String>,
-    /// The seed of the operation streams and of the trial plan.
+    /// The seed of the operation streams and of the order of trials.
     pub seed: u64,
     /// Number of trials of each configuration.
     pub trials: u64,
@@ -49,9 +51,9 @@ pub struct Manifest {
     pub swept: Vec<String>,
     /// The phases, in the order in which they ran.
     pub phases: Vec<String>,
-    /// The configurations, in the order of the sweep. Result files call a configuration a cell.
+    /// The configurations, in the order of the sweep. Result files use the word cell for a configuration.
     pub cells: Vec<CellInfo>,
-    /// The variants in the designs of all configurations, each once, with its crate.
+    /// The variants in the designs of all configurations, with their packages. Each variant is listed once.
     #[serde(default)]
     pub components: Vec<ComponentInfo>,
     /// Combinations of swept values that were skipped, with reasons.
@@ -60,13 +62,13 @@ pub struct Manifest {
     pub build: BuildInfo,
     /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// The part of the experiment that this run measured; missing for a complete run and for merged parts.
+    /// The part of the experiment that this run measured. Missing for a complete run and for merged parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartInfo>,
     /// The machines of merged parts, with their rounds; missing for other runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeInfo>,
-    /// Overhead of the measurement.
+    /// Overhead of the measurement per operation.
     pub harness: HarnessCost,
     /// Overhead of calls to components in other languages and processes; empty for built-in components.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,7 +86,7 @@ pub struct Manifest {
     /// versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
-    /// The seal of `runs.csv`: its size and hash. `null` for files of earlier versions.
+    /// The seal of `runs.csv`: its size and hash. `null` in manifests of earlier versions.
     #[serde(default)]
     pub runs: Option<Seal>,
     /// The seal of `timeline.csv`: its size and hash.
@@ -96,34 +98,36 @@ pub struct Manifest {
     /// The seal of `levels.csv`: its size and hash.
     #[serde(default)]
     pub levels: Option<Seal>,
-    /// The seal of `slices.csv`, if trials ran side by side.
+    /// The seal of `slices.csv`: its size and hash. Missing unless trials ran side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Seal>,
-    /// The looks at the verdicts of a run with `trials.budget`, in order.
+    /// The looks at the verdicts of a run with `trials.budget`, in order. A look is an evaluation of the verdicts
+    /// before the end of a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<Look>,
-    /// The fixtures from which trials started, for phases without rows.
+    /// The fixtures from which trials started. A fixture is a store after the first phases, and these phases have no
+    /// rows in the results.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
 }
 
-/// An evaluation of the verdicts (a look) before the end of the budget or at its end.
+/// A look: an evaluation of the verdicts before the end of the time budget or at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Look {
-    /// Finished rounds.
+    /// Number of rounds that had finished at the time of the look.
     pub rounds: u64,
-    /// Time of the run until then, in seconds.
+    /// Time from the start of the run to the look, in seconds.
     pub seconds: f64,
-    /// Share of the error rate that this look may spend: the level of its tests and intervals.
+    /// The significance level of the tests and intervals of this look: its share of the error rate of the run.
     pub level: f64,
 }
 
-/// A prebuilt store, clones of which trials start from.
+/// A prebuilt store. Trials start from copies of this store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
-    /// Name of the fixture: a hash of its build instructions and of the program.
+    /// Name of the fixture. The name is a hash of the build instructions and of the program.
     pub hash: String,
     /// Time at which the fixture was built, RFC 3339.
     pub built: String,
@@ -161,11 +165,11 @@ pub struct ComponentInfo {
     pub version: String,
 }
 
-/// One configuration of the sweep. Result files call a configuration a cell.
+/// One configuration of the sweep. Result files use the word cell for a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellInfo {
-    /// Number of the configuration.
+    /// Number of the configuration, from 0.
     pub cell: u64,
     /// Label of the configuration.
     pub label: String,
@@ -180,7 +184,7 @@ pub struct CellInfo {
     pub streams: Vec<StreamRecord>,
 }
 
-/// Start of the lines of [`EngineInfo::mapping`] that name a mismatch.
+/// First words of each line of [`EngineInfo::mapping`] that names a mismatch.
 pub const UNEQUAL: &str = "not equal: ";
 
 /// A storage engine other than lsmbench's own tree.
@@ -191,11 +195,12 @@ pub struct EngineInfo {
     pub name: String,
     /// Version that the engine reports.
     pub version: Option<String>,
-    /// The loaded shared library; `null` for engines that are compiled in.
+    /// The path of the loaded shared library. `null` for engines that are part of the program.
     pub library: Option<String>,
     /// Reasons to doubt the times of the engine, such as a build with assertions.
     pub doubts: Vec<String>,
-    /// The engine options that stand for the settings of the design, and the settings that the engine cannot match.
+    /// The engine options that correspond to the settings of the design, and the settings that the engine does not
+    /// support.
     pub mapping: Vec<String>,
 }
 
@@ -210,11 +215,13 @@ pub struct StreamRecord {
     pub hash: Option<String>,
     /// Requested operations of the phase.
     pub intended: ProfileRecord,
-    /// Executed operations in the first trial of the configuration. `runs.csv` contains the operations of every trial.
+    /// Executed operations in the first trial of the configuration. `runs.csv` contains the statistics of the other
+    /// trials.
     pub realised: ProfileRecord,
 }
 
-/// Statistics of the operations of a phase. A value without meaning for the phase, or without a closed form, is `null`.
+/// Statistics of the operations of a phase. A value is `null` if it does not apply to the phase, or if no formula can
+/// compute it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileRecord {
@@ -266,11 +273,12 @@ pub struct BuildInfo {
     pub target: Option<String>,
     /// The build profile.
     pub profile: Option<String>,
-    /// Whether assertions were compiled in. If so, times are meaningless.
+    /// Whether the program contains debug assertions. If so, its times are meaningless.
     pub debug_assertions: bool,
 }
 
-/// Overhead of the harness per operation, measured before the run with a store that does nothing.
+/// Overhead of the harness per operation. The harness measures this overhead before the run, with a store that does
+/// nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarnessCost {
@@ -280,23 +288,24 @@ pub struct HarnessCost {
     pub clock_ns: Option<f64>,
     /// Nanoseconds to record one latency.
     pub record_ns: Option<f64>,
-    /// Overhead per operation for three sampling rates: all operations timed, one operation in a hundred timed, and the
+    /// Overhead per operation if all operations are timed, if one operation in a hundred is timed, and at the
     /// sampling rate of this run.
     pub operations: Vec<OperationCost>,
 }
 
-/// Overhead per operation at one sampling rate of latencies.
+/// Overhead per operation at one sampling rate. The sampling rate determines how many operations are timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationCost {
-    /// Sampling interval: lsmbench times one operation in this number of operations. With 1, it times all operations.
+    /// Sampling interval. With 1, lsmbench times all operations. With 100, lsmbench times one operation in 100.
     pub sampling: u64,
     /// Total overhead per operation in nanoseconds, for generation, timing and recording.
     pub operation_ns: f64,
 }
 
-/// Overhead of a call to a component in another language or process, compared with a direct call. The overhead is
-/// measured before the run with a component that does the same work on both sides.
+/// Overhead of a call to a component in another language or process, compared with a direct call. lsmbench measures
+/// the overhead before the run. The measurement compares two components that do the same work, one of them in the
+/// other language or process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {
@@ -306,7 +315,8 @@ pub struct SeamCost {
     pub kind: String,
     /// Description of the measured call.
     pub call: String,
-    /// Overhead per call in nanoseconds. An unmeasurable overhead is about 0 and may be negative by chance.
+    /// Overhead per call in nanoseconds. If the overhead is too small to measure, the value is about 0 and can be
+    /// negative.
     pub call_ns: f64,
 }
 
@@ -317,10 +327,10 @@ struct Version {
 }
 
 impl Manifest {
-    /// Writes the manifest atomically: a reader sees the complete old file or the complete new file.
+    /// Writes the manifest in one atomic step, so a reader sees the complete old file or the complete new file.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// The file system returns an error.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let text = serde_json::to_string_pretty(self);
         let text = text.map_err(|error| ResultsError::io(path, "encode")(error.into()))?;
@@ -330,8 +340,7 @@ impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// A file that cannot be read, that is not a manifest, that has a newer version, or that does not match its
-    /// checksum.
+    /// The file cannot be read, is not a manifest, has a newer version, or does not match its checksum.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -356,7 +365,7 @@ impl Manifest {
     /// Checks the rows of a folder against their seals.
     ///
     /// # Errors
-    /// Rows that are missing or that changed.
+    /// Rows are missing, or rows have changed since the seal was written.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
         for (seal, path) in [
             (&self.runs, folder.runs()),
@@ -371,7 +380,7 @@ impl Manifest {
     }
 }
 
-/// The last lines of a manifest, with its checksum.
+/// Returns the last lines of a manifest, which contain the checksum of the text before these lines.
 fn ending(body: &str) -> String {
     format!("{SEAL}{:016x}\"\n}}\n", xxh3_64(body.as_bytes()))
 }
@@ -385,7 +394,7 @@ fn seal(text: &str) -> String {
     format!("{body}{}", ending(body))
 }
 
-/// The object without its checksum. Earlier versions wrote no checksum.
+/// Returns the JSON object without its checksum. Earlier versions wrote no checksum.
 fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let Some((body, end)) = text.rsplit_once(SEAL) else { return Ok(text.into()) };
     let expected = ending(body);

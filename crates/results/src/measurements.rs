@@ -1,5 +1,5 @@
-//! The measured values of one row, in the form in which a trial process reports them: without the experiment, the
-//! configuration and the trial.
+//! The measured values of one row, as a trial process reports them. The experiment, the configuration and the trial
+//! are not included.
 
 use std::fmt;
 
@@ -17,7 +17,8 @@ use crate::{Metric, Value};
 pub struct Measurements(Vec<(&'static Metric, Value)>);
 
 impl Measurements {
-    /// Sets the value of a metric. Replaces an earlier value. An empty value changes nothing.
+    /// Sets the value of a metric, and replaces an earlier value of the metric. If the new value is empty, the
+    /// earlier value remains.
     ///
     /// # Panics
     /// The value has the wrong type for the metric, which is a mistake in the measuring code.
@@ -33,7 +34,7 @@ impl Measurements {
         self
     }
 
-    /// Sets the value of a metric. `None` changes nothing.
+    /// Sets the value of a metric. If the new value is `None`, an earlier value remains.
     pub fn set_some(&mut self, metric: &'static Metric, value: Option<impl Into<Value>>) -> &mut Self {
         match value {
             Some(value) => self.set(metric, value),
@@ -63,7 +64,7 @@ impl Measurements {
         }
     }
 
-    /// Removes all values except the values of `columns`.
+    /// Removes all values except the values of the metrics in `columns`.
     pub fn retain(&mut self, columns: &[&[Metric]]) {
         self.0.retain(|(metric, _)| {
             columns.iter().any(|list| list.iter().any(|column| column.name == metric.name))

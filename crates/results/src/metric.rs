@@ -39,21 +39,21 @@ impl fmt::Display for Better {
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// No unit: a name, or a count whose title names the counted objects.
+    /// The column has no unit. The column contains names, or counts of objects that the title of the column names.
     Plain,
     /// A number of countable objects.
     Count,
-    /// Bytes; shown in KiB, MiB, GiB.
+    /// Bytes. Charts and tables show the value in KiB, MiB or GiB.
     Bytes,
-    /// Nanoseconds; shown in ns, µs, ms, s.
+    /// Nanoseconds. Charts and tables show the value in ns, µs, ms or s.
     Nanoseconds,
     /// Seconds.
     Seconds,
     /// Operations per second.
     OperationsPerSecond,
-    /// Millions of bytes per second; shown in MB/s, GB/s.
+    /// Millions of bytes per second. Charts and tables show the value in MB/s or GB/s.
     MegabytesPerSecond,
-    /// A fraction of a whole, 0 to 1.
+    /// A fraction from 0 to 1.
     Share,
     /// The quotient of two quantities.
     Ratio,
@@ -76,7 +76,7 @@ impl Unit {
     }
 }
 
-/// The type of a column's cells; every cell may also be empty.
+/// The type of the values in a column. A cell of any type may also be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// Text on one line.
@@ -98,13 +98,13 @@ impl ValueType {
     }
 }
 
-/// Whether values of a column are equal if a run in `counted` mode is repeated.
+/// Whether a repeated run in `counted` mode gives equal values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// Values are equal to the last digit on every machine. Another seed has almost no effect on the values.
+    /// Every run on every machine gives exactly equal values. Another seed has almost no effect on the values.
     Exact,
-    /// Values are equal to the last digit for one seed, on every machine. The values depend on random draws of keys,
-    /// or on the hashes of keys, so another seed gives other values.
+    /// Every run with the same seed on every machine gives exactly equal values. The values depend on random draws of
+    /// keys, or on the hashes of keys, so another seed gives other values.
     ForSeed,
     /// Values differ from run to run, because the values depend on time or on the machine.
     Varies,
@@ -124,20 +124,19 @@ pub struct Metric {
     pub kind: ValueType,
     /// Whether higher or lower values are better.
     pub better: Better,
-    /// The conditions under which two values of one configuration in `counted` mode are equal.
+    /// Whether a repeated run in `counted` mode gives equal values.
     pub repeats: Repeats,
     /// The definition of the column, in full sentences.
     pub(crate) definition: &'static str,
 }
 
 impl Metric {
-    /// Returns whether two runs in `counted` mode with one seed must have equal values to the last digit, on any
-    /// machine.
+    /// Returns whether all runs in `counted` mode with one seed must have exactly equal values, on any machine.
     pub fn is_exact(&self) -> bool {
         self.repeats != Repeats::Varies
     }
 
-    /// Returns whether an exact column depends on random draws. Another seed then gives other values.
+    /// Returns whether the values of an exact column depend on the seed, because the seed determines random draws.
     pub fn is_drawn(&self) -> bool {
         self.repeats == Repeats::ForSeed
     }

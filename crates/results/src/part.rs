@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::MachineInfo;
 
-/// A part of an experiment. `lsmbench merge` merges the parts later.
+/// A part of an experiment, which runs on one machine. `lsmbench merge` combines the results of all parts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartInfo {
@@ -17,10 +17,10 @@ pub struct PartInfo {
     pub count: u64,
     /// Identity of the program: a hash of its sources or of its file. All parts must have the same identity.
     pub program: String,
-    /// The container image with its digest, from the variable `LSMBENCH_IMAGE`; `null` if it is not set.
+    /// The container image with its digest, from the variable `LSMBENCH_IMAGE`; `null` if the variable is not set.
     #[serde(default)]
     pub image: Option<String>,
-    /// The machines that ran the part. The current machine comes last.
+    /// The machines that ran the part, with the current machine at the end.
     pub nodes: Vec<NodeInfo>,
 }
 
@@ -28,11 +28,11 @@ pub struct PartInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeInfo {
-    /// Name of the machine: the variable `LSMBENCH_NODE`, or else its host name.
+    /// Name of the machine. The name is the value of the variable `LSMBENCH_NODE`, or else the host name.
     pub name: String,
-    /// The machine at the start of its first round.
+    /// Description of the machine at the start of its first round.
     pub machine: MachineInfo,
-    /// The rounds in which the machine ran trials, from 0 as in the column `trial`.
+    /// Numbers of the rounds in which the machine ran trials. The numbers start at 0, as in the column `trial`.
     pub rounds: Vec<u64>,
 }
 
@@ -43,8 +43,8 @@ impl PartInfo {
         key(self) == key(other)
     }
 
-    /// Moves the machine that continues the part to the end of the list. `machine` describes a machine that is not in
-    /// the list.
+    /// Moves the machine with this name to the end of the list, because this machine continues the part. If the
+    /// machine is not in the list, adds the description that `machine` returns.
     pub fn enter(&mut self, name: &str, machine: impl FnOnce() -> MachineInfo) {
         let known = self.nodes.iter().position(|node| node.name == name);
         let node = match known {
@@ -76,7 +76,7 @@ impl PartInfo {
         !earlier.iter().any(|node| node.rounds.contains(&round))
     }
 
-    /// Records that only the current machine runs a round.
+    /// Records that the current machine runs a round, and removes the round from all other machines.
     pub fn record(&mut self, round: u64) {
         let Some((current, earlier)) = self.nodes.split_last_mut() else { return };
         earlier.iter_mut().for_each(|node| node.rounds.retain(|other| *other != round));

@@ -3,8 +3,8 @@
 use crate::columns::{CELL, TRIAL};
 use crate::{Measurements, Metric, ResultsError, Schema, Value};
 
-/// A group: the rows of one configuration in one trial. The rows of a group are measured together and appended in one
-/// write.
+/// A group: the rows of one configuration in one trial. One trial process measures all rows of a group. The rows are
+/// appended to a file in one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
     /// The number of the configuration.
@@ -13,7 +13,7 @@ pub struct Group {
     pub trial: u64,
 }
 
-/// A row with one cell per column, all empty at first.
+/// A row of a table, with one cell per column. All cells of a new row are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     schema: Schema,

@@ -10,7 +10,7 @@ use crate::metric::{Better, Metric, Unit};
 use crate::slices::SLICE_METRICS;
 use crate::{ConfigPath, ResultsError, Value};
 
-/// One column of a file.
+/// One column of a result file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Column {
     /// A column of the list in [`columns`](crate::columns).
@@ -36,7 +36,8 @@ impl Column {
         }
     }
 
-    /// Returns the unit of the column. The values of a swept path contain their unit in their text.
+    /// Returns the unit of the column. A column of swept values has no unit, because the text of each value contains
+    /// its unit.
     pub fn unit(&self) -> Unit {
         match self {
             Self::Fixed(metric) => metric.unit,
@@ -52,7 +53,7 @@ impl Column {
         }
     }
 
-    /// Returns whether two runs in `counted` mode must have equal values to the last digit, on any machine.
+    /// Returns whether all runs in `counted` mode must have exactly equal values in the column, on any machine.
     pub fn exact(&self) -> bool {
         match self {
             Self::Fixed(metric) => metric.is_exact(),
@@ -71,7 +72,7 @@ impl Column {
     }
 }
 
-/// The columns of one file, in order. Clones share one list of columns.
+/// The columns of one file, in order. All clones of a schema share one list of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
     columns: Arc<[Column]>,
@@ -82,7 +83,7 @@ impl Schema {
     /// Returns the columns of `runs.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// A path that occurs twice, is empty, is the name of another column, or contains a control character.
+    /// A path occurs twice, is empty, is the name of another column, or contains a control character.
     pub fn runs<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, METRICS)
     }
@@ -146,8 +147,8 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns that a newer version added may be missing. The existing columns must be in
-    /// order.
+    /// Reads a header. Measured columns that a newer version added may be missing in the header. The other columns
+    /// must be in order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
@@ -228,7 +229,7 @@ impl Schema {
     }
 }
 
-/// Checks that a header begins with the expected columns.
+/// Checks that a header begins with the expected columns, in order.
 fn begins_with(path: &Path, header: &[&str], expected: &[Metric]) -> Result<(), ResultsError> {
     for (at, metric) in expected.iter().enumerate() {
         let found = match header.get(at) {

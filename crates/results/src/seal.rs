@@ -1,5 +1,6 @@
-//! Seals of files. A seal contains the size and the checksum of the rows of a file. The manifest contains the seals.
-//! Only a seal detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
+//! Seals of result files. A seal contains the size and the checksum of a file's rows. The manifest contains the
+//! seals. Only a seal detects a changed digit, a missing line or a duplicate line, because the changed file is
+//! otherwise valid.
 
 use std::fs;
 use std::path::Path;
@@ -10,16 +11,16 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::ResultsError;
 
-/// The size and the hash of a file of rows at the end of the last complete measurement. Later rows come from a run that
-/// was killed before it updated the seal.
+/// The size and the hash of a result file after the last complete measurement. If the file contains more rows than
+/// the seal, the run was killed before it updated the seal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
     /// Number of lines, including the header.
     pub lines: u64,
-    /// Number of bytes of these lines.
+    /// Number of bytes in these lines.
     pub bytes: u64,
-    /// XXH3-64 of these bytes, in hexadecimal.
+    /// XXH3-64 hash of these lines, in hexadecimal.
     pub xxh3: String,
 }
 
@@ -27,7 +28,7 @@ impl Seal {
     /// Checks a file against its seal.
     ///
     /// # Errors
-    /// A file that cannot be read, that has fewer bytes, or that has other bytes.
+    /// The file cannot be read, has fewer bytes than the seal, or has other bytes.
     pub fn check(&self, path: &Path) -> Result<(), ResultsError> {
         let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
         let changed = |message: String| ResultsError::Changed { path: path.to_owned(), message };

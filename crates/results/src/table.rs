@@ -1,5 +1,5 @@
-//! A table of results. Reading a table checks every cell, and removes and reports an incomplete last line. A table
-//! can filter and group its rows.
+//! A table of results. The reader of a table checks every cell. The reader removes an incomplete last line, and
+//! reports the line. A table can filter and group its rows.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -42,8 +42,8 @@ impl Table {
     /// Reads `runs.csv`, `timeline.csv`, `levels.csv` or `slices.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read or has no complete header. A row with too many or too few fields, or with a field of
-    /// the wrong type. Errors name file, line, column and the expected content.
+    /// The file cannot be read or has no complete header. A row has too many or too few fields, or a field of the
+    /// wrong type. The error names the file, the line, the column and the expected content.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let (schema, numbered, torn) = read_rows(path, |header| Schema::read(path, header))?;
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
@@ -57,7 +57,7 @@ impl Table {
         Ok(Self { path: path.to_owned(), schema, rows, torn })
     }
 
-    /// Creates a table of rows that are not in a file.
+    /// Creates a table from rows that are not in a file.
     pub fn new(schema: Schema, rows: Vec<Row>) -> Self {
         Self { path: PathBuf::new(), schema, rows, torn: None }
     }
@@ -90,14 +90,15 @@ impl Table {
         Ok(&self.schema.columns()[self.schema.find(name)?])
     }
 
-    /// Returns a table with the rows for which `keep` returns true.
+    /// Returns a table that contains the rows for which `keep` returns true.
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&Row) -> bool) -> Self {
         let rows = self.rows.iter().filter(|row| keep(row)).cloned().collect();
         Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
     }
 
-    /// Returns a table with the rows that have this value in a column. The value is in the notation of the CSV.
+    /// Returns a table that contains the rows with this value in a column. The value has the notation of the CSV
+    /// file.
     ///
     /// # Errors
     /// The column does not exist.
@@ -135,8 +136,8 @@ impl Table {
         Ok(groups)
     }
 
-    /// Returns the complete groups. A group is complete if it contains the row for operation `all` of the
-    /// experiment's last phase, which is the last row of every group. A resumed run measures all other groups again.
+    /// Returns the complete groups. A group is complete if the group contains the row `all` of the experiment's last
+    /// phase. This row is the last row of every complete group. A resumed run measures all incomplete groups again.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()
@@ -150,8 +151,8 @@ impl Table {
 /// The contents of a file: its columns, its rows with their line numbers, and its incomplete last line, if any.
 pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
 
-/// Reads the rows of a file with their line numbers, in the columns of its header, and its incomplete last line, if
-/// any.
+/// Reads a file. Returns the columns of its header, its rows with their line numbers, and its incomplete last line,
+/// if any.
 pub(crate) fn read_rows(
     path: &Path,
     read_header: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
@@ -192,7 +193,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     Ok((text, torn))
 }
 
-/// Returns the cells that identify a row within its file.
+/// Returns the cells that identify a row in its file.
 fn identity(row: &Row) -> Vec<String> {
     let columns = [CELL, TRIAL, PHASE, OPERATION, SECOND, LEVEL, SLICE, SLICE_AGAIN];
     let positions = columns.iter().filter_map(|column| row.schema().position(column.name));

@@ -1,4 +1,4 @@
-//! Checks of output paths, before the work that writes to them.
+//! Checks of output paths. The checks run before the work whose results are written to these paths.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -17,7 +17,8 @@ pub fn refuse_link(path: &Path) -> Outcome<()> {
     }
 }
 
-/// Returns an error if a folder cannot be created or written, as far as this can be determined without writing.
+/// Returns an error if a folder cannot be created or written. The check itself writes nothing, so it does not find
+/// every problem.
 pub fn check_folder(folder: &Path) -> Outcome<()> {
     let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
     let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());

@@ -41,7 +41,7 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
-    /// Parses a field of a column of this type. Returns `None` for text of another type.
+    /// Parses a field of a column with this type. Returns `None` if the text does not have this type.
     pub(crate) fn parse(text: &str, kind: ValueType) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Empty);
@@ -104,7 +104,7 @@ impl Value {
     }
 }
 
-/// Formats a value for CSV. Parsing the text gives exactly this value.
+/// Formats a value for CSV. The parser converts the text back to an equal value.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -206,7 +206,8 @@ impl From<i64> for Value {
     }
 }
 
-/// A quotient without a value, such as a hit rate without accesses, is empty because it was not measured.
+/// A quotient that is not finite becomes an empty value, because the value was not measured. An example is a hit rate
+/// without accesses.
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Empty }

@@ -1,5 +1,5 @@
-//! The columns of `verdicts.csv`, and its reader and writer. Other programs read the conclusions of a run from this
-//! file.
+//! The columns of `verdicts.csv`, and its reader and writer. Other programs can read the verdicts of a run from
+//! `verdicts.csv`.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ columns! {
     VERDICTS
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, Exact;
-    /// Swept values that the compared configurations share, such as `entries = 1000`, if an experiment has several
-    /// comparisons.
+    /// Swept values that all compared configurations share, such as `entries = 1000`. Empty if the experiment has
+    /// only one comparison.
     WITHIN = "within", "within", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
@@ -34,37 +34,40 @@ columns! {
     BASELINE_MEDIAN = "baseline_median", "baseline's median", Plain, Number, Neither, Varies;
     /// Median of the candidate's metric over trials, in the metric's unit.
     CANDIDATE_MEDIAN = "candidate_median", "candidate's median", Plain, Number, Neither, Varies;
-    /// Median over trials of candidate / baseline, paired by trial. Empty if the ratio is undefined or infinite.
+    /// Median of the ratio candidate / baseline over trials, paired by trial. Empty if the ratio is undefined or
+    /// infinite.
     RATIO = "ratio", "ratio", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval (CI) of `ratio`.
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, Varies;
     /// Upper end of the 95 % confidence interval (CI) of `ratio`.
     RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, Varies;
-    /// Probability that chance causes at least this difference, corrected for all comparisons of the run (Holm).
+    /// Probability that chance alone causes at least this difference. The probability is corrected for all
+    /// comparisons of the run (Holm).
     P_VALUE = "p_value", "p-value", Share, Number, Neither, Varies;
-    /// Mean logarithm of the ratio / its standard deviation over trials. Empty if all trials have the same ratio.
+    /// Mean logarithm of the ratio, divided by the standard deviation of this logarithm over trials. Empty if all
+    /// trials have the same ratio.
     EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, Varies;
     /// Number of trials that have the metric for both the baseline and the candidate.
     TRIALS = "trials", "trials", Count, Integer, Neither, Exact;
-    /// Smallest relative difference that a verdict accepts: 2 %, or `noise_floor` if larger, or the precision of a rate
-    /// search.
+    /// Smallest relative difference that counts as a change: 2 %, or `noise_floor` if it is larger, or the precision
+    /// of a rate search.
     DELTA = "delta", "δ", Share, Number, Neither, Varies;
-    /// Largest relative difference inside the CI of the baseline against itself, in the same rounds (A/A). Empty if the
-    /// baseline did not run twice.
+    /// Largest relative difference inside the CI of the baseline compared with itself (A/A). Both trials of the
+    /// baseline run in the same rounds. Empty if the baseline did not run twice.
     NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, Varies;
     /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
     DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, Varies;
-    /// Number of settings in which the two designs differ. A clean comparison has 1.
+    /// Number of settings in which the two designs differ. In a clean comparison, the number is 1.
     FACTORS = "factors", "factors", Count, Integer, Neither, Exact;
     /// Paths of the settings in which the two designs differ, separated by commas.
     DIFFERS_IN = "differs_in", "differs in", Plain, Text, Neither, Exact;
-    /// Memory of the baseline's memtables, filters, fence pointers and cache in bytes, as the median over trials. Empty
-    /// for components.
+    /// Memory of the baseline in bytes: memtables, filters, fence pointers and cache. The value is the median over
+    /// trials. Empty for components.
     BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, Varies;
     /// Memory of the candidate, defined like `baseline_memory_bytes`.
     CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, Varies;
-    /// `equal`, or `unequal` if the memory of the two configurations differs by more than 5 %. Only for sweeps with
-    /// `memory = "equal"`.
+    /// `equal`, or `unequal` if the memory of the two configurations differs by more than 5 %. Empty for sweeps
+    /// without `memory = "equal"`.
     MEMORY = "memory", "memory", Plain, Text, Neither, Varies;
     /// Number of trials in which the baseline was not steady (`steady` in `runs.csv`). Empty if no trial reports
     /// `steady`.
@@ -73,8 +76,8 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
-/// The first words of the column `doubt` for a candidate that is not comparable with its baseline, such as a filter
-/// with twice the bits.
+/// The first words of the column `doubt` for a candidate that is not comparable with the baseline. For example, a
+/// filter with twice the bits of the baseline is not comparable.
 pub const NO_RIVAL: &str = "no rival";
 
 /// Returns an empty row of `verdicts.csv`.
@@ -82,10 +85,10 @@ pub fn row() -> Row {
     Row::new(&Schema::fixed(VERDICTS))
 }
 
-/// Writes `verdicts.csv` atomically: a reader sees the complete old file or the complete new file.
+/// Writes `verdicts.csv` in one atomic step, so a reader sees the complete old file or the complete new file.
 ///
 /// # Errors
-/// Text with a line break or another control character; an error of the file system.
+/// A text contains a line break or another control character, or the file system returns an error.
 pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(VERDICTS), rows)
 }
@@ -93,7 +96,7 @@ pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
 /// Reads `verdicts.csv`. A missing file has no rows.
 ///
 /// # Errors
-/// A file that cannot be read, that has other columns, or that has a field of the wrong type. The error names file and
+/// The file cannot be read, has other columns, or has a field of the wrong type. The error names the file and the
 /// line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     if !path.exists() {

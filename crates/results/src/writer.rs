@@ -1,4 +1,5 @@
-//! Appends rows as soon as they are measured, so that a killed run loses at most the current measurement.
+//! Writer of result files. The writer appends rows as soon as they are measured, so a killed run loses at most the
+//! current measurement.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -19,7 +20,7 @@ pub struct RowWriter {
     sealing: Sealing,
 }
 
-/// The content with which a resumed run continues a file.
+/// The content of an existing file that a resumed run continues.
 #[derive(Debug)]
 pub struct Resumed {
     /// The rows that the file keeps.
@@ -34,7 +35,7 @@ impl RowWriter {
     /// Starts a new file with its header.
     ///
     /// # Errors
-    /// An existing file; an error of the file system.
+    /// The file exists already, or the file system returns an error.
     pub fn create(path: &Path, schema: &Schema) -> Result<Self, ResultsError> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|source| match source.kind() {
@@ -46,12 +47,12 @@ impl RowWriter {
         Ok(writer)
     }
 
-    /// Continues a file: keeps the rows of finished groups, and removes all other rows and an incomplete last line. If
-    /// the file is missing or has an incomplete header, starts a new file.
+    /// Continues an existing file. The rows of finished groups remain. All other rows and an incomplete last line are
+    /// removed. If the file is missing or has an incomplete header, a new file starts.
     ///
     /// # Errors
-    /// A file with another header, or with corruption before its end; an error of the file system. In these cases, the
-    /// file does not change.
+    /// The file has another header, the file is corrupt before its end, or the file system returns an error. In these
+    /// cases, the file does not change.
     pub fn resume(
         path: &Path,
         schema: &Schema,
@@ -103,8 +104,8 @@ impl RowWriter {
     /// Appends all rows of one finished group in one write.
     ///
     /// # Errors
-    /// A row for another file; text with a line break or another control character; an error of the file system. After
-    /// an error, the file is truncated to its previous length.
+    /// A row belongs to another file, a text contains a line break or another control character, or the file system
+    /// returns an error. After an error, the file is truncated to its previous length.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), ResultsError> {
         let mut bytes = Vec::new();
         for row in rows {
@@ -113,11 +114,11 @@ impl RowWriter {
         self.write(&bytes)
     }
 
-    /// Returns the seal of the file: its size and its checksum. The rows are synced first. If rows are missing later,
-    /// the cause is therefore a corruption and not a power failure.
+    /// Returns the seal of the file: its size and its checksum. The function first syncs the rows. If rows are
+    /// missing later, the cause is therefore corruption and not a power failure.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// The file system returns an error.
     pub fn seal(&mut self) -> Result<Seal, ResultsError> {
         self.file.sync_data().map_err(ResultsError::io(&self.path, "sync"))?;
         Ok(self.sealing.seal())
@@ -150,8 +151,8 @@ fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     }
 }
 
-/// Returns the length of the first `lines` lines in bytes. If the file has fewer lines, returns the length of all
-/// lines.
+/// Returns the length of the first `lines` lines in bytes. If the file has fewer lines, returns the length of the
+/// whole file.
 fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
     let bytes = std::fs::read(path).map_err(ResultsError::io(path, "read"))?;
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at as u64 + 1);

@@ -1,4 +1,4 @@
-//! A trial that does not share the machine with other trials, from its start to its end.
+//! Runs a trial that does not share the machine with other trials.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use types::{Outcome, Problem};
 use super::trial_process::{Event, TrialProcess};
 use crate::interrupt;
 
-/// The period of checks for an interruption during a trial.
+/// The interval between two checks for an interruption during a trial.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a new process of this program. `None` if the user interrupted the run. `line` prints the output
-/// of libraries.
+/// Runs a trial in a new process of this program. Returns `None` if the user interrupted the run. `line` prints the
+/// output of libraries.
 pub(super) fn run_trial(
     spec: &TrialSpec,
     line: fn(&str),

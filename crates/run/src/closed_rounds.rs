@@ -1,13 +1,14 @@
-//! The rounds of an interrupted run that are complete. A baseline that ran only once in a complete round cannot run a
-//! second time in this round later, because the noise of a round is the difference between two trials of that round.
+//! The rounds of an interrupted run that are complete. If a baseline ran only once in a complete round, the baseline
+//! cannot run a second time in this round later. The reason is that the noise of a round is the difference between
+//! two trials that ran close to each other in time.
 
 use std::collections::BTreeSet;
 
 use results::Group;
 
-/// Returns a baseline of a resumed run that ran only once in a complete round in which another baseline ran twice.
-/// `baselines` are the numbers of the configurations that run twice per round. Returns `None` if no such baseline
-/// exists.
+/// Returns a baseline of a resumed run that ran only once in a complete round, although another baseline ran twice in
+/// this round. `baselines` contains the numbers of the configurations that must run twice in each round. Returns
+/// `None` if no such baseline exists.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

@@ -1,4 +1,4 @@
-//! The end of a run whose rows are complete: its verdicts, charts and page.
+//! The end of a run whose rows are complete. The end consists of verdicts, charts and a page.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use super::console::Console;
 use super::ending::Ending;
 use super::summary::append;
 
-/// The data that the end of a run needs: the results, the output folders and the options.
+/// The data for the end of a run: the results, the output folders and the options.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
@@ -23,7 +23,7 @@ pub(super) struct Conclusion<'a> {
     pub(super) folder: &'a Folder,
     /// The folder of the charts of the experiment.
     pub(super) plots: PathBuf,
-    /// Whether to write a page next to the charts.
+    /// Whether to write a page of the results next to the charts.
     pub(super) has_page: bool,
     /// The file to which the verdict is appended as Markdown.
     pub(super) markdown: Option<&'a Path>,
@@ -41,7 +41,7 @@ impl<'a> Conclusion<'a> {
         )
     }
 
-    /// Draws the charts and the page, then prints the verdict and the sentences of `machines`.
+    /// Draws the charts, writes the page, and prints the verdict. Also prints the sentences about `machines`.
     pub(super) fn conclude(
         &self,
         manifest: &Manifest,
@@ -105,7 +105,7 @@ impl<'a> Conclusion<'a> {
     }
 }
 
-/// A folder with its files on one line: `results/x/  (runs.csv, manifest.json)`.
+/// Formats a folder and its files on one line, such as `results/x/ (runs.csv, manifest.json)`.
 fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
     let names: Vec<_> =
         files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();

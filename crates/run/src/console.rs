@@ -1,4 +1,4 @@
-//! The output of a run. This crate itself writes only the progress bar to a stream.
+//! The output of a run. All output of this crate goes through this interface, except the progress bar.
 
 use types::Outcome;
 

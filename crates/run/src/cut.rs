@@ -1,4 +1,4 @@
-//! The division of an experiment into parts: which trials belong to which part.
+//! The division of an experiment into parts. The division determines the part of each trial.
 
 use experiment::Experiment;
 use results::{Interleaving, RunMode};
@@ -14,8 +14,8 @@ use super::part::Part;
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
-    /// Whether one machine must run the whole experiment, because its trials run side by side or share a budget of
-    /// time.
+    /// Whether the experiment cannot be divided. An experiment cannot be divided if its trials run side by side or
+    /// have a common time budget.
     is_whole: bool,
     /// The index of each configuration among the configurations that are not baselines. `None` for a baseline.
     ranks: Vec<Option<u64>>,
@@ -35,8 +35,8 @@ impl Cut {
     /// Checks that the experiment can be divided into this many parts.
     ///
     /// # Errors
-    /// The number of parts exceeds the number of rounds and is not a multiple of this number, or there are more
-    /// groups than configurations, or the experiment only runs as a whole.
+    /// The experiment cannot be divided. Or there are more parts than rounds, and the number of parts is not a
+    /// multiple of the number of rounds. Or there would be more groups of configurations than configurations.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
@@ -60,7 +60,8 @@ impl Cut {
         )))
     }
 
-    /// Returns the number of groups of configurations into which each round is divided, for this many parts.
+    /// Returns the number of groups of configurations into which each round is divided. `count` is the number of
+    /// parts.
     fn slices(&self, count: u64) -> u64 {
         match self.mode {
             RunMode::Timed => count.div_ceil(self.rounds).max(1),
@@ -68,8 +69,8 @@ impl Cut {
         }
     }
 
-    /// Returns whether a part runs the trial of a configuration. `place` is the index of the configuration in the
-    /// order of the sweep.
+    /// Returns whether the trial of a configuration belongs to a part. `place` is the index of the configuration in
+    /// the order of the sweep.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);
@@ -88,15 +89,15 @@ impl Cut {
         self.rounds * self.slices(count)
     }
 
-    /// Returns the numbers of the merged rounds that come from round `trial`. Each group of configurations of the
-    /// round becomes one merged round.
+    /// Returns the numbers of the merged rounds that contain the trials of the round `trial`. Each group of
+    /// configurations in a round becomes one merged round.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices
     }
 
-    /// Returns the number of the merged round that comes from round `trial` of a part. Each group of configurations
-    /// becomes a separate merged round, because a group contains complete pairs.
+    /// Returns the number of the merged round that contains the trials of round `trial` of a part. Each group of
+    /// configurations becomes a separate merged round, because each group contains all baselines.
     pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
         let slices = self.slices(part.count());
         trial * slices + (part.number() - 1) % slices

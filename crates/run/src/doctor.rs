@@ -1,4 +1,5 @@
-//! Checks of this machine for known sources of timing noise, each with one next step.
+//! Checks this machine for known sources of timing noise. If a check finds a problem, the finding contains one next
+//! step.
 //!
 //! Sources: Mytkowicz et al., "Producing Wrong Data Without Doing Anything Obviously Wrong!" (ASPLOS 2009);
 //! Didona et al., "Toward a Better Understanding and Evaluation of Tree Structures on Flash SSDs" (VLDB 2021);
@@ -13,18 +14,18 @@ use trial::{Limits, free_memory as memory};
 
 use super::environment;
 
-/// The largest share of CPU time that other programs may use without a finding.
+/// The largest fraction of CPU time that other programs may use. With a larger fraction, the check reports an issue.
 const MOST_LOAD: f64 = 0.25;
 
-/// The smallest share of a device that must be free, because a nearly full flash device writes more slowly.
+/// The smallest fraction of a device that must be free. A nearly full flash device writes more slowly.
 const LEAST_FREE: f64 = 0.2;
 
-/// Largest factor by which a second write to free memory may be faster than the first write without a finding. CPU
-/// caches alone can cause this factor.
+/// The largest factor by which a second write to free memory may be faster than the first write. With a larger
+/// factor, the check reports an issue. A smaller factor may be an effect of the CPU caches.
 const MOST_GAIN: f64 = 3.0;
 
-/// The largest time of one clock reading without a finding, in nanoseconds. A longer reading is visible in the times
-/// of memory accesses.
+/// The longest time of a clock reading, in nanoseconds. With a longer time, the check reports an issue, because clock
+/// readings then change the times of memory accesses.
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The functions that check the machine, in the order of the report.
@@ -49,7 +50,7 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 18] = [
     free_space,
 ];
 
-/// The machine and the folder that the checks examine.
+/// The machine and the folder that are checked.
 struct Subject {
     machine: MachineInfo,
     folder: PathBuf,
@@ -61,7 +62,7 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// Creates a finding of a check. `advice` says how to remove the problem; `None` means that the check found no
+/// Creates the finding of a check. `advice` explains how to fix the problem. `None` means that the check found no
 /// problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
@@ -168,7 +169,7 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// The limits of plausible times. This finding never has advice.
+/// Returns the limits of plausible times on this machine as a finding. This finding never has advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
@@ -179,14 +180,14 @@ fn limits(_: &Subject) -> MachineFinding {
     finding("limits", value, None)
 }
 
-/// The hardware counters that results will contain. This finding never has advice, because no time depends on the
-/// counters.
+/// Returns the available hardware counters as a finding. This finding never has advice, because missing counters do
+/// not affect times.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// Returns the hardware events that are counted, with their scope, and the events that are not counted, with the
-/// reason. Each reason is listed once.
+/// Returns a text about the hardware events. The text lists the events that can be counted, with their scope. The
+/// text also lists the other events, with the reason why they cannot be counted.
 fn counted<'a>(
     events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
 ) -> String {
@@ -257,7 +258,7 @@ fn free_space(subject: &Subject) -> MachineFinding {
 }
 
 impl Subject {
-    /// Reads a property of the queue of the device. If the device is a partition, reads the property of its disk.
+    /// Reads a property of the I/O queue of the device. For a partition, reads the property of its disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));
@@ -268,7 +269,7 @@ impl Subject {
     }
 }
 
-/// Returns the content of a file of the kernel, without white space at its ends.
+/// Returns the content of a kernel file without white space at its ends. Returns `None` if the file cannot be read.
 fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }

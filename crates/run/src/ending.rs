@@ -7,7 +7,7 @@ pub enum Ending {
     Done,
     /// At least one answer was wrong.
     WrongAnswers,
-    /// A configuration did not pass the gate of its experiment.
+    /// A configuration did not pass the gate of the experiment.
     Regressed,
     /// The user interrupted the run.
     Interrupted,

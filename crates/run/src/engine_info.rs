@@ -5,7 +5,7 @@ use experiment::{Cell, engine, engine_label};
 use results::EngineInfo;
 
 /// Returns the manifest entry for the engine of a configuration. Returns `None` for lsmbench's own tree, because the
-/// manifest already has the design and the build.
+/// manifest already contains the design and the build of this tree.
 pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
     let mapping = engine.mapping(&EngineOptions::of(&cell.design));
@@ -23,8 +23,8 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     })
 }
 
-/// The lines that describe an engine before a run: its version, its library, and its options for the settings of the
-/// design.
+/// Returns the lines that describe an engine before a run. The lines contain the version, the library, and the engine
+/// options that correspond to the settings of the design.
 pub fn introduction(info: &EngineInfo) -> Vec<String> {
     let version = info.version.as_deref().unwrap_or("version known after the first trial");
     let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));

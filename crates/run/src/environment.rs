@@ -5,7 +5,7 @@ use std::path::Path;
 use measure::probe;
 use results::MachineInfo;
 
-/// Information on this machine and on the file system of `folder`.
+/// Returns information about this machine and about the file system of `folder`.
 pub fn machine_info(folder: &Path) -> MachineInfo {
     let (file_system, device) = mount_of(folder).unzip();
     MachineInfo {
@@ -22,14 +22,15 @@ pub fn machine_info(folder: &Path) -> MachineInfo {
     }
 }
 
-/// The load averages of the machine over 1, 5 and 15 minutes. `None` if the kernel does not report them.
+/// Returns the load averages of the machine over 1, 5 and 15 minutes. Returns `None` if the kernel does not report
+/// load averages.
 pub(super) fn load_average() -> Option<[f64; 3]> {
     let text = read("/proc/loadavg")?;
     let mut loads = text.split_whitespace().map_while(|load| load.parse().ok());
     Some([loads.next()?, loads.next()?, loads.next()?])
 }
 
-/// The current time in RFC 3339 format.
+/// Returns the current time in RFC 3339 format.
 pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
@@ -44,14 +45,14 @@ fn cpu_model() -> Option<String> {
     line.split_once(':').map(|(_, model)| model.trim().to_owned())
 }
 
-/// Whether the CPU reports a hypervisor.
+/// Returns whether the CPU reports a hypervisor.
 pub(super) fn hypervisor() -> bool {
     read("/proc/cpuinfo").is_some_and(|text| {
         text.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor"))
     })
 }
 
-/// The type and the device of the file system of `folder`.
+/// Returns the type and the device of the file system that contains `folder`.
 fn mount_of(folder: &Path) -> Option<(String, String)> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists())?;
     let folder =

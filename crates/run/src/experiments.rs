@@ -1,4 +1,5 @@
-//! Runs whole experiments: interleaved trials, resuming, charts, and the verdict.
+//! Runs whole experiments. This module interleaves the trials, resumes interrupted runs, draws the charts, and prints
+//! the verdict.
 
 mod announce;
 mod books;
@@ -37,13 +38,14 @@ use super::{environment, manifest, memory_limit};
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is an option of the command line
 pub struct RunOptions {
-    /// The output folder, with one folder per experiment inside.
+    /// The output folder. The folder contains one folder per experiment.
     pub out: PathBuf,
-    /// The folder of charts, with one folder per experiment inside.
+    /// The folder of charts. The folder contains one folder per experiment.
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
     pub has_page: bool,
-    /// The part of the experiments to run. `None` runs the complete experiments. A part has no charts and no verdict.
+    /// The part of the experiments to run. With `None`, complete experiments run. A part has no charts and no
+    /// verdict.
     pub part: Option<Part>,
     /// Whether to finish an interrupted run.
     pub resume: bool,
@@ -53,7 +55,7 @@ pub struct RunOptions {
     pub verbose: bool,
     /// The file to which the verdicts are appended as Markdown.
     pub markdown: Option<PathBuf>,
-    /// The changes to the experiments.
+    /// The changes to the experiments that the command line sets.
     pub overrides: Overrides,
     /// The functions that print the output.
     pub console: Console,
@@ -87,7 +89,7 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     Ok(ending)
 }
 
-/// An experiment that was checked and is ready to run.
+/// A checked experiment that is ready to run.
 struct Run<'a> {
     experiment: &'a Experiment,
     facts: ExperimentFacts<'a>,
@@ -102,13 +104,13 @@ struct Run<'a> {
     estimates: Vec<Estimate>,
 }
 
-/// A trial, by its position in the order of the run.
+/// A planned trial. A trial is the execution of one configuration in one round.
 #[derive(Clone, Copy)]
 struct PlannedTrial {
     /// The index of the configuration.
     cell: usize,
     group: Group,
-    /// Whether this is the second trial of a baseline in the round.
+    /// Whether this trial is the second trial of a baseline in its round.
     again: bool,
 }
 
@@ -276,8 +278,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// Returns the remaining trials in order. A round has one trial of each configuration. Where noise is measured, a
-    /// round has two trials of each baseline.
+    /// Returns the remaining trials in order. A round contains one trial of each configuration. If the run measures
+    /// noise, a round contains two trials of each baseline.
     fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<PlannedTrial> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
@@ -298,8 +300,8 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Whether the run ends before this round, because its verdicts are precise enough or decided, or because its
-    /// budget is used up. Prints the reason.
+    /// Returns whether the run ends before this round, and prints the reason. A run ends early if its verdicts are
+    /// precise enough or decided, or if its time budget is used up.
     fn has_ended(
         &self,
         rounds: u64,
@@ -342,7 +344,7 @@ impl<'a> Run<'a> {
         Ok(reason)
     }
 
-    /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds of trials.
+    /// Returns whether every confidence interval is narrow enough for the experiment after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         // No part knows the rounds of the others.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
@@ -351,7 +353,7 @@ impl<'a> Run<'a> {
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// Returns the data that the end of the run needs.
+    /// Returns the data for the end of the run.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,
@@ -364,7 +366,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the fixture of the trials of a configuration, and records the fixture in the manifest.
+    /// Returns the fixture from which the trials of a configuration start, and records the fixture in the manifest.
     fn fixture(&self, cell: &Cell, turn: &PlannedTrial, books: &mut Books) -> Outcome<Found> {
         let spec = self.spec(cell, turn, &self.home.data());
         let found = books.fixtures.of(self.experiment, cell, &spec)?;
@@ -389,7 +391,7 @@ impl<'a> Run<'a> {
         run_trial(&spec, self.options.console.line, progress)
     }
 
-    /// Returns the specification of a trial that stores its data in the folder `data`.
+    /// Returns the specification of a trial. The trial stores its data in the folder `data`.
     fn spec(&self, cell: &Cell, turn: &PlannedTrial, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
@@ -403,8 +405,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Rejects a gate with a configuration that cannot run, because the gate would pass without the values of this
-/// configuration.
+/// Returns an error if the experiment has a gate and one of its configurations cannot run. Otherwise, the gate could
+/// pass without the values of this configuration.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
@@ -418,7 +420,8 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Whether the first of these trials is the last trial of its round. Failed configurations do not count.
+/// Returns whether the first trial in `turns` is the last trial of its round. Trials of failed configurations do not
+/// count.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)

@@ -1,10 +1,11 @@
-//! Fixtures: the stores after the first phases of a workload, built once and cloned for every trial.
+//! Fixtures. A fixture is a store on which the first phases of a workload have run. lsmbench builds a fixture once
+//! and copies it for every trial.
 //!
 //! The name of a fixture is a hash of everything that determines the bytes of the fixture. The bytes depend on the
 //! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture
-//! is built. A fixture is in `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use the
-//! fixture. A clone shares the SSTables by hard links, because no process writes to them. A clone copies the files
-//! that the tree writes in place (manifest, WAL, lock).
+//! is built. The folder of a fixture is `<out>/fixtures/<hash>/`, so all experiments with this output folder can use
+//! the fixture. A copy of a fixture contains hard links to its SSTables, because no process changes SSTables. The
+//! manifest, the WAL and the lock file are really copied, because the tree writes to these files in place.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,10 +34,11 @@ use crate::interrupt;
 /// The version of the format of [`Record`] and of the hashed text.
 const VERSION: u64 = 2;
 
-/// A digest of the sources that decide the bytes of a store. Empty in builds outside of the workspace.
+/// A hash of the source files that determine the bytes of a store. The hash is empty in builds outside of the
+/// workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
-/// The crates whose sources are in the digest.
+/// The names of the crates whose source files are in the hash.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
 /// The name of the file that describes a fixture.
@@ -51,10 +53,10 @@ pub(super) const BEGUN: &str = "begun";
 /// The keys of a design that do not change the bytes on storage, unless an arbiter moves memory.
 const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
 
-/// The period of checks for a fixture that another run builds.
+/// The interval between two checks for a fixture that another run builds.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The number of bytes that are hashed at once.
+/// The number of bytes that are hashed in one step.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The description of a fixture, which is stored in `fixture.json`.
@@ -69,16 +71,16 @@ pub(super) struct Record {
     pub(super) built: String,
     /// The duration of the build, in seconds.
     seconds: f64,
-    /// The origin of the fixture, for people: experiment, configuration and phases.
+    /// The origin of the fixture as text: the experiment, the configuration and the phases.
     #[serde(default)]
     pub(super) made_by: String,
-    /// The number of operations that each thread of each phase executed.
+    /// The number of operations that each thread executed in each phase.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
 }
 
 impl Record {
-    /// Returns whether a program with this [identity](program_identity) may start runs from this fixture.
+    /// Returns whether a program with this [identity](program_identity) may use this fixture.
     pub(super) fn is_of(&self, program: &str) -> bool {
         self.version == VERSION && self.key.contains(&format!("\n{program}\n"))
     }
@@ -87,14 +89,14 @@ impl Record {
 /// Reads the description of a fixture.
 ///
 /// # Errors
-/// The file cannot be read or parsed; the error is a message.
+/// The file cannot be read or parsed. The error is a text.
 pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     let text = fs::read_to_string(folder.join(RECORD));
     let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
-/// A fixture whose files are unchanged.
+/// A checked fixture: its files have not changed since the build.
 #[derive(Clone, Debug)]
 pub(super) struct Fixture {
     folder: PathBuf,
@@ -103,15 +105,16 @@ pub(super) struct Fixture {
     pub(super) info: FixtureInfo,
 }
 
-/// The fixtures of a run, prepared when they are first needed.
+/// The fixtures of a run. Each fixture is prepared when a trial first needs it.
 pub(super) struct Fixtures {
     /// The folder that contains the fixtures.
     root: PathBuf,
-    /// The fixtures by hash. `None` if the store of the fixture returned a wrong answer.
+    /// The prepared fixtures, by hash. `None` if the store returned a wrong answer during the build.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// The [identity](program_identity) of this program; `None` until a fixture needs the identity.
+    /// The [identity](program_identity) of this program. `None` until the identity is first needed.
     program: Option<String>,
-    /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
+    /// A shared lock that prevents other processes from removing fixtures. The run holds the lock from its first
+    /// fixture to its end.
     held: Option<File>,
     /// Prints a progress line.
     line: fn(&str),
@@ -119,8 +122,8 @@ pub(super) struct Fixtures {
 
 /// The result of a search for a fixture.
 pub(super) enum Found {
-    /// No fixture, so trials run all phases. Either the experiment has no fixture, or the store returned a wrong answer
-    /// while lsmbench built the fixture.
+    /// The trials run all phases, because there is no fixture. Either the experiment has no fixture, or the store
+    /// returned a wrong answer during the build.
     None,
     /// The fixture from which the trials start.
     Fixture(Box<Fixture>),
@@ -129,13 +132,13 @@ pub(super) enum Found {
 }
 
 impl Fixtures {
-    /// Creates the fixtures of a run. Their folder is in the output folder `out`.
+    /// Creates the collection of fixtures for a run. The fixtures are in a folder inside the output folder `out`.
     pub(super) fn new(out: &Path, line: fn(&str)) -> Self {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// Returns the fixture for the trials of a configuration. If the fixture is missing, builds the fixture. `spec`
-    /// is the specification of a trial, and names the folder of the build.
+    /// Returns the fixture for the trials of a configuration. If the fixture does not exist, the function builds the
+    /// fixture. `spec` is the specification of a trial, and contains the folder for the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -165,7 +168,8 @@ impl Fixtures {
         Ok(found.map_or(Found::None, |fixture| Found::Fixture(Box::new(fixture))))
     }
 
-    /// Takes the shared lock that keeps other processes from removing fixtures. Returns false after an interruption.
+    /// Takes the shared lock that prevents other processes from removing fixtures. Returns false if the user
+    /// interrupted the run.
     fn hold(&mut self) -> Outcome<bool> {
         if self.held.is_none() {
             create_folder(&self.root)?;
@@ -174,7 +178,7 @@ impl Fixtures {
         Ok(self.held.is_some())
     }
 
-    /// Returns the text that contains everything that decides the bytes of a fixture.
+    /// Returns a text with everything that determines the bytes of a fixture.
     fn key(
         &mut self,
         experiment: &Experiment,
@@ -201,9 +205,10 @@ impl Fixtures {
     }
 }
 
-/// The mode in which lsmbench builds a fixture. `counted` is used if possible, because the levels and runs of the tree
-/// then depend only on the operations. With background threads, they would depend on timing, and all clones would share
-/// this one outcome. The confidence interval would not include this variance.
+/// Returns the mode in which lsmbench builds a fixture. If possible, the mode is `counted`, because the levels and
+/// runs of the tree then depend only on the operations. With background threads, the levels and runs would depend on
+/// timing. All trials would start from this one random outcome, and the confidence interval would not include this
+/// variance.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| match work {
@@ -217,7 +222,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// The folder and the key of a fixture. The fixture may not exist yet.
+/// The folder and the key of a fixture. The fixture may not exist.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -225,7 +230,7 @@ struct Site {
     phases: usize,
 }
 
-/// The result of a build.
+/// The result of building a fixture.
 enum Built {
     Fixture(Box<Fixture>),
     /// The store returned a wrong answer during the build.
@@ -234,7 +239,7 @@ enum Built {
 }
 
 impl Site {
-    /// Checks every byte of the existing fixture, and returns the fixture.
+    /// Checks every byte of an existing fixture, and returns the fixture.
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();
@@ -254,7 +259,7 @@ impl Site {
         Ok(self.fixture(record))
     }
 
-    /// Runs the phases on a new store, checks the answers, and keeps the store.
+    /// Executes the phases of the fixture on a new store, checks the answers, and keeps the store.
     fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
@@ -301,7 +306,7 @@ impl Site {
         Ok(Built::Fixture(Box::new(self.fixture(record))))
     }
 
-    /// The names of the phases in the fixture: `load, churn`.
+    /// Returns the names of the phases in the fixture, such as `load, churn`.
     fn phase_names(&self, cell: &Cell) -> String {
         cell.task.phases()[..self.phases].join(", ")
     }
@@ -319,8 +324,9 @@ impl Site {
 }
 
 impl Fixture {
-    /// Clones the fixture into a new folder. Returns the step from which a trial continues. If memory is limited, the files
-    /// first leave the page cache, because a page counts towards the limit of the process that read it first.
+    /// Copies the fixture to a new folder. Returns the settings with which a trial starts from this copy. If the
+    /// memory of trials is limited, the function first evicts the files from the page cache, because a page counts
+    /// for the limit of the process that first read the page.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
@@ -340,7 +346,7 @@ impl Fixture {
     }
 }
 
-/// Whether a file is an SSTable, which never changes after its creation.
+/// Returns whether a file is an SSTable. SSTables never change after their creation.
 fn is_table(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "table")
 }
@@ -353,7 +359,7 @@ fn open_folder(folder: &Path) -> Outcome<File> {
     File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
 }
 
-/// Waits for a lock of a file; `None` if the user interrupts the run.
+/// Waits for a lock of a file. Returns `None` if the user interrupts the run.
 fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
     loop {
         match attempt(&file) {
@@ -365,10 +371,11 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
     }
 }
 
-/// Locks the fixtures of an output folder against runs, as long as the file is open; `None` without fixtures.
+/// Locks the fixtures of an output folder, so that no run can use them. The lock ends when the returned file is
+/// closed. Returns `None` if the folder has no fixtures.
 ///
 /// # Errors
-/// A run is using a fixture; the message names the holder of the lock.
+/// A run is using a fixture. The message names the process that holds the lock.
 pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let root = out.join(FIXTURES);
     if !root.is_dir() {
@@ -385,12 +392,13 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// The part of this program that decides the bytes of a fixture, as a line of its key. The identity is a digest of the
-/// sources that write stores, or of the whole program. A change of any other crate changes neither the digest of the
-/// sources nor the fixtures.
+/// Returns the identity of this program, which is a line of the key of a fixture. The identity is a hash of the
+/// source files that determine the bytes of a store, or a hash of the whole program. A change in other source files
+/// does not change the first hash, so existing fixtures remain valid.
 ///
-/// The digest of the sources is sufficient only if every variant is from a crate whose sources it contains. A program
-/// with variants of other crates is identified by its bytes, because their sources may change without a new version.
+/// The hash of the source files is sufficient only if the hash includes the crates of all variants. For a program
+/// with variants of other crates, the identity is the hash of the whole program, because the sources of these crates
+/// may change without a new version.
 ///
 /// # Errors
 /// The program cannot be read.
@@ -402,19 +410,19 @@ pub fn program_identity() -> Outcome<String> {
     Ok(format!("program {:016x}", hash_of(&path)?.1))
 }
 
-/// The catalogs whose variants decide the bytes of a store.
+/// Returns the catalogs whose variants determine the bytes of a store.
 pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     let of_work: [&'static dyn Axis; 5] =
         [&workload::KEYS, &workload::SIZES, &workload::LENGTHS, &workload::FORMATS, &workload::TRACES];
     tree::AXES.iter().copied().chain(of_work)
 }
 
-/// Whether the digest of the sources covers the crates of all variants on this axis.
+/// Returns whether the hash of the source files includes the crates of all variants on this axis.
 fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }
 
-/// The files of a folder by name, each with its length and hash.
+/// Returns the files of a folder, sorted by name. Each file has its length and its hash.
 fn files_in(folder: &Path) -> Outcome<Vec<FixtureFile>> {
     let reading = |error| Problem::doing(format!("read {}", folder.display()), error);
     let mut files = Vec::new();
@@ -428,7 +436,7 @@ fn files_in(folder: &Path) -> Outcome<Vec<FixtureFile>> {
     Ok(files)
 }
 
-/// The length of a file and its XXH3-64.
+/// Returns the length of a file and the XXH3-64 hash of its content.
 fn hash_of(path: &Path) -> Outcome<(u64, u64)> {
     let reading = |error| Problem::doing(format!("read {}", path.display()), error);
     let mut file = File::open(path).map_err(reading)?;

@@ -1,6 +1,6 @@
-//! Runs the trials of one round side by side. All trial processes are alive at the same time and run in turns. A turn
-//! runs one slice: a number of operations of a phase, or a time of 20 ms in a call without operations. In
-//! identifiers, the trial process of one configuration is a side.
+//! Runs the trials of one round side by side. All trial processes of the round exist at the same time and run in
+//! turns. In one turn, a process executes one slice. A slice is a number of operations of a phase, or 20 ms of a call
+//! without operations. In names of the code, "side" means the trial process of one configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// Target duration of a slice. A slice is long compared with the time of a process switch and of filling cold CPU
-/// caches, and short compared with the time in which the speed of a machine drifts.
+/// Target duration of a slice. The duration is long compared with the time to switch processes and to fill the CPU
+/// caches. The duration is short compared with the time in which the speed of the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations of the first slices. The duration of the first slices determines the length of later
@@ -22,35 +22,37 @@ const FIRST_OPERATIONS: u64 = 64;
 /// Largest factor by which the length of a slice grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// Minimum number of slices of a phase, so each configuration has turns both early and late in the phase.
+/// Minimum number of slices of a phase. With this number, each configuration has turns early in the phase and late in
+/// the phase.
 const FEWEST_SLICES: u64 = 16;
 
-/// The number of operations of a slice, by the name of the phase. The first round finds the length of a slice, and
-/// all later rounds use this length, so the slices of all rounds have equal operations.
+/// The number of operations in a slice, by the name of the phase. The first round determines this number. All later
+/// rounds use the same number, so the slices of all rounds contain the same operations.
 #[derive(Default)]
 pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The progress of the trial processes through the slices of one phase. All trial processes are in the same phase.
+/// The progress of all trial processes through the slices of the current phase. All trial processes are in the same
+/// phase.
 struct Pace {
     phase: String,
     /// The number of the next slice.
     number: u64,
-    /// The number of operations of the next slice.
+    /// The number of operations in the next slice.
     operations: u64,
-    /// The largest number of operations of a slice of this phase.
+    /// The maximum number of operations in a slice of this phase.
     most: u64,
     is_found: bool,
 }
 
-/// A slice that one trial process has run.
+/// A slice that one trial process has executed.
 pub(super) struct SliceOf {
     /// Index of the trial process in the group.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position of the trial process in the order in which the processes ran this slice, from 0.
+    /// The position of the trial process among all processes that executed this slice, in order of time, from 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
@@ -62,8 +64,8 @@ pub(super) struct GroupReport {
     pub(super) slices: Vec<SliceOf>,
 }
 
-/// Runs trials side by side. Returns `None` if the user interrupted the run. `line` prints the output of libraries,
-/// and `progress` receives the progress of the first trial.
+/// Runs trials side by side. Returns `None` if the user interrupted the run. `line` is called with the output of
+/// libraries, and `progress` is called with the progress of the first trial.
 pub(super) fn run_group(
     specs: &[TrialSpec],
     interleaving: Interleaving,
@@ -97,7 +99,8 @@ pub(super) fn run_group(
     Ok(Some(GroupReport { reports: sides.into_iter().map(Side::into_outcome).collect(), slices }))
 }
 
-/// Returns the receiver for the progress of a trial process. Only the first trial process reports progress.
+/// Returns a function that receives the progress of a trial process. The function ignores the progress of all
+/// processes except the first.
 fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Step) {
     move |step| {
         if number == 0 {
@@ -109,16 +112,16 @@ fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Ste
 struct Group {
     sides: Vec<Side>,
     slices: Vec<SliceOf>,
-    /// The progress through the slices of the current phase; `None` before the first phase.
+    /// The progress through the slices of the current phase. `None` before the first phase.
     pace: Option<Pace>,
-    /// Whether the next pass begins with the last trial process. In one pass, each trial process has one turn. Passes
-    /// alternate their order (ABBA), so drift affects all configurations equally.
+    /// Whether the next pass is in reversed order. In one pass, each trial process has one turn. The order is
+    /// reversed after each pass (ABBA), so changes in the speed of the machine affect all configurations equally.
     is_reversed: bool,
 }
 
 impl Group {
-    /// Returns the indexes of the trial processes that run in the next pass. A process that is ready for a phase
-    /// waits until all other processes are ready for this phase. Returns `None` after the end of all processes.
+    /// Returns the indexes of the trial processes that run in the next pass. Processes that are ready for the next
+    /// phase wait until all processes are ready. Returns `None` if all processes have ended.
     fn movers(&self) -> Option<Vec<usize>> {
         let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
         let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);
@@ -171,7 +174,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Records the slice that a trial process has run, if the process has run a slice.
+    /// Records the slice that a trial process has executed, if any.
     fn keep(&mut self, side: usize, position: usize) {
         if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
             let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
@@ -179,7 +182,7 @@ impl Group {
         }
     }
 
-    /// Counts the slice that all these trial processes have run, and computes the length of the next slice.
+    /// Records that all trial processes in `movers` have executed a slice, and computes the length of the next slice.
     fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
         let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
             State::Ran(slice) => Some(slice.ns as f64 / slice.operations.max(1) as f64),
@@ -205,8 +208,8 @@ impl SliceLengths {
 }
 
 impl Pace {
-    /// Adapts the number of operations of the next slice to the mean time of an operation, until a slice takes about
-    /// 20 ms.
+    /// Adapts the number of operations in the next slice, so that a slice takes about 20 ms. `operation_ns` is the
+    /// mean time of an operation.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

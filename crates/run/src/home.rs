@@ -1,5 +1,5 @@
-//! The results folder of a run. The folder is checked before any change, and locked by one run at a time. Earlier
-//! results are moved to another folder.
+//! The results folder of a run. A run checks the folder before it changes any file. A lock prevents two runs from
+//! using the folder at the same time. Earlier results are moved to another folder.
 
 use std::fs::{DirEntry, File, TryLockError};
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-/// Names in the output folder that an experiment must not have.
+/// Names in the output folder that are not allowed as names of experiments.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
 /// The folder of fixtures in the output folder.
@@ -20,8 +20,8 @@ pub(super) const FIXTURES: &str = "fixtures";
 /// The name of the folder for earlier results.
 const EARLIER: &str = "earlier";
 
-/// The largest number of attempts to remove a folder. The trial process of a killed parent may be about to end, so the
-/// first attempts may fail.
+/// The largest number of attempts to remove a folder. The first attempts may fail if the trial process of a killed
+/// run is still writing to the folder.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 
@@ -31,14 +31,15 @@ pub(super) struct Home {
     folder: Folder,
     /// The output folder, which contains this results folder.
     out: PathBuf,
-    /// The file lock that excludes other runs from the folder. `None` before the folder is locked.
+    /// The file lock that prevents other runs from using the folder. `None` before the folder is locked.
     lock: Option<File>,
-    /// The manifest of an earlier run in this folder; `None` for a new folder.
+    /// The manifest of an earlier run in this folder. `None` if the folder contains no results.
     earlier: Option<Manifest>,
 }
 
 impl Home {
-    /// Examines the folder of the results of an experiment in `out`, and changes nothing.
+    /// Examines the results folder of an experiment. The folder is inside the output folder `out`. This function
+    /// changes no files.
     ///
     /// # Errors
     /// The folder contains other files, or another run writes to it.
@@ -70,7 +71,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Returns an error if the folder contains symbolic links, because a run would write to their targets.
+    /// Returns an error if the folder contains symbolic links, because a run would write to the targets of the links.
     fn refuse_links(&self) -> Outcome<()> {
         let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
@@ -103,8 +104,8 @@ impl Home {
         self.earlier.as_ref()
     }
 
-    /// Prepares the folder for a run. If `resume` is set, keeps the results of an earlier run. Otherwise empties the
-    /// folder.
+    /// Prepares the folder for a run. If `resume` is true, keeps the results of an earlier run. Otherwise, moves
+    /// these results to another folder.
     pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
             self.set_aside(line)?;
@@ -125,7 +126,7 @@ impl Home {
         self.folder.root().join("data")
     }
 
-    /// Moves the results of an earlier run to another folder. Deletes only the data of a killed trial.
+    /// Moves the results of an earlier run to another folder. The function deletes only the data of killed trials.
     fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
@@ -146,7 +147,7 @@ impl Home {
     }
 }
 
-/// The prefix of the names of incomplete files. A file gets its final name when the file is complete.
+/// The prefix of the names of incomplete files. When a file is complete, the file gets its final name.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {

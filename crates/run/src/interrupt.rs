@@ -1,5 +1,6 @@
-//! Handles Ctrl-C, hang-up of the terminal, and termination. The signal handler only records the signal, and the
-//! program reacts at its next check. The exit code is always 130, which is the usual exit code after Ctrl-C.
+//! Handles the signals for Ctrl-C, for the end of the terminal, and for termination. The signal handler only records
+//! the signal. The program reacts at its next check, and ends with the exit code 130. This is the usual exit code
+//! after Ctrl-C.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -10,22 +11,22 @@ use rustix::io::Errno;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The time between two checks for an interruption while a reader waits for data.
+/// The interval between two checks for an interruption while a reader waits for data.
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Installs the handler of Ctrl-C, hang-up and termination.
+/// Installs the handler of the signals for Ctrl-C, for the end of the terminal, and for termination.
 pub fn install() {
     // Without the handler the process ends at once, which loses no more than the current configuration.
     let _ = ctrlc::set_handler(|| REQUESTED.store(true, Ordering::Release));
 }
 
-/// Whether the user has interrupted the program.
+/// Returns whether the user has interrupted the program.
 pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Acquire)
 }
 
-/// A reader that reports end of file after an interruption, even while it waits for data. The wrapped reader must not
-/// buffer, because this reader waits for data at the file descriptor.
+/// A reader that returns end of file after an interruption, even if the interruption occurs during a wait for data.
+/// The inner reader must not have a buffer, because the wait uses the file descriptor of the inner reader.
 pub struct UntilInterrupted<R>(pub R);
 
 impl<R: Read + AsFd> Read for UntilInterrupted<R> {

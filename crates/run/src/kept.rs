@@ -1,5 +1,5 @@
-//! The fixtures in an output folder: their size, their users, and their removal. Only this module removes fixtures. No
-//! run uses the fixtures of an earlier build.
+//! Lists and removes the fixtures in an output folder. Only this module removes fixtures. Fixtures of earlier program
+//! versions remain until the user removes them, although no run uses them.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -10,26 +10,28 @@ use types::{Outcome, Problem};
 use super::fixture::{BEGUN, read_record};
 use super::home::{FIXTURES, remove_folder};
 
-/// A fixture in an output folder, or the remains of a killed build.
+/// A fixture in an output folder, or the incomplete files of a killed build.
 pub struct Kept {
     /// The name of the fixture.
     pub hash: String,
     folder: PathBuf,
-    /// The size on the file system, in bytes.
+    /// The size of the fixture on the file system, in bytes.
     pub bytes: u64,
-    /// The build time, RFC 3339; `None` for a fixture that was never complete.
+    /// The time of the build, in RFC 3339 format. `None` if the build was not completed.
     pub built: Option<String>,
-    /// Whether a run is building the fixture now.
+    /// Whether a run is currently building the fixture.
     pub is_in_work: bool,
     /// Whether runs of this program may use the fixture.
     pub is_current: bool,
-    /// The origin of the fixture: experiment, configuration and phases. Empty if the origin was not recorded.
+    /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if the origin is
+    /// unknown.
     pub made_by: String,
     /// The experiments whose results started from the fixture.
     pub experiments: Vec<String>,
 }
 
-/// The fixtures in an output folder, by name, for the program with this [identity](super::program_identity).
+/// Returns the fixtures in an output folder, sorted by name. `program` is the [identity](super::program_identity) of
+/// the program, which determines whether a fixture is current.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -80,13 +82,13 @@ impl Kept {
     }
 }
 
-/// Whether another process holds the lock of a fixture.
+/// Returns whether another process holds the lock of a fixture.
 fn is_locked(path: &Path) -> bool {
     let found = File::open(path).ok().map(|file| file.try_lock_shared());
     matches!(found, Some(Err(TryLockError::WouldBlock)))
 }
 
-/// The readable manifests of the experiments in an output folder.
+/// Returns all manifests of experiments in an output folder. Manifests that cannot be read are skipped.
 fn manifests(out: &Path) -> Outcome<Vec<Manifest>> {
     let entries = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
     let files = entries.flatten().map(|entry| Folder::new(entry.path()).manifest());

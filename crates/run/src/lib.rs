@@ -1,7 +1,8 @@
-//! Runs of experiments: the sweep in the parent process, each trial in a new child process.
+//! Runs experiments. The parent process controls the sweep, and each trial runs in a new child process.
 //!
-//! [`run_all`] checks all experiments, interleaves their trials in mirrored rounds, starts the process of each trial,
-//! and writes its rows. At the end, it draws the charts and prints the verdict. An interrupted run can be resumed.
+//! [`run_all`] checks all experiments, interleaves the trials of each experiment in rounds, starts a process for each
+//! trial, and writes the rows of the trial. At the end, it draws the charts and prints the verdict. An interrupted
+//! run can be resumed.
 
 mod child;
 mod closed_rounds;

@@ -77,7 +77,8 @@ pub(super) fn begin(
     manifest
 }
 
-/// The sources of timing noise on this machine, as warnings. Noise does not affect counters.
+/// Returns a warning for each source of timing noise on this machine. In counted mode, these warnings are not used,
+/// because noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -94,13 +95,14 @@ pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &Bu
     manifest
 }
 
-/// This machine with the findings of `lsmbench doctor`.
+/// Returns information about this machine, with the findings of `lsmbench doctor`.
 pub(super) fn examined_machine(out: &Path) -> MachineInfo {
     let machine = environment::machine_info(out);
     MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
-/// Fills in the entries that may change when a run is resumed, such as the number of trials and the charts.
+/// Fills in the manifest entries that may change when a run is resumed. Examples are the number of trials and the
+/// charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
     manifest.resolved = experiment.resolved();
@@ -113,13 +115,13 @@ fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.ended = None;
 }
 
-/// The catalogs whose variants a run uses, in the order of the manifest.
+/// Returns the catalogs whose variants a run uses, in the order of the manifest.
 fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     let others: [&'static dyn Axis; 3] = [&engines::CATALOG, &subject::SUBJECTS, &plot::KINDS];
     catalogs_of_stores().chain(others)
 }
 
-/// The variants that the run uses, in the order of the catalogs, each once with its crate.
+/// Returns the variants that the run uses, in the order of the catalogs. Each variant occurs once, with its package.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -139,8 +141,8 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// The catalogs and kinds that a configuration uses: its engine or subject, and the choices of its design and its
-/// workload.
+/// Returns the catalog and the kind of each variant that a configuration uses. These variants are the engine or the
+/// subject, and the variants in the design and in the workload.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
     let of_design = tree::AXES.iter().copied().filter(is_read);
@@ -175,8 +177,8 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// Returns the kind that a choice in TOML selects: the value of `kind` in a table, or the text itself without its
-/// parameters.
+/// Returns the kind of a variant in TOML. In a table, the kind is the value of the key `kind`. In a text, the kind is
+/// the text before the parameters.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

@@ -1,4 +1,5 @@
-//! A limit on the memory of trials, including page cache: a separate memory cgroup, version 1 or 2.
+//! A memory limit for trials. The limit includes the page cache. Each limited trial runs in its own memory cgroup
+//! (version 1 or 2).
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,13 +7,13 @@ use std::{fs, io};
 use types::quantity::format_bytes;
 use types::{Outcome, Problem};
 
-/// A memory cgroup for the process of one trial. Dropping this value removes the cgroup.
+/// A memory cgroup for the process of one trial. The cgroup is removed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// The folder in which a process may create cgroups, and the name of the file that contains the limit of a cgroup.
+/// The place for new cgroups: a folder, and the name of the file that contains the limit of a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -38,7 +39,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves a process into the cgroup, which counts the memory that the process allocates from then on.
+    /// Moves a process into the cgroup. From then on, the cgroup counts the memory that the process allocates.
     pub(super) fn hold(&self, process: u32) -> Outcome<()> {
         let file = self.folder.join("cgroup.procs");
         fs::write(&file, process.to_string())
@@ -53,7 +54,7 @@ impl Drop for MemoryLimit {
     }
 }
 
-/// Checks before the first trial that a limit can be set.
+/// Checks whether a memory limit can be set. A run calls this function before its first trial.
 pub(super) fn check(bytes: u64) -> Outcome<()> {
     MemoryLimit::new(bytes).map(drop)
 }
@@ -74,8 +75,8 @@ impl Place {
         Self::find(&groups, &mounts).ok_or_else(|| "this process is not in a cgroup".to_owned())
     }
 
-    /// Finds the folder in which a process may create cgroups. `groups` and `mounts` are the process's files `cgroup`
-    /// and `mountinfo` in `/proc`.
+    /// Finds the folder in which a process may create cgroups. `groups` and `mounts` are the contents of the files
+    /// `cgroup` and `mountinfo` of the process in `/proc`.
     ///
     /// With cgroup version 1, the folder is the cgroup of the process. With version 2, a cgroup that contains
     /// processes cannot have children with limits. The folder is then the parent of the process's cgroup.
@@ -100,7 +101,8 @@ impl Place {
     }
 }
 
-/// The folder of a cgroup: the mount point of its hierarchy, and then the path of the group below the mounted part.
+/// Returns the folder of a cgroup. The folder consists of the mount point of the cgroup hierarchy, and the path of
+/// the cgroup inside the mounted hierarchy.
 fn mounted(mounts: &str, kind: &str, has: impl Fn(&str) -> bool, group: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, behind) = line.split_once(" - ")?;

@@ -1,4 +1,5 @@
-//! Merges the parts of an experiment into one results folder, which is equal to the folder of a single run.
+//! Merges the parts of an experiment into one results folder. The merged folder has the same content as the folder of
+//! a single run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ const PARTS: &str = "parts";
 /// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct PartsMergeOptions {
-    /// The folder of charts, with one folder per experiment inside.
+    /// The folder of charts. The folder contains one folder per experiment.
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
     pub has_page: bool,
@@ -38,10 +39,12 @@ pub struct PartsMergeOptions {
     pub build: BuildInfo,
 }
 
-/// Merges the parts in a folder into a new results folder and judges them, with the machine as a stratum.
+/// Merges the parts in a folder into a new results folder, and computes the verdicts. Each machine is a
+/// stratum, so a trial is compared only with trials of the same machine.
 ///
 /// # Errors
-/// Parts that do not belong together, that are incomplete, or that were changed; a folder that is in use.
+/// The parts belong to different experiments, are incomplete, or were changed after the run. Or another process uses
+/// a folder.
 pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<Ending> {
     let wanted = into.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parts = Parts::read(parts, &wanted)?;
@@ -85,7 +88,7 @@ pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<
     conclusion.conclude(&manifest, &verdicts, &of_machines)
 }
 
-/// Reads the experiment of the parts from a manifest of a part.
+/// Reads the experiment from the manifest of a part.
 fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     let wrong = |error: std::io::Error| Problem::doing("write the experiment of the parts", error);
     let folder = tempfile::tempdir().map_err(wrong)?;
@@ -102,8 +105,8 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     }
 }
 
-/// Returns the groups of rows in the order of a run that was not divided. `true` marks the second trial of a
-/// baseline.
+/// Returns the groups of rows, in the order in which a single run would write them. `true` marks the second trial of
+/// a baseline.
 fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     let ReadPart { manifest, info, .. } = &parts.of[0];
     let has_noise = |cell: u64| {
@@ -121,7 +124,7 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     groups.collect()
 }
 
-/// The parts that are merged, and the order of their rows.
+/// The parts to merge, and the order of their rows.
 struct Source {
     parts: Parts,
     cut: Cut,
@@ -130,7 +133,7 @@ struct Source {
 }
 
 impl Source {
-    /// Merges the rows of all parts from one kind of file into one file, in order.
+    /// Merges one kind of file. The function reads the file of each part and writes all rows to one file, in order.
     fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
         let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
         let mut schema = None;
@@ -193,7 +196,7 @@ impl Source {
         Ok(manifest)
     }
 
-    /// Returns the manifest entry of a part, with the numbers of its merged rounds.
+    /// Returns the manifest entry of a part. The entry contains the numbers of the merged rounds.
     fn merged_info(&self, part: &ReadPart) -> Outcome<PartInfo> {
         let (own, mut info) = (part.part()?, part.info.clone());
         for round in info.nodes.iter_mut().flat_map(|node| &mut node.rounds) {
@@ -202,7 +205,7 @@ impl Source {
         Ok(info)
     }
 
-    /// Copies the latency logs of all parts, under the names of their merged rounds.
+    /// Copies the latency logs of all parts. The names of the copies contain the numbers of the merged rounds.
     fn copy_histograms(&self, folder: &Folder) -> Outcome<()> {
         create_folder(&folder.histograms())?;
         for part in &self.parts.of {

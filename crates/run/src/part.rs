@@ -8,8 +8,8 @@ use types::Outcome;
 
 use super::fixture::program_identity;
 
-/// Environment variables in which schedulers set the number of an array task. The second value is the number of the
-/// first task.
+/// Environment variables in which schedulers set the number of an array task. The second value of each pair is the
+/// number of the first task.
 const NUMBERS: [(&str, u64); 5] = [
     ("SLURM_ARRAY_TASK_ID", 1),
     ("HQ_TASK_ID", 1),
@@ -18,16 +18,16 @@ const NUMBERS: [(&str, u64); 5] = [
     ("SGE_TASK_ID", 1),
 ];
 
-/// The environment variable with the number of tasks of a Slurm array.
+/// The environment variable that contains the number of tasks of a Slurm array.
 const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 
-/// The environment variable with the name of the container image, for the manifest.
+/// The environment variable that contains the name of the container image. The manifest records this name.
 const IMAGE: &str = "LSMBENCH_IMAGE";
 
-/// The environment variable with the name of this machine.
+/// The environment variable that contains the name of this machine.
 const NODE: &str = "LSMBENCH_NODE";
 
-/// The word on the command line that selects the part number that a scheduler set.
+/// The word on the command line that requests the part number from the environment variable of a scheduler.
 const AUTO: &str = "auto";
 
 /// The number of a part of an experiment, and the number of all parts.
@@ -55,10 +55,7 @@ impl Part {
         self.count
     }
 
-    /// Returns the entry of the part in the manifest, without machines.
-    ///
-    /// # Errors
-    /// The file of this program cannot be read.
+    /// Returns the manifest entry of the part. The entry contains no machines.
     pub(super) fn info(self) -> Outcome<PartInfo> {
         Ok(PartInfo {
             number: self.number,
@@ -112,7 +109,7 @@ impl FromStr for Part {
     }
 }
 
-/// The name of this machine among the machines that run parts.
+/// Returns the name of this machine, which results use to distinguish machines.
 pub(super) fn node_name() -> String {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = std::env::var(NODE).ok().or_else(host).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The state of the parts of an experiment in a folder: how much of each part has run.
+//! The state of the parts of an experiment in a folder. The state of a part shows how many of its trials have
+//! finished.
 
 use std::path::Path;
 
@@ -9,14 +10,14 @@ use types::Outcome;
 use super::cut::Cut;
 use super::part::Part;
 
-/// How much of a part has run, and on which machine.
+/// The state of a part: the number of its finished trials, and the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
     /// The number of the part, from 1.
     pub number: u64,
     /// The number of finished trials.
     pub finished: u64,
-    /// The number of trials of the part, without second trials of baselines.
+    /// The number of trials of the part. Second trials of baselines do not count.
     pub trials: u64,
     /// The machine that runs the part, or the machine that last ran the part. `None` if no machine has started the
     /// part.
@@ -25,27 +26,29 @@ pub struct PartState {
     pub is_done: bool,
 }
 
-/// The parts of an experiment in a folder that are not complete. The experiment has `count` parts.
+/// Returns the numbers of the incomplete parts of an experiment. `parts` is the folder of the parts, and `count` is
+/// the number of all parts.
 pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
     let is_done =
         |number: u64| manifest(parts, experiment, (number, count)).is_some_and(|of| of.ended.is_some());
     (1..=count).filter(|number| !is_done(*number)).collect()
 }
 
-/// Checks that an experiment can be cut into this many parts.
+/// Checks that an experiment can be divided into `count` parts.
 ///
 /// # Errors
-/// The number of parts exceeds the number of rounds and is not a multiple of this number, or there are more groups of
-/// configurations than configurations.
+/// There are more parts than rounds, and the number of parts is not a multiple of the number of rounds. Or there
+/// would be more groups of configurations than configurations.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
 }
 
-/// The states of all `count` parts of an experiment in a folder.
+/// Returns the states of all parts of an experiment. `parts` is the folder of the parts, and `count` is the number of
+/// all parts.
 ///
 /// # Errors
-/// Rows that cannot be read.
+/// The rows of a part cannot be read.
 pub fn part_states(parts: &Path, experiment: &Experiment, count: u64) -> Outcome<Vec<PartState>> {
     let cut = Cut::of(experiment, &experiment.facts());
     let phases = experiment.task.phases();

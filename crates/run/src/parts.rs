@@ -1,4 +1,4 @@
-//! The parts of an experiment in a folder, and the check that they belong together.
+//! Reads the parts of an experiment from a folder, and checks that the parts belong to the same experiment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl Parts {
     /// Reads the parts in a folder. If the parts belong to several experiments, `wanted` names one experiment.
     ///
     /// # Errors
-    /// A folder without parts, or with other files than the results of parts; changed rows.
+    /// The folder contains no parts, or contains other results. Or the rows of a part were changed after its run.
     pub(super) fn read(root: &Path, wanted: &str) -> Outcome<Self> {
         let found = folders(root)?;
         let experiments: BTreeSet<&String> = found.iter().map(|(_, experiment, _)| experiment).collect();
@@ -59,7 +59,7 @@ impl Parts {
     /// Checks that all parts belong to one experiment and that this program measured them.
     ///
     /// # Errors
-    /// The first difference.
+    /// The error describes the first difference.
     pub(super) fn check(&self, build: &BuildInfo) -> Outcome<()> {
         let first = &self.of[0];
         for part in &self.of {
@@ -80,16 +80,16 @@ impl Parts {
         Ok(())
     }
 
-    /// Checks that all parts are there, finished, and have only their own rows.
+    /// Checks that all parts exist and are finished, and that each part contains only its own rows.
     ///
     /// # Errors
-    /// Rows of other parts, or missing parts and rows.
+    /// A part or rows are missing, or a part contains rows of another part.
     pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         self.of.iter().try_for_each(|part| part.check_rows(cut))?;
         self.check_whole()
     }
 
-    /// Checks that a part agrees with the first part: in the experiment, seed, mode, build, versions and operations.
+    /// Checks that a part and the first part have the same experiment, seed, mode, build, versions and operations.
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
@@ -148,7 +148,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Checks that no part is missing or unfinished.
+    /// Checks that all parts exist and are finished.
     fn check_whole(&self) -> Outcome<()> {
         let count = self.of[0].info.count;
         let there: BTreeMap<u64, &ReadPart> = self.of.iter().map(|part| (part.info.number, part)).collect();
@@ -255,12 +255,12 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// Returns a component of `other` that has another version in `one`.
+/// Returns a component of `other` that has a different version in `one`. Returns `None` if all versions are equal.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }
 
-/// Returns an engine that has different versions in the two runs.
+/// Returns the name of an engine that has different versions in two runs. Returns `None` if all versions are equal.
 fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     let mut engines =
         other.cells.iter().zip(&one.cells).filter_map(|(a, b)| a.engine.as_ref().zip(b.engine.as_ref()));
@@ -268,8 +268,9 @@ fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     differ.map(|(engine, _)| engine.name.as_str())
 }
 
-/// A configuration and a phase of `other` with different operations than in `one`. Configurations that differ only in the
-/// design or the engine have the same operations, so each is compared with one that `one` ran.
+/// Returns a configuration and a phase of `other` whose operations differ from the operations in `one`. Returns
+/// `None` if there is no difference. Configurations that differ only in the design or the engine have the same
+/// operations. Each configuration of `other` is therefore compared with such a configuration of `one`.
 fn other_operations<'a>(one: &'a Manifest, other: &'a Manifest) -> Option<(&'a str, &'a str)> {
     let is_workload =
         |path: &str| !["design", "engine"].iter().any(|root| path.split('.').next() == Some(root));

@@ -1,4 +1,4 @@
-//! Runs of an experiment by any build of this program, in a separate process.
+//! Runs an experiment in a separate process. The process can run another build of this program.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use verdict::Runner;
 
 use crate::interrupt;
 
-/// The time between two checks for an interruption.
+/// The interval between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Builds of this program that are run in separate processes.
+/// Runs builds of this program in separate processes.
 pub struct Programs {
     /// Prints a progress line.
     pub line: fn(&str),
@@ -34,7 +34,7 @@ impl Runner for Programs {
     }
 }
 
-/// Runs one experiment into an empty folder. Returns the folder of its results.
+/// Runs one experiment with an empty output folder. Returns the results folder of the experiment.
 ///
 /// # Errors
 /// The program cannot be started, or the program fails. The message contains the last line of the program's output.
@@ -68,7 +68,8 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits for the end of a run. After an interruption, passes the signal to the run, which then ends in order.
+/// Waits for the end of a run. After an interruption, the function sends the signal to the process of the run, so
+/// that the run can end in order.
 fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     let mut is_told = false;
     loop {
@@ -86,7 +87,7 @@ fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     }
 }
 
-/// The path of this program.
+/// Returns the path of this program.
 fn this_program() -> Outcome<PathBuf> {
     std::env::current_exe().map_err(|error| Problem::doing("find this program", error))
 }

@@ -1,5 +1,5 @@
-//! The progress of a run with the remaining time. A terminal shows one bar. Any other output gets one line per round of
-//! trials.
+//! Shows the progress of a run and its remaining time. On a terminal, the progress is a bar. Any other output
+//! contains one line per round of trials.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ const TICK: Duration = Duration::from_millis(250);
 /// The number of positions of the bar for each estimated second of a run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
-/// The longest time without output if standard error is not a terminal. After this time within a round, a line is
-/// printed.
+/// The longest time without a line if standard error is not a terminal. If a round takes longer, a line is printed
+/// during the round.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. Trials are weighted by their estimated seconds. The ratio of measured to estimated
-/// time of the finished trials corrects the estimate for the other trials.
+/// The progress of one experiment. Each trial counts with its estimated duration. To correct the estimate of the
+/// remaining trials, their duration is multiplied by the ratio of measured to estimated time of the finished trials.
 pub(super) struct Progress {
     /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -27,23 +27,23 @@ pub(super) struct Progress {
     /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated seconds of all trials and of finished trials.
+    /// The estimated duration of all trials and of the finished trials, in seconds.
     seconds: f64,
     seconds_done: f64,
-    /// The time limit of the run in seconds; `None` without a limit.
+    /// The time limit of the run in seconds. `None` without a limit.
     budget: Option<f64>,
     /// The elapsed time of the finished trials.
     elapsed: Duration,
     trial: RunningTrial,
     /// The time at which the last line was printed.
     printed: Instant,
-    /// Whether every trial prints a line.
+    /// Whether to print a line after every trial.
     verbose: bool,
     /// Prints a line. On a terminal, the bar is hidden while the line is printed.
     line: fn(&str),
 }
 
-/// The trial that runs now, and its start.
+/// The running trial, and its start time.
 #[derive(Default)]
 struct RunningTrial {
     /// The label of the configuration of the running trial.
@@ -61,18 +61,18 @@ impl RunningTrial {
     }
 }
 
-/// The size of a run: its rounds, its trials, and the estimated seconds.
+/// The size of a run: the number of rounds, the number of trials, and the estimated duration in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) rounds: u64,
     pub(super) trials: usize,
     pub(super) seconds: f64,
-    /// The time limit of the run in seconds; `None` without a limit.
+    /// The time limit of the run in seconds. `None` without a limit.
     pub(super) budget: Option<f64>,
 }
 
 impl Progress {
-    /// Creates the progress of a new run. With `verbose`, every trial prints a line.
+    /// Creates the progress of a new run. With `verbose`, a line is printed after every trial.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
         let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -112,14 +112,15 @@ impl Progress {
         self.draw(before + seconds * step.share, &format!(", phase {name}{checking}"));
     }
 
-    /// Draws the bar. `seconds` is the part of the running trial that is done, in estimated seconds.
+    /// Draws the bar. `seconds` is the estimated duration of the finished part of the running trial.
     fn draw(&self, seconds: f64, phase: &str) {
         let Some(bar) = &self.bar else { return };
         bar.set_position(((self.seconds_done + seconds) * POSITIONS_PER_SECOND) as u64);
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// Removes trials that will not run because their configuration failed, together with their estimated seconds.
+    /// Subtracts trials that will not run because their configuration failed. `seconds` is the estimated duration of
+    /// these trials.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;
@@ -156,8 +157,8 @@ impl Progress {
         format!("round {} of {rounds}, {trials_done} trials of {trials}, {left} left", self.trial.round)
     }
 
-    /// Returns the remaining seconds of the run. `seconds` is the part of the running trial that is done, in
-    /// estimated seconds. The estimate is scaled by the measured speed of the finished trials.
+    /// Returns the remaining seconds of the run. `seconds` is the estimated duration of the finished part of the
+    /// running trial. The estimate is corrected by the measured speed of the finished trials.
     fn seconds_left(&self, seconds: f64) -> f64 {
         let left = (self.seconds - self.seconds_done - seconds).max(0.0);
         let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };
@@ -165,7 +166,7 @@ impl Progress {
         (left * pace).min(most.max(0.0))
     }
 
-    /// Prints a line, above the bar on a terminal.
+    /// Prints a line. On a terminal, the line is above the bar.
     pub(super) fn print(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| (self.line)(text)),

@@ -1,4 +1,4 @@
-//! The recording of one phase as a trace: one trial that ends with this phase.
+//! Records one phase as a trace. The recording runs one trial that ends after this phase.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use super::trial_spec::trial_spec;
 /// output of libraries. Returns `None` if the user interrupted the run.
 ///
 /// # Errors
-/// The experiment has no such phase with operations, the trace file exists, or the store returned a wrong answer. An
-/// incomplete trace is deleted.
+/// The experiment has no phase with this name, the phase has no operations, the trace file exists, or the store
+/// returned a wrong answer. After an error, the incomplete trace is deleted.
 pub fn record(
     experiment: &Experiment,
     cell: &Cell,

@@ -1,6 +1,6 @@
-//! Rehearsals. Some engines check their options only when they open a store. Before the first trial, each such engine
-//! opens an empty store for every configuration, in a separate process. An invalid option, codec or kind of cache is
-//! then reported before an hour is spent.
+//! Rehearsals of engines. Some engines check their options only when they open a store. Before the first trial, each
+//! of these engines opens an empty store for every configuration, in a separate process. An invalid option is
+//! therefore reported at the start of a long run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::child::run_trial;
 use super::scratch::scratch;
 use super::trial_spec::trial_spec;
 
-/// The workload of a rehearsal. An engine that completes this workload has accepted its options.
+/// The workload of a rehearsal. If an engine completes this workload, the engine has accepted its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {
@@ -23,10 +23,11 @@ fn task() -> Task {
     Task::from_toml(&table).expect("the workload is valid")
 }
 
-/// Rehearses an experiment, in a scratch folder in `out`.
+/// Runs the rehearsals of an experiment in a scratch folder inside `out`.
 ///
 /// # Errors
-/// The engine cannot run a configuration; the message names both, with the error of the engine.
+/// An engine cannot run a configuration. The message contains the engine, the configuration and the error of the
+/// engine.
 pub(super) fn rehearse(experiment: &Experiment, out: &Path, line: fn(&str)) -> Outcome<()> {
     let mut done = BTreeSet::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).may_reject_options()) {

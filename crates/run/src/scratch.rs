@@ -1,5 +1,6 @@
-//! Folders for temporary files of runs. A folder is removed at the end of its run. If the process was killed, its
-//! folder is removed when the next folder is created in the same place.
+//! Scratch folders, which contain temporary files of runs. A scratch folder is removed at the end of its run. If the
+//! process of a run was killed, its scratch folder is removed when the next scratch folder is created in the same
+//! parent folder.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,23 +13,24 @@ use types::{Outcome, Problem};
 /// The prefix of the names of scratch folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
-/// The smallest age of an unused folder that is removed. A process may be about to lock a younger folder.
+/// The minimum age of an unused folder that is removed. Younger folders remain, because the process that created the
+/// folder may not have locked it yet.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
 /// A folder that is removed when this value is dropped.
 pub struct Scratch {
     folder: TempDir,
-    /// The lock that shows other processes that the folder is in use.
+    /// The lock that shows to other processes that the folder is in use.
     _lock: Option<File>,
 }
 
 impl Scratch {
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Renames the folder so that no process removes it. Returns its new path.
+    /// Renames the folder, so that no process removes the folder. Returns the new path.
     pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
@@ -41,7 +43,8 @@ impl Scratch {
     }
 }
 
-/// Creates a scratch folder in `folder`, or in the temporary folder of the operating system.
+/// Creates a scratch folder in `folder`. If `folder` is `None`, the parent folder is the temporary folder of the
+/// operating system.
 ///
 /// # Errors
 /// The folder does not exist or is not writable.
@@ -75,7 +78,7 @@ fn abandoned(above: &Path) -> Vec<PathBuf> {
     old.map(|entry| entry.path()).filter(|path| locked(path).is_some()).collect()
 }
 
-/// Locks the folder. Returns `None` if another process has the lock, or if the file system has no locks.
+/// Locks the folder. Returns `None` if another process has the lock, or if the file system does not support locks.
 fn locked(folder: &Path) -> Option<File> {
     File::open(folder).ok().filter(|file| file.try_lock().is_ok())
 }

@@ -1,4 +1,5 @@
-//! A side: the trial process of one configuration, which runs in turns with the processes of the other configurations.
+//! A side is the trial process of one configuration. A side runs in turns with the trial processes of the other
+//! configurations.
 
 use std::time::{Duration, Instant};
 
@@ -9,22 +10,23 @@ use types::{Outcome, Problem};
 use super::trial_process::{Event, TrialProcess};
 use crate::interrupt;
 
-/// The time between two checks for an interruption.
+/// The interval between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The current work of a trial process, as the process last reported.
+/// The state of a trial process, according to the last message of the process.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
-    /// The process does untimed work: it opens its store, prepares a phase, or checks answers.
+    /// The process does work whose time is not measured. For example, the process opens its store, prepares a phase,
+    /// or checks answers.
     Working,
-    /// The process waits for its next turn, which runs the first slice of a phase.
+    /// The process waits for its next turn. In this turn, the process executes the first slice of a phase.
     Ready {
         /// The name of the phase.
         phase: String,
         /// The number of operations of the phase, if known.
         operations: Option<u64>,
     },
-    /// The process has run a slice of operations.
+    /// The process has executed a slice of operations.
     Ran(Slice),
     /// The process is in a call without operations, such as waiting for compactions.
     Calling,
@@ -36,14 +38,14 @@ pub(super) enum State {
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,
-    /// The report of the trial, or the error. `None` while the process is alive.
+    /// The report of the trial, or its error. `None` until the process has ended.
     outcome: Option<Outcome<TrialReport>>,
-    /// Total time so far for which the process was stopped in the middle of calls, in nanoseconds.
+    /// Total time for which the process was paused inside of calls, in nanoseconds.
     stopped_ns: u64,
-    /// Time at which the process was stopped, in nanoseconds of the monotonic clock. `None` while the process runs.
+    /// Time at which the process was last paused, in nanoseconds of the monotonic clock. `None` while the process
+    /// runs.
     stopped_at_ns: Option<u64>,
-    /// The start and the end of the last time for which the process was stopped in a call, in nanoseconds of the
-    /// monotonic clock.
+    /// The start and the end of the last pause inside of a call, in nanoseconds of the monotonic clock.
     last_stop_ns: Option<(u64, u64)>,
 }
 
@@ -60,13 +62,14 @@ impl Side {
         })
     }
 
-    /// After the end of the process, returns the report of the trial, or the error.
+    /// Returns the report of the trial or its error. Call this function after the process has ended.
     pub(super) fn into_outcome(self) -> Outcome<TrialReport> {
         self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
     }
 
-    /// Lets the process run until the process waits for its next turn, and then stops the process. If the process is
-    /// in a call, the process runs for at most `slice`. Returns `false` if the user interrupted the run.
+    /// Runs one turn of the process, and then pauses the process. The turn ends when the process waits for its next
+    /// turn. If the process is in a call, the turn ends after the time `slice` at the latest. Returns `false` if the
+    /// user interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,
@@ -104,8 +107,9 @@ impl Side {
         Ok(())
     }
 
-    /// Waits until the process waits for its next turn. If the process is in a call, waits at most `slice`, or without
-    /// `slice` until the end of the call. Returns `false` if the user interrupted the run.
+    /// Waits until the process has finished its turn. If the process is in a call, waits for the time `slice` at
+    /// most. If the process is in a call and `slice` is `None`, waits until the end of the call. Returns `false` if
+    /// the user interrupted the run.
     pub(super) fn end_turn(
         &mut self,
         slice: Option<Duration>,
@@ -145,7 +149,7 @@ impl Side {
         }
     }
 
-    /// Records that a call ended at the time `at_ns`. The call may have ended just before the process was stopped.
+    /// Records that a call ended at the time `at_ns`. The call may have ended shortly before the process was paused.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

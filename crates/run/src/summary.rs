@@ -1,4 +1,4 @@
-//! The summary page of a CI run, to which reports are appended.
+//! Appends reports to the summary page of a CI run.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use types::{Outcome, Problem};
 
-/// Appends a text to a file, which is created if it does not exist.
+/// Appends a text to a file. Creates the file if it does not exist.
 ///
 /// # Errors
 /// The file cannot be written.

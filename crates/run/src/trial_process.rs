@@ -1,4 +1,4 @@
-//! The process of a trial: its start, its messages, its signals and its end.
+//! Starts, controls and ends the process of a trial, and receives its messages.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -20,19 +20,19 @@ pub(super) struct TrialProcess {
     child: Child,
     /// The lines that the process writes to its standard output.
     lines: Receiver<String>,
-    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed, also
-    /// if this process dies.
+    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed.
+    /// The pipe is also closed when this process ends.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
     /// The label of the engine.
     engine: String,
-    /// Prints the output lines of libraries.
+    /// A function that prints the output lines of libraries.
     line: fn(&str),
 }
 
 /// An event that a trial process causes.
 pub(super) enum Event {
-    /// The process sent no message within the waiting time.
+    /// The process sent no message within the given time.
     None,
     Message(Message),
     /// The process has closed its output.
@@ -68,7 +68,7 @@ impl TrialProcess {
         Ok(process)
     }
 
-    /// Waits for an event for at most this time.
+    /// Waits for an event. The function waits for the time `most` at most.
     pub(super) fn wait(&self, most: Duration) -> Event {
         let said = match self.lines.recv_timeout(most) {
             Ok(said) => said,
@@ -87,15 +87,15 @@ impl TrialProcess {
         }
     }
 
-    /// Sends the process the order to run its next turn.
+    /// Sends the order to run the next turn to the process.
     pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn).expect("turns are plain data");
         // A process that has ended is reported with its exit status by the next event.
         let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 
-    /// Stops the process with all its threads, and waits until the process has stopped or ended. A kernel call that
-    /// cannot be interrupted, such as a sync, completes before the thread stops.
+    /// Pauses the process with all its threads, and waits until the process is paused or has ended. A kernel call
+    /// that cannot be interrupted, such as a sync, completes before the thread stops.
     pub(super) fn stop(&self) -> Outcome<()> {
         self.signal(Signal::STOP)?;
         let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -103,7 +103,7 @@ impl TrialProcess {
         stopped.map(drop).map_err(|error| Problem::doing("wait for the trial process to stop", error))
     }
 
-    /// Lets a stopped process continue.
+    /// Continues a paused process.
     pub(super) fn go_on(&self) -> Outcome<()> {
         self.signal(Signal::CONT)
     }
@@ -118,7 +118,7 @@ impl TrialProcess {
         self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 
-    /// Returns the problem to report for a process that has ended without a result.
+    /// Returns the error to report if a process has ended without a result.
     pub(super) fn without_result(&mut self) -> Outcome<Problem> {
         let status = self.end()?;
         let hint = self.limit.as_ref().map_or("", |_| {
@@ -128,8 +128,8 @@ impl TrialProcess {
     }
 }
 
-/// Whether a line of output is a message of the trial process. A message is a JSON object. Any other line is output
-/// of an engine's library.
+/// Returns whether a line of output is a message of the trial process. A message is a JSON object. Any other line is
+/// output of a library.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
 }

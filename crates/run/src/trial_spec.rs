@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use experiment::{Cell, Experiment};
 use trial::{Configuration, TrialSpec};
 
-/// Returns the specification of the first trial of a configuration, which stores its data in `directory`. The trial
-/// writes no results and runs without limits, fixtures, turns and recordings.
+/// Returns the specification of the first trial of a configuration. The trial stores its data in `directory` and
+/// writes no results. The trial uses no memory limit, no fixture, no turns and no recording.
 pub(super) fn trial_spec(experiment: &Experiment, cell: &Cell, directory: PathBuf) -> TrialSpec {
     let trials = &experiment.trials;
     TrialSpec {

@@ -1,4 +1,5 @@
-//! The state of caches at the start of a phase. The state is set as requested, and measured.
+//! The state of caches at the start of a phase. This module sets the caches to the requested state, and measures
+//! their state.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix of the cache state in the results if the storage bypasses the page cache.
+/// The suffix in the column `cache_state` if the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
 /// Sets the caches of a store with these families to a state, outside of the measured time.
@@ -34,8 +35,8 @@ pub(super) fn set<'f>(
     }
 }
 
-/// Evicts the files of an open store from the page cache. Mapped pages are evicted first, because the kernel otherwise
-/// keeps them.
+/// Evicts the files of an open store from the page cache. The function first releases mapped pages, because the
+/// kernel does not evict pages that are mapped.
 pub(super) fn drop_pages(directory: &Path) -> Result<(), TargetError> {
     let files = files(directory)?;
     page_out_mapped(&directory.canonicalize()?)?;
@@ -59,8 +60,8 @@ pub(super) fn name(state: CacheState, design: &Design) -> String {
     format!("{}{}", state.name(), if is_direct { PAST_PAGE_CACHE } else { "" })
 }
 
-/// Returns the share of the pages of a store's files that is in the page cache. Returns `None` if the store has no
-/// files, or if the kernel does not report the page cache.
+/// Returns the fraction of a store's file pages that are in the page cache. Returns `None` if the store has no files,
+/// or if the kernel does not report the page cache.
 pub(super) fn page_cache_share(directory: &Path) -> Option<f64> {
     let all = files(directory).ok()?;
     // A file that a compaction removes meanwhile does not count.

@@ -1,4 +1,4 @@
-//! Runs a trial of a component under test, and makes a row of every phase.
+//! Runs a trial of a component experiment, and creates a row for every phase.
 
 use results::columns as c;
 use results::columns::ALL;
@@ -18,7 +18,7 @@ pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -
     Ok(report(bench.into_phases()))
 }
 
-/// The rows of the phases. A component with a wrong answer has no measurements at all.
+/// Returns the rows of the phases. If a component gave a wrong answer, the rows contain no measurements.
 fn report(phases: Vec<PhaseResult>) -> TrialReport {
     let mut report = TrialReport::default();
     for phase in &phases {

@@ -1,5 +1,5 @@
-//! The configuration of a trial as one document. The parent process writes the document, and the trial process parses
-//! it once.
+//! The configuration of a trial. The parent process writes the configuration as one TOML document, and the trial
+//! process parses this document once.
 
 use catalog::Choice;
 use engines::CATALOG;
@@ -14,7 +14,7 @@ const ENGINE: &str = results::columns::ENGINE;
 /// The key of the design in the TOML document of a configuration.
 const DESIGN: &str = "design";
 
-/// An engine, a design and a task. The JSON form of a configuration is the text of one TOML document.
+/// An engine, a design and a task. In JSON, a configuration is a string that contains one TOML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
     /// The engine. Component experiments ignore this field.

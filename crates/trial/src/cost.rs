@@ -1,4 +1,4 @@
-//! The time that the harness adds to every operation, measured with a store that does nothing.
+//! Measures the time that the harness adds to every operation. The measurement uses a store that does nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPla
 
 use super::drive::{Drive, DrivePart};
 
-/// The samplings of latencies at which the cost is always reported, in addition to the sampling of the run.
+/// Two sampling intervals of latencies. The overhead is always reported for these two intervals and for the interval
+/// of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
 /// The number of measurements. Only the smallest result is used, because disturbances only add time.
@@ -19,7 +20,7 @@ const REPEATS: usize = 5;
 /// The number of keys that exist at the start of the measured phase.
 const KEYS: u64 = 1_000_000;
 
-/// The workload of the measurement: uniform gets of 16-byte keys in a closed loop, by one thread.
+/// The workload of the measurement. One thread executes uniform gets of 16-byte keys in a closed loop.
 const WORKLOAD: &str = r#"
 key = { format = "u64", bytes = 16 }
 [[phase]]
@@ -32,8 +33,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures the overhead for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a
-/// timeline with intervals of `interval_ns` nanoseconds.
+/// Measures the overhead per operation of a run. The run times one operation in `sampling`, keeps one answer in
+/// `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
@@ -54,8 +55,8 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// Measures the cost of a clock reading. Components are timed in slices of many operations, and each component
-/// reports the cost of its loop.
+/// Measures the time of a clock reading. For component experiments, no other overhead is measured here, because each
+/// component reports the time of its loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {

@@ -1,4 +1,4 @@
-//! The timed loop. Each thread of a phase runs the operations of its stream.
+//! The timed loop. Each thread of a phase executes the operations of its stream, and measures their latencies.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -28,13 +28,13 @@ const KINDS: usize = Kind::ALL.len();
 pub(super) struct Drive {
     /// Whether time is measured.
     pub(super) mode: RunMode,
-    /// The sampling interval of latencies: one in `sampling` operations is timed.
+    /// The sampling interval of latencies. One operation in `sampling` is timed.
     pub(super) sampling: u64,
-    /// The sampling interval of answers: one in `check` answers is kept.
+    /// The sampling interval of answers. One answer in `check` is kept.
     pub(super) check: u64,
-    /// The length of an interval of the timeline.
+    /// The length of an interval of the timeline, in nanoseconds.
     pub(super) interval_ns: u64,
-    /// The rate of operations, ignored where time is not measured.
+    /// The rate of operations. Counted mode ignores the rate.
     pub(super) rate: Rate,
 }
 
@@ -50,32 +50,34 @@ pub(super) struct DrivePart<'a> {
 
 /// The results of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals of each kind of operation, by name. For a step on the store, the totals of the step.
+    /// The totals of each kind of operation, by name. For a step on the store, this field contains the totals of the
+    /// step.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The totals of each role, in the order of the phase. Empty for a phase without roles.
     pub(super) roles: Vec<RoleTotals>,
-    /// The answers that were kept for checking, by thread.
+    /// The kept answers of each thread. These answers are checked later.
     pub(super) records: Vec<AnswerDigests>,
     /// The time at which the first operation started.
     pub(super) start: Stamp,
-    /// The time from the first start to the end of the last operation, in nanoseconds; `None` if time is not
+    /// The time from the first start to the end of the last operation, in nanoseconds. `None` if time is not
     /// measured.
     pub(super) elapsed_ns: Option<u64>,
     /// The intervals of the timeline.
     pub(super) intervals: Vec<Interval>,
-    /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds, if known.
+    /// Time in which the threads that issue operations were ready to run but had no CPU, in nanoseconds. `None` if
+    /// this time is unknown.
     pub(super) run_queue_ns: Option<u64>,
 }
 
 /// The results of the threads of a role.
 pub(super) struct RoleTotals {
     pub(super) name: String,
-    /// The totals per kind of operation, by its name.
+    /// The totals of each kind of operation, by name.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     pub(super) threads: u32,
     pub(super) rate: Rate,
-    /// The time from the first start of the phase to the end of the last operation of the role, in nanoseconds; `None`
-    /// if time is not measured.
+    /// The time from the start of the phase's first operation to the end of the role's last operation, in
+    /// nanoseconds. `None` if time is not measured.
     pub(super) elapsed_ns: Option<u64>,
 }
 
@@ -137,20 +139,20 @@ struct Shared<'a> {
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
-    /// The warm-up before the measured part. `None` for a phase without a warm-up.
+    /// The warm-up of the phase. `None` for a phase without a warm-up.
     gate: Option<&'a dyn Gate>,
-    /// The turns of the process. `None` if the process does not run in turns.
+    /// The turns in which the process runs. `None` if the process runs without pauses.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
     /// The number of finished operations, for the progress bar.
     done: &'a AtomicU64,
-    /// Set by the first thread that fails, so that the other threads end as well.
+    /// Whether a thread has failed. The first failing thread sets this flag, so that the other threads end as well.
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    /// The number of running threads that are not in the background. The background threads end with the last of
-    /// these threads.
+    /// The number of running threads that are not background threads. When this number is 0, the background threads
+    /// end.
     unended: AtomicU32,
 }
 
@@ -244,7 +246,7 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// Returns the same results with all times moved `ns` nanoseconds earlier.
+    /// Returns the results with all times moved `ns` nanoseconds earlier.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }
@@ -323,7 +325,8 @@ impl Shared<'_> {
         Ok(worker.finish())
     }
 
-    /// Whether a background thread must end, because all other threads have ended or a thread has failed.
+    /// Returns whether a background thread must end. A background thread ends when all other threads have ended or
+    /// when a thread has failed.
     fn ends_background(&self) -> bool {
         self.unended.load(Ordering::Relaxed) == 0 || self.failed.load(Ordering::Relaxed)
     }
@@ -355,8 +358,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits for all threads, and lets one thread call `act` with the turns of the process. Does nothing in a process
-    /// that does not run in turns.
+    /// Waits for all threads. In a process that runs in turns, one thread then calls `act` with the turns of the
+    /// process. Does nothing in any other process.
     fn lead(&self, act: impl FnOnce(&Turns)) {
         let Some(turns) = self.turns else { return };
         if self.barrier.wait().is_leader() {
@@ -376,7 +379,7 @@ impl Shared<'_> {
     }
 }
 
-/// Returns the totals of some threads for each kind of operation that occurs.
+/// Returns the totals of some threads. The result has one entry for each kind of operation that occurs.
 fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
     let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
     for outcome in outcomes {
@@ -402,23 +405,23 @@ struct Worker<'a> {
     pace: Pace,
     performer: Performer<'a>,
     record: AnswerDigests,
-    /// The totals of the current interval, which are merged into `kinds` at its end.
+    /// The totals of the current interval. At the end of the interval, these totals are merged into `kinds`.
     interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,
-    /// The time at which the last operation with a known end time ended.
+    /// The last known end time of an operation.
     end: Stamp,
     interval_ends: Stamp,
     interval_number: u64,
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The time for which the thread had waited for a CPU at the start of the slice or phase, in nanoseconds.
-    /// `run_queue_ns` is the time for which the thread waited in all earlier slices.
+    /// The time for which the thread had waited for a CPU at the start of the current slice or phase, in nanoseconds.
+    /// `run_queue_ns` contains the waiting time of all earlier slices.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
-    /// Time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the trace has no
-    /// times.
+    /// Time at which the next operation of a replay must start, in nanoseconds after the start of the replay. `None`
+    /// if the trace has no times.
     due_ns: Option<u64>,
 }
 
@@ -446,7 +449,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Begins a slice. The process waited for the turn of this slice for `waited_ns` nanoseconds.
+    /// Begins a slice. Before the slice, the process waited `waited_ns` nanoseconds for its turn.
     fn resume(&mut self, waited_ns: u64) {
         let clock = self.shared.clock;
         self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
@@ -470,8 +473,8 @@ impl<'a> Worker<'a> {
         self.run_queue_ns = Some(0);
     }
 
-    /// Runs the operations of a batch. Returns `false` if the time is up, or if all threads that have their own end
-    /// have ended.
+    /// Runs the operations of a batch. Returns `false` if the thread must end: its time limit is reached, or it is a
+    /// background thread and all other threads have ended.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
             let ends = || self.shared.ends_background();
@@ -489,8 +492,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Waits until the intended start of one operation, and executes the operation. Times the operation if it is
-    /// sampled.
+    /// Waits until the intended start of one operation, and executes the operation. Measures the time of the
+    /// operation if the sampling selects the operation.
     #[inline]
     fn operate(
         &mut self,
@@ -555,7 +558,7 @@ impl<'a> Worker<'a> {
         self.until_timed == self.shared.drive.sampling - 1
     }
 
-    /// Records the times of the operation that has just ended. `due` is the intended start in an open loop.
+    /// Records the latencies of the last operation. In an open loop, `due` is the intended start of the operation.
     #[inline]
     fn note(&mut self, kind: Kind, due: Option<Stamp>, start: Stamp) {
         if self.end >= self.interval_ends {
@@ -569,7 +572,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Closes the current interval, and finds the interval in which the last operation ended.
+    /// Ends the current interval, and finds the interval that contains the end of the last operation.
     #[cold]
     fn end_interval(&mut self) {
         let Shared { clock, drive: Drive { interval_ns, .. }, .. } = *self.shared;
@@ -597,15 +600,16 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Records the time at the end of the slice. This is not necessary if each operation is timed, because then the
-    /// last operation has recorded the time.
+    /// Records the end time of the slice. If each operation is timed, this is not necessary, because the last
+    /// operation has already recorded its end time.
     fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
     }
 
-    /// Adds the wait for a CPU since the start of the slice or phase to the total. Returns this wait in nanoseconds.
+    /// Computes the time for which the thread waited for a CPU since the start of the slice or phase, in nanoseconds.
+    /// Adds this time to the total, and returns this time.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

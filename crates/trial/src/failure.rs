@@ -1,4 +1,5 @@
 //! The failure of a trial.
 
-/// The result of a step of a trial, or the reason why the trial cannot continue, as reported to the parent.
+/// The result of a step of a trial, or an error. If there is an error, the trial ends and reports the error to the
+/// parent process.
 pub(crate) type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

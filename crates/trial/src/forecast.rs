@@ -1,5 +1,6 @@
-//! The theoretical values of a phase: of writes from the compaction policy and the flushes, of gets from the number of
-//! sorted runs, and of the cache from the key distribution. A phase to which a formula does not apply has no value.
+//! Computes the theoretical values of a phase. The values for writes come from the compaction policy and the number
+//! of flushes. The values for gets come from the number of sorted runs. The values for the cache come from the key
+//! distribution. If a formula does not apply to a phase, the phase has no value.
 
 use std::sync::Arc;
 
@@ -16,48 +17,50 @@ use workload::{
 use super::measured::Measured;
 use super::space;
 
-/// The largest number of flushes that are simulated for a policy without a closed formula.
+/// The largest number of flushes that are simulated. The simulation is only necessary for a policy without a closed
+/// formula.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The relative change of bytes that compactions of different keys may cause, because the blocks and filters of their
-/// outputs have different fill levels.
+/// Allowed relative difference between the bytes that a compaction reads and writes if it drops no keys. The numbers
+/// differ because blocks and filters are filled to different levels.
 const MOST_RECODED: f64 = 0.1;
 
-/// The largest fraction of blocks that were searched without success, at which the requests to a cache still follow
-/// the key distribution.
+/// The largest number of block searches that do not find the key, as a fraction of the requests to the cache. With
+/// more such searches, the requests do not follow the key distribution.
 const MOST_STRAYS: f64 = 0.05;
 
 /// Computes the expected values of the phases of a trial, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
-    /// Whether each sorted run of the tree is assumed to cover the whole key range, so that all runs overlap.
+    /// Whether the formulas may assume that each sorted run covers the whole key range, so that all runs overlap.
     overlaps: bool,
-    /// The distribution of the last requests to the cache, and its number of keys.
+    /// The key distribution of the phase that last filled the cache, and the number of keys in this phase.
     warm_with: Option<(String, u64)>,
-    /// The last computed popularity of blocks. Phases with the same distribution of keys have the same popularity of
-    /// blocks.
+    /// The last popularity of blocks that was computed. Phases with equal key distributions have the same popularity
+    /// of blocks.
     blocks: Option<(BlocksKey, Option<Popularity>)>,
 }
 
-/// The inputs from which the popularity of blocks is computed: the distribution, the number of keys, and the keys per
+/// The inputs of the popularity of blocks: the key distribution, the number of keys, and the number of keys per
 /// block.
 type BlocksKey = (String, u64, u64);
 
 impl Forecast {
-    /// Creates the forecast for a tree of this design and keys of this format.
+    /// Creates the forecast for a tree with this design and with keys of this format.
     pub(super) fn new(design: Design, format: &Arc<dyn KeyFormat>) -> Self {
         let format = Arc::clone(format);
         Self { design, format, overlaps: true, warm_with: None, blocks: None }
     }
 
-    /// Records a phase that ran earlier.
+    /// Records a phase that ran before the measured phases.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
 
-    /// Computes the expected values of a phase. `from` describes the keys and versions that earlier phases used. Call
-    /// this function for each phase in order. `live` is the number of live bytes after the phase, if known.
+    /// Computes the expected values of a phase. Call this function for each phase in order. `from` contains the keys
+    /// and versions that earlier phases used. `live` is the number of live bytes after the phase, if this number is
+    /// known.
     pub(super) fn of_phase(
         &mut self,
         phase: &Phase,
@@ -134,8 +137,8 @@ impl Forecast {
         Some(cells)
     }
 
-    /// Computes the expected values of gets, if every searched run may contain the key. Returns `None` for any other
-    /// phase.
+    /// Computes the expected values of gets. The computation assumes that every searched run may contain the key.
+    /// Returns `None` for a phase to which this assumption does not apply.
     fn lookups(&self, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
@@ -161,8 +164,8 @@ impl Forecast {
         Some(cells)
     }
 
-    /// Computes the expected values of a cache, if the requests follow the distribution of the keys in the blocks.
-    /// Returns `None` for any other phase.
+    /// Computes the expected values of a cache. The computation assumes that requests follow the key distribution.
+    /// Returns `None` for a phase to which this assumption does not apply.
     fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let (requests, bytes) = requests_by_law(before, burst).zip(self.block_bytes(burst))?;
@@ -220,8 +223,8 @@ impl Forecast {
     }
 }
 
-/// Returns the number of requests of gets for data blocks. Returns `None` if many requests were for other blocks than
-/// the block of the key.
+/// Returns the number of requests of gets for data blocks. Returns `None` if many requests were for blocks that do
+/// not contain the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -232,8 +235,8 @@ fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     (requests > 0 && pages == 0 && strays <= MOST_STRAYS * requests as f64).then_some(requests as f64)
 }
 
-/// Returns the runs, newest first. The runs of a level are assumed to have equal sizes, and all filters to have the
-/// mean false-positive rate.
+/// Returns the sorted runs, from the newest to the oldest run. The function assumes that all runs of a level have
+/// equal sizes, and that all filters have the mean false-positive rate.
 fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     let entries = stats.sum_of_levels(&n::ENTRIES)?.max(1) as f64;
     let mut views = Vec::new();
@@ -245,7 +248,7 @@ fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     Some(views)
 }
 
-/// Returns whether the operations only add keys.
+/// Returns whether all operations of the work add keys.
 fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
@@ -254,7 +257,7 @@ fn only_adds(work: &Work) -> bool {
     }
 }
 
-/// Returns whether the written keys are spread over the key range, if keys are ordered by their indexes.
+/// Returns whether the written keys are spread over the key range. The result is for keys that sort by their indexes.
 fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,

@@ -1,10 +1,10 @@
-//! Maps free memory before the clock of a phase starts.
+//! Prepares free memory before the measurement of a phase starts.
 //!
-//! The host of a virtual machine may take back free memory of its guest within seconds (free page reporting). The first
-//! write to such a page then waits until the host has found another page: 5 to 10 µs, according to
-//! `docs/explanation/performance-model.md`. A recently used page takes a tenth of this time. WALs, memtables and
-//! SSTables use new pages, so a load on such a machine measures the host. Memory that was written and freed immediately
-//! before is still mapped.
+//! The host of a virtual machine may take back free memory of its guest within seconds (free page reporting). The
+//! first write to such a page then waits until the host has provided another page. According to
+//! `docs/explanation/performance-model.md`, this wait takes 5 to 10 µs. A write to a recently used page takes a tenth
+//! of this time. WALs, memtables and SSTables use new pages, so a load on such a machine would measure the host.
+//! Memory that was written and freed immediately before the phase still belongs to the guest.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -12,21 +12,24 @@ use std::time::Instant;
 use measure::probe;
 use memmap2::MmapOptions;
 
-/// The bytes of one write.
+/// The number of bytes of one write.
 const CHUNK: usize = 1 << 20;
 
 /// The smallest page size of all supported kernels, in bytes.
 const SMALLEST_PAGE: usize = 4096;
 
-/// The bytes that [`cost`] writes: enough to exceed the noise, and a tenth of a second at worst.
+/// The number of bytes that [`cost`] writes. The number is large enough to exceed the noise, and the writes take at
+/// most a tenth of a second.
 const SAMPLE_BYTES: usize = 32 << 20;
 
-/// Writes to `bytes` of free memory and frees them. Writing is done twice, because the kernel has separate lists: once
-/// as small pages, which files use, and once as huge pages, which a memtable may use. The peak of resident memory stays
-/// unchanged. If the kernel cannot exclude huge pages from the peak, only small pages are used.
+/// Writes to `bytes` bytes of free memory, and then frees this memory. The function does this twice, because the
+/// kernel has separate lists of pages: first with small pages, which files use, and then with huge pages, which a
+/// memtable may use. The peak of resident memory does not change. If the kernel cannot exclude huge pages from the
+/// peak, the function uses only small pages.
 ///
 /// # Errors
-/// The kernel has no files in memory, or has less free memory, including page cache that is not in use.
+/// The kernel does not support files in memory, or less than `bytes` bytes of memory are free. Page cache that is not
+/// in use counts as free.
 pub(super) fn touch(bytes: u64) -> io::Result<()> {
     if probe::available_memory_bytes().is_some_and(|available| available < bytes) {
         return Err(io::ErrorKind::OutOfMemory.into());
@@ -39,7 +42,7 @@ pub(super) fn touch(bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Touches small pages like [`touch`], through a file in memory.
+/// Writes to small free pages through a file in memory, and frees them.
 fn touch_small_pages(bytes: usize) -> io::Result<()> {
     let file = file_in_memory()?;
     let chunk = vec![1; CHUNK];
@@ -52,7 +55,8 @@ fn touch_small_pages(bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Touches huge pages like [`touch`], through memory of this process with advice for huge pages.
+/// Writes to huge free pages through memory of this process, and frees them. The process advises the kernel to use
+/// huge pages.
 fn touch_huge_pages(bytes: usize) -> io::Result<()> {
     let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
     // Without huge pages, the kernel ignores the advice and uses small pages.
@@ -73,15 +77,16 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Speed of writes to free memory: of a first write, and of a second write to the same bytes.
+/// The speed of writes to free memory. One value is for a first write, and one value is for a second write to the
+/// same memory.
 pub struct Cost {
-    /// Bytes per second into pages that were not used recently.
+    /// Speed of writes to pages that were not used recently, in bytes per second.
     pub first: f64,
-    /// Bytes per second into recently freed pages.
+    /// Speed of writes to recently freed pages, in bytes per second.
     pub again: f64,
 }
 
-/// Measures the cost of free memory. Returns `None` if the kernel does not permit the measurement.
+/// Measures the speed of writes to free memory. Returns `None` if the kernel does not permit the measurement.
 pub fn cost() -> Option<Cost> {
     let rate = || {
         let begun = Instant::now();

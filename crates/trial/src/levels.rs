@@ -1,12 +1,12 @@
-//! The rows of `levels.csv`: the work of a phase on each level of the store.
+//! The rows of `levels.csv`. Each row describes the work of a phase on one level of the store.
 
 use results::columns::ALL;
 use results::{Measurements, columns as c, formulas, levels as l};
 
 use super::measured::{Measured, identity};
 
-/// Returns the rows of a phase, one per level with data or counters. Returns no rows for an engine that does not
-/// report levels.
+/// Returns the rows of a phase. There is one row for each level with data or counters. Returns no rows for an engine
+/// that does not report levels.
 pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measurements> {
     let Measured { before, burst, settled, .. } = measured;
     let row = |level: usize| {

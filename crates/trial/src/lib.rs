@@ -1,10 +1,10 @@
-//! Runs one trial of one configuration in a separate process. A trial opens a store, runs the phases, measures them,
-//! checks the answers, and reports.
+//! Runs one trial of one configuration in a separate process. A trial opens a store, runs and measures the phases,
+//! checks the answers, and reports the results.
 //!
 //! The parent process writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and
-//! reads [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but
-//! no experiment. This crate also has the bounds of plausible results ([`Limits`], [`mark`]), and the overhead of the
-//! measurement itself ([`harness_cost`], [`seam_costs`]).
+//! reads [`Message`]s from its standard output. The specification contains the resolved engine and design, but no
+//! experiment. This crate also checks the bounds of plausible results ([`Limits`], [`mark`]), and measures the
+//! overhead of the measurement itself ([`harness_cost`], [`seam_costs`]).
 
 mod caches;
 mod component;

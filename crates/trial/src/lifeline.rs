@@ -1,5 +1,5 @@
-//! The connection of a process of this program to its parent. The connection is standard input, which ends when the
-//! parent closes it or dies.
+//! The connection of a process of this program to its parent. The connection is the standard input of the process.
+//! Standard input ends when the parent closes the pipe or ends.
 
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use super::message::Turn;
 
-/// Reads the specification of the process from the first line of standard input, and ends the process when standard
-/// input ends.
+/// Reads the specification of the process from the first line of standard input. The process ends when standard input
+/// ends.
 ///
 /// # Errors
 /// The line cannot be parsed.
@@ -18,7 +18,7 @@ pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
 }
 
 /// Reads the specification of the process from the first line of standard input. Each further line is the order to
-/// run a turn. Ends the process when standard input ends, or contains a line that is no such order.
+/// run a turn. The process ends when standard input ends, or when a line is not a valid order.
 ///
 /// # Errors
 /// The first line cannot be parsed.
@@ -32,7 +32,7 @@ pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receive
     Ok((orders?, turns))
 }
 
-/// Passes on the orders to run turns, and ends the process when standard input ends.
+/// Reads the orders to run turns and passes these orders on. Ends the process when standard input ends.
 fn end_with_the_starter(turns: &Sender<Turn>) {
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
     for turn in lines.map_while(|line| serde_json::from_str(&line).ok()) {

@@ -1,19 +1,20 @@
-//! Measures the limits of this machine: CPU cycles per second, copied bytes per second, and the resolution of the
-//! clock.
+//! Measures the limits of this machine: CPU cycles per second, copied bytes per second, and the time of a clock
+//! reading.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
 
 use measure::Clock;
 
-/// The factor by which cores may be faster than measured, for example by turbo or after another program has ended.
+/// A factor for the measured speed of cores. Cores may become faster than in the measurement, for example by turbo or
+/// because another program ends.
 const HEADROOM: f64 = 2.0;
 
-/// The bytes of one copy. Source and target together fit into the first-level cache of any CPU in use.
+/// The number of bytes of one copy. Source and target together fit into the first-level cache of every supported CPU.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// The numbers of copies and of steps in one measurement. A measurement takes some ten microseconds, so most
-/// measurements have no interruption.
+/// The numbers of copies and of steps in one measurement. A measurement takes a few tens of microseconds, so most
+/// measurements are not interrupted.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
@@ -23,17 +24,18 @@ const REPEATS: usize = 200;
 /// The limits that no measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The largest possible number of bytes per second, over memory and the first-level caches of all cores.
+    /// The largest possible number of bytes per second. The number includes memory and the first-level caches of all
+    /// cores.
     pub bytes_per_second: f64,
     /// The largest possible number of cycles per second of one core.
     pub cycles_per_second: f64,
     /// The shortest time between two readings of the clock, in nanoseconds.
     pub clock_ns: f64,
-    /// The sources of these limits.
+    /// The sources of these limits, as text.
     pub derived: Derived,
 }
 
-/// The source of each limit, as text for the message about a value that exceeds the limit.
+/// The source of each limit, as text. The message about a value that exceeds the limit contains this text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// The source of the limit on bytes per second.
@@ -45,14 +47,14 @@ pub struct Derived {
 }
 
 impl Derived {
-    /// The limits of current machines.
+    /// The sources of the limits that apply to all current machines.
     const ANY: Self = Self {
         bytes: "beyond the memory bandwidth of any machine",
         cycles: "beyond the frequency of any CPU",
         clock: "below the resolution of any clock",
     };
 
-    /// The limits measured on this machine, with [`HEADROOM`].
+    /// The sources of the limits that were measured on this machine and multiplied by [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
         cycles: "beyond twice the cycles per second of a core, as measured on this machine",
@@ -61,12 +63,12 @@ impl Derived {
 }
 
 impl Limits {
-    /// Limits that no current machine exceeds. Twelve channels of DDR5-6400 transfer 60 % of these bytes. No CPU has
-    /// this many cycles per second, and no clock has this resolution.
+    /// Limits that no current machine exceeds. For comparison, twelve channels of DDR5-6400 memory transfer 60 % of
+    /// this number of bytes per second.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
-    /// The limits of this machine, measured once per process in some milliseconds.
+    /// Returns the limits of this machine. The measurement takes some milliseconds and runs once per process.
     pub fn of_this_machine() -> Self {
         static MEASURED: OnceLock<Limits> = OnceLock::new();
         *MEASURED.get_or_init(|| {
@@ -81,7 +83,8 @@ impl Limits {
         })
     }
 
-    /// Combines two sets of limits. If a limit was not measured, the result has the limit of `fallback`.
+    /// Combines two sets of limits. If a limit of `self` was not measured, the result contains the limit of
+    /// `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };
@@ -98,7 +101,7 @@ impl Limits {
     }
 }
 
-/// Returns the shortest time of several calls of `work`, in nanoseconds.
+/// Calls `work` several times, and returns the shortest time of a call in nanoseconds.
 fn least_ns(clock: &Clock, mut work: impl FnMut()) -> f64 {
     let once = || {
         let start = clock.now();
@@ -120,9 +123,9 @@ fn copied_bytes_per_second(clock: &Clock) -> f64 {
     2.0 * (COPIED_BYTES * COPIES) as f64 / ns * 1e9
 }
 
-/// The cycles per second of one core. The measurement is a chain of operations of one cycle each, in which each
-/// operation depends on the previous operation (Marsaglia, "Xorshift RNGs", 2003: three shifts and three exclusive ors
-/// per step).
+/// Measures the cycles per second of one core. The measured code is a chain of operations, in which each operation
+/// takes one cycle and depends on the previous operation. The operations are the three shifts and three exclusive ors
+/// of a random number generator (Marsaglia, "Xorshift RNGs", 2003).
 fn cycles_per_second(clock: &Clock) -> f64 {
     const CYCLES_PER_STEP: f64 = 6.0;
     let mut x = black_box(1_u64);

@@ -12,27 +12,29 @@ use super::warm_up::Warmed;
 /// The measurements of a phase.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// Samples of the store, about one per interval of the timeline.
+    /// Samples of the store. There is about one sample per interval of the timeline.
     pub(super) samples: Vec<Sample>,
-    /// The warm-up before the measured part. `None` for a phase without a warm-up.
+    /// The warm-up of the phase. `None` for a phase without a warm-up.
     pub(super) warmed: Option<Warmed>,
     /// The counters and sizes of the store before the phase, after its warm-up.
     pub(super) before: EngineStats,
     /// The counters and sizes of the store after the last operation of the phase.
     pub(super) burst: EngineStats,
-    /// The store after flushes and compactions have finished. `None` if the phase did not wait for their end.
+    /// The state after all flushes and compactions have finished. `None` if the phase did not wait for this state.
     pub(super) settled: Option<Settled>,
-    /// The time until a reopened store was closed, in nanoseconds; `None` without a reopening.
+    /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened.
     pub(super) close_ns: Option<u64>,
-    /// The bytes of the store's files after compaction has finished, if time is measured.
+    /// The size of the store's files after all compactions have finished, in bytes. `None` if time is not measured.
     pub(super) disk_bytes: Option<u64>,
-    /// The share of the store's files in the page cache at the start of the phase, if known.
+    /// The fraction of the store's file pages that were in the page cache at the start of the phase. `None` if
+    /// unknown.
     pub(super) page_cache_share: Option<f64>,
     /// Whether the store has files on a file system, so that the kernel counts its reads and writes.
     pub(super) is_stored: bool,
-    /// Whether the engine's allocations are counted by this program.
+    /// Whether this program can count the memory allocations of the engine.
     pub(super) allocates_in_program: bool,
-    /// The resources that the process had used before the phase, and after the last operation of the phase.
+    /// The resources that the process had used at two times: before the phase, and after the last operation of the
+    /// phase.
     pub(super) usage: [Usage; 2],
     /// The requested rate of operations.
     pub(super) rate: Rate,
@@ -43,12 +45,12 @@ pub(super) struct Settled {
     pub(super) stats: EngineStats,
     /// The time until all flushes and compactions had finished, in nanoseconds.
     pub(super) ns: u64,
-    /// The resources that the process had used when all flushes and compactions had finished.
+    /// The resources that the process had used at this time.
     pub(super) usage: Usage,
 }
 
 impl Measured {
-    /// Returns the values that a rate search needs.
+    /// Returns the values that the objective of a rate search limits.
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.operations.iter().for_each(|(_, totals)| response.merge(&totals.response));

@@ -1,4 +1,4 @@
-//! The messages between the parent process and the trial process, as JSON lines.
+//! The messages between the parent process and the trial process. Each message is one line of JSON.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use trace::TraceFormat;
 
 use super::configuration::Configuration;
 
-/// The specification of a trial.
+/// The specification of a trial. The parent process sends the specification to the trial process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// The engine, the design and the task of the trial.
@@ -17,35 +17,37 @@ pub struct TrialSpec {
     pub base: PathBuf,
     /// The seed of the operations.
     pub seed: u64,
-    /// Whether the trial measures time.
+    /// Whether the trial measures time or only counters.
     pub mode: RunMode,
-    /// The sampling interval of latencies: one in `sampling` operations is timed.
+    /// The sampling interval of latencies. One operation in `sampling` is timed.
     pub sampling: u64,
-    /// The sampling interval of answers: one in `check` answers is kept for checking.
+    /// The sampling interval of answers. One answer in `check` is kept and checked later.
     pub check: u64,
     /// The length of an interval of the timeline, in nanoseconds.
     pub interval_ns: u64,
-    /// The folder of the tree, or of a component's files.
+    /// The folder for the files of the store or of the component.
     pub directory: PathBuf,
-    /// The results folder for latency logs; `None` for no logs.
+    /// The results folder, in which the trial writes latency logs. With `None`, the trial writes no latency logs.
     pub results: Option<PathBuf>,
     /// The number of the configuration.
     pub cell: u64,
     /// The number of the trial.
     pub trial: u64,
-    /// The memory limit of the process in bytes; `None` without a limit.
+    /// The memory limit of the process in bytes. `None` without a limit.
     #[serde(default)]
     pub memory_limit: Option<u64>,
-    /// The number of bytes of free memory that are touched before every phase.
+    /// The amount of free memory that the trial writes and releases before every phase, in bytes.
     #[serde(default)]
     pub warm_memory: Option<u64>,
     /// Whether the trial builds a fixture or starts from a fixture. `None` for an experiment without a fixture.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
-    /// How the process takes turns. `None` if the process runs without stops from its start to its end.
+    /// Settings for a process that runs in turns. `None` if the process runs without pauses from its start to its
+    /// end.
     #[serde(default)]
     pub turns: Option<TurnSpec>,
-    /// The phase that the trial records as a trace, and ends with. `None` for a trial that records no phase.
+    /// The phase that the trial records as a trace. The trial ends after this phase. `None` if the trial records no
+    /// phase.
     #[serde(default)]
     pub recording: Option<RecordingSpec>,
 }
@@ -57,7 +59,7 @@ pub struct RecordingSpec {
     pub phase: String,
     /// The format of the trace.
     pub format: TraceFormat,
-    /// The trace file, which must not exist.
+    /// The path of the trace file. The file must not exist before the recording.
     pub file: PathBuf,
 }
 
@@ -66,38 +68,40 @@ pub struct RecordingSpec {
 pub struct Recorded {
     /// The number of recorded operations.
     pub records: u64,
-    /// The properties that the format could not express, one sentence each.
+    /// The properties of operations that the format does not support, one sentence each.
     pub losses: Vec<String>,
 }
 
-/// How a process takes turns with the processes of other configurations.
+/// Settings for a process that runs in turns with the processes of other configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpec {
-    /// The core on which all threads of the process run; `None` for any core.
+    /// The core on which all threads of the process run. With `None`, the threads may run on any core.
     pub core: Option<usize>,
 }
 
-/// The order to run the next turn, which the parent sends to a process that takes turns.
+/// An order to run the next turn. The parent sends this order to a process that runs in turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// The number of operations of the turn, over all threads. After these operations, the process waits again.
+    /// The number of operations of the turn, over all threads. After these operations, the process waits for the next
+    /// order.
     pub operations: u64,
-    /// The time for which the parent had stopped the process in the middle of calls so far, in nanoseconds.
+    /// The total time for which the parent has paused the process inside of calls, in nanoseconds.
     pub stopped_ns: u64,
 }
 
-/// The message with which a process ends its turn. The process then waits for its next turn, except during a call.
+/// A message of a process that runs in turns. After most of these messages, the process waits for its next turn.
+/// After the message about the start of a call, the process continues to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Yielded {
-    /// The process is ready for a phase. Its next turn runs the first slice of this phase.
+    /// The process is ready for a phase. In its next turn, the process executes the first slice of this phase.
     Ready {
         /// The name of the phase.
         phase: String,
-        /// The number of operations of the phase, if known.
+        /// The number of operations of the phase. `None` if unknown.
         operations: Option<u64>,
     },
-    /// The process has finished a slice of operations.
+    /// The process has executed a slice of operations.
     Ran(Slice),
     /// A call without operations begins. The process continues to run, and the parent may stop it at any time.
     Calls,
@@ -108,44 +112,46 @@ pub enum Yielded {
     },
 }
 
-/// The times of a slice. A slice is a number of operations of a phase that a process runs in one turn.
+/// The measurements of a slice. In a slice, a process executes a number of operations of a phase in one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
-    /// The number of operations, over all threads.
+    /// The number of operations in the slice, summed over all threads.
     pub operations: u64,
     /// The duration of the slice, in nanoseconds.
     pub ns: u64,
     /// The CPU time of all threads of the process in the slice, in nanoseconds.
     pub cpu_ns: u64,
-    /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds.
+    /// The time in which the threads that issue operations were ready to run but had no CPU, in nanoseconds.
     pub waited_ns: u64,
     /// Whether this slice is the last slice of the phase.
     pub is_last: bool,
 }
 
-/// The use of a fixture by a trial process: the process builds the fixture, or starts from the fixture.
+/// The way in which a trial process uses a fixture. The process builds the fixture or starts from a copy of the
+/// fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// The process runs only the phases of the fixture, to build the fixture.
+    /// The process runs only the phases of the fixture. The result is the fixture.
     Build {
         /// The number of phases in the fixture.
         phases: usize,
     },
-    /// The process starts from a clone of the fixture.
+    /// The process starts from a copy of the fixture.
     Stands {
-        /// The number of operations that each thread of each phase of the fixture executed.
+        /// The number of operations that each thread executed in each phase of the fixture.
         done: Vec<Vec<u64>>,
     },
 }
 
-/// A message of the trial process, as one line of its standard output.
+/// A message of the trial process to its parent. Each message is one line of the standard output of the trial
+/// process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
     /// The progress of the trial.
     Progress(Step),
-    /// A process that takes turns has ended its turn.
+    /// The process runs in turns, and its current turn has ended.
     Yields(Yielded),
     /// The trial has ended. The message contains its measurements.
     Done(TrialReport),
@@ -154,7 +160,7 @@ pub enum Message {
 }
 
 /// Parses a line as a message to the trial process and as a message to the parent. Returns each parsed message as
-/// JSON, or `None` if the line is no such message.
+/// JSON. A result is `None` if the line is not a message of this kind.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
@@ -168,11 +174,11 @@ pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
 /// The progress of a running trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// The number of the phase.
+    /// The index of the phase, from 0.
     pub phase: usize,
-    /// The finished share of the phase.
+    /// The finished fraction of the phase.
     pub share: f64,
-    /// Whether the operations have ended and the answers are being checked.
+    /// Whether all operations have ended and the trial now checks the answers.
     pub checking: bool,
 }
 
@@ -190,7 +196,7 @@ pub struct TrialReport {
     pub streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     pub wrong: Vec<String>,
-    /// The number of operations per phase and thread, if the trial built a fixture.
+    /// The number of operations that each thread executed in each phase. Empty if the trial did not build a fixture.
     #[serde(default)]
     pub done: Vec<Vec<u64>>,
     /// The version that the engine reports; `None` if the engine reports no version.

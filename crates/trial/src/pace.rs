@@ -1,4 +1,4 @@
-//! The pace of a thread: when the thread starts each operation, and when it ends.
+//! The pace of a thread. The pace determines when the thread starts each operation, and when the thread ends.
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use measure::{Clock, Stamp};
 use results::RunMode;
 use workload::{Phase, Rate, Work};
 
-/// The time before the intended start of an operation at which a thread stops sleeping and spins, in nanoseconds.
+/// A time before the intended start of an operation, in nanoseconds. From this time on, the waiting thread does not
+/// sleep but reads the clock in a loop.
 const SPIN_NS: u64 = 100_000;
 
-/// The time between two checks of a waiting background thread for its end.
+/// A waiting background thread checks in this interval whether the phase has ended.
 const BACKGROUND_PERIOD: Duration = Duration::from_millis(10);
 
 /// Returns the number of threads of a phase that do not run in the background.
@@ -22,7 +23,7 @@ pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,
-    /// The index of the thread among the threads that share the rate, and the number of these threads.
+    /// The index of the thread among all threads of its role or phase, and the number of these threads.
     place: u32,
     of: u32,
     pub(super) time_limit_ns: Option<u64>,
@@ -54,14 +55,15 @@ impl Pace {
         }
     }
 
-    /// Returns the time at which operation number `issued` of the thread must start, in nanoseconds after the start
-    /// of the warm-up or of the measured part. Returns `None` in a closed loop.
+    /// Returns the time at which an operation of the thread must start, in nanoseconds after the start of the warm-up
+    /// or of the measured part. `issued` is the number of earlier operations of the thread. Returns `None` in a
+    /// closed loop.
     pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }
 
-    /// In a background role, waits until shortly before the start of operation number `issued`. Returns `false` if
-    /// the role `ends` earlier.
+    /// Waits in a thread of a background role until shortly before the intended start of the next operation. `issued`
+    /// is the number of earlier operations of the thread. Returns `false` if `ends` returns true earlier.
     pub(super) fn wait_in_background(
         &self,
         issued: u64,
@@ -80,7 +82,7 @@ impl Pace {
     }
 }
 
-/// Waits until a point in time. The thread spins at the end of the wait.
+/// Waits until a point in time. At the end of the wait, the thread reads the clock in a loop.
 pub(super) fn wait_until(clock: &Clock, due: Stamp) {
     loop {
         let now = clock.now();

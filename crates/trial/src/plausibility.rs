@@ -1,60 +1,63 @@
-//! Marks implausible values, with one rule for each theoretical or physical bound. A row that exceeds a bound is marked
-//! with a message, reported, and has no verdict.
+//! Finds implausible values. Each theoretical or physical bound has one rule. If a row exceeds a bound, the row gets
+//! a message, and verdicts ignore the row.
 //!
-//! Bounds are generous: if a value is marked, either the value or the bound is wrong. For a share of random draws, a
-//! bound also allows for deviations by chance.
+//! The bounds include a tolerance. If a value exceeds a bound, either the value or the bound is therefore wrong. The
+//! bound of a fraction of random draws also includes a tolerance for chance.
 
 use results::{Metric, Row, StreamRecord, Unit, Value, columns as c};
 use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// The number of standard deviations by which a value may exceed a bound by chance.
+/// A tolerance for chance: the number of standard deviations by which a value may exceed a bound.
 const SIGMAS: f64 = 5.0;
 
-/// The error of the assumed popularity of blocks, as a fraction of requests. The popularity has this error because
-/// blocks differ in their number of keys.
+/// Tolerance for the hit rate of the most popular blocks, as a fraction of requests. The assumed popularity of blocks
+/// is not exact, because blocks have different numbers of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
-/// Allowed relative deviation from exact limits, because of rounding, trailers, and histograms with three digits.
+/// Allowed relative deviation from exact limits. Deviations are caused by rounding, by block trailers, and by
+/// histograms with three digits.
 const SLACK: f64 = 0.02;
 
-/// The facts that bounds need in addition to the row.
+/// The facts that the rules need in addition to the row.
 #[derive(Clone, Debug)]
 struct Facts {
-    /// The limits of the machine on bytes, cycles and clock readings.
+    /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
     limits: Limits,
-    /// Whether blocks are stored without compression, values with their keys, and no data expires by rule.
+    /// Whether files contain all bytes of the entries. This is the case if blocks are not compressed, values are
+    /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
-    /// Whether a component of the design is an ideal bound. The limits of real components do not apply to ideal bounds.
+    /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
+    /// variants.
     is_oracle: bool,
     /// The facts about the filters of the design.
     filters: FilterFacts,
-    /// The smallest fraction that values have in the bytes of all entries written so far. Keys may take nearly no bytes
-    /// on storage.
+    /// The smallest fraction of values in the bytes of the entries, over all phases so far. The bounds use only
+    /// values, because keys may need nearly no bytes on storage.
     value_share: Option<f64>,
-    /// The bytes of all entries written so far, and of their files after flushes.
+    /// The bytes of all entries that were written so far, and the bytes of their files after flushes.
     entered: f64,
     flushed: f64,
-    /// The share of the accesses that the most popular key gets, according to the distribution of the phase.
+    /// The fraction of the accesses that go to the most popular key, according to the key distribution of the phase.
     hottest: Option<f64>,
 }
 
 /// The facts of the filters of a design.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
-    /// Whether all filters have the same bits for each key.
+    /// Whether all filters have the same number of bits per key.
     are_even: bool,
-    /// Whether the expected rate is only an upper limit. A filter that is built from the keys and not from their hashes
-    /// keeps the order of keys, so absent keys far from all other keys are never false positives. An adaptive filter
-    /// learns from false positives, so repeated lookups have a lower rate.
+    /// Whether the expected false-positive rate is only an upper limit. This is true for a filter that uses the keys
+    /// and not their hashes, because absent keys that are far from all other keys are never false positives. This is
+    /// also true for an adaptive filter, because repeated lookups have a lower rate.
     may_have_lower_rate: bool,
-    /// Whether the expected rate applies to absent keys that are distributed like the keys. For other absent keys, the
-    /// rate is no limit.
+    /// Whether the expected false-positive rate applies only to absent keys that are distributed like the keys in the
+    /// filter. For other absent keys, the rate may be higher.
     assume_similar_keys: bool,
 }
 
-/// A bound with its name. The function `check` returns a text if a row exceeds the bound.
+/// A rule with its name. The function `check` returns a text if a row exceeds the bound of the rule.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
@@ -122,8 +125,8 @@ impl Facts {
         }
     }
 
-    /// Updates the facts for a row of a phase. `hottest` is the fraction of accesses to the most popular key. Earlier
-    /// rows are needed as well, because their writes count.
+    /// Updates the facts for the next row. `hottest` is the fraction of accesses to the most popular key. This
+    /// function must be called for all earlier rows, because the facts include all writes so far.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -135,25 +138,27 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// Returns the ratio of the bytes of files to the bytes of their entries, after flushes. Half of a small SSTable
-    /// may be filters, index pages and footers. A compaction writes these parts again, but does not read them.
+    /// Returns the ratio of the bytes of files to the bytes of their entries, after flushes. In a small SSTable,
+    /// filters, index pages and footers may be half of the file. A compaction writes these parts again, but does not
+    /// read them.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
 }
 
-/// The smallest number of expected false positives at which a higher measured number is significant. With 100
-/// expected false positives, the standard deviation by chance is 10.
+/// The smallest number of expected false positives for which a higher measured number is significant. With 100
+/// expected false positives, the standard deviation of the measured number is 10.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Returns whether the gets requested enough different keys for a significant share of false positives.
+/// Returns whether the gets requested enough different keys, so that the measured false-positive rate is significant.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Marks the rows of a trial that exceed a bound. Removes the residual of the false-positive rate from rows with too
-/// few false positives. Returns the phases of the marked rows, each with a message.
+/// Finds the rows of a trial that exceed a bound, and fills in their column `implausible`. Removes the residual of
+/// the false-positive rate from rows with too few false positives. Returns the phases of the implausible rows, each
+/// with a message.
 pub fn mark(
     design: &Design,
     rows: &mut [Row],
@@ -187,7 +192,7 @@ fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// Rule: a share is between 0 and 1.
+/// Rule: a fraction is between 0 and 1.
 fn share(row: &Row, _: &Facts) -> Option<String> {
     let outside = |metric: &&Metric| {
         let value = row.get(metric).number();
@@ -208,7 +213,8 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} {}", metric.name, shown(row, metric)?))
 }
 
-/// A higher percentile is not smaller than a lower one, and response times are not below service times.
+/// Rule: a higher percentile is not smaller than a lower percentile, and a response time is not shorter than its
+/// service time.
 fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     let orders: [&[&Metric]; 4] = [
         &[&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::P9999_NS, &c::MAX_NS],
@@ -225,15 +231,16 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
-/// No operation is shorter than the resolution of the clock. This bound does not apply to slices of many operations.
+/// Rule: no operation is shorter than the resolution of the clock. This bound does not apply to slices of many
+/// operations.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
     Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
 }
 
-/// An operation that is called individually takes at least one CPU cycle. This bound does not apply to the entries of
-/// one call that makes a memtable immutable or builds a table.
+/// Rule: an operation that is called individually takes at least one CPU cycle. The rule does not apply to a call
+/// that makes a memtable immutable or builds an SSTable, because such a call processes many entries.
 fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     if row.get(&c::P50_NS).is_empty() && row.get(&c::LOOP_NS).is_empty() {
         return None;
@@ -246,8 +253,8 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} of {threads} threads: {}", derived.cycles))
 }
 
-/// All bytes pass through memory or a first-level cache. Bytes that a component returns in place are not moved, so the
-/// limit of any machine applies to them.
+/// Rule: all bytes pass through memory or a first-level cache. If a component returns bytes in place, no bytes are
+/// moved. The rule then uses the limit of any machine.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [
@@ -267,7 +274,8 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     Some(format!("{name} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
 }
 
-/// In a closed loop, threads run one operation after the other, so the operation times fit into the phase.
+/// Rule: in a closed loop, a thread executes one operation after the other, so the sum of all operation times is not
+/// longer than the phase.
 fn busy(row: &Row, _: &Facts) -> Option<String> {
     // A sampled mean may include the few stalls, and the mean of a short phase may be wrong by a factor of two.
     const MOST: f64 = 2.0;
@@ -284,7 +292,7 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("{ops} operations of {mean:.0} ns exceed {seconds:.3} s of {threads} threads"))
 }
 
-/// The measured rate does not exceed the requested rate.
+/// Rule: the measured rate does not exceed the requested rate.
 fn target_rate(row: &Row, _: &Facts) -> Option<String> {
     const LEAST_OPS: f64 = 1000.0;
     let number = |metric| row.get(metric).number();
@@ -293,7 +301,7 @@ fn target_rate(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("ops_per_second {rate:.0} > target {target:.0}"))
 }
 
-/// No cache exceeds the hit rate of Belady's algorithm, which knows the future requests.
+/// Rule: no cache exceeds the hit rate of Belady's algorithm, which knows the future requests.
 fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
     // With several threads, the order of requests differs from the order that Belady's algorithm uses.
     let threads = row.get(&c::THREADS).number().unwrap_or(1.0);
@@ -302,7 +310,7 @@ fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
     (rate > best + allowance).then(|| format!("hit rate {rate:.4} > {best:.4}, the best possible"))
 }
 
-/// For independent requests, no cache has a higher hit rate than a cache that keeps the most popular blocks.
+/// Rule: for independent requests, no cache has a higher hit rate than a cache that keeps the most popular blocks.
 fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (rate, best) = (number(&c::CACHE_HIT_RATE)?, number(&c::BEST_STATIC_HIT_RATE)?);
@@ -312,7 +320,8 @@ fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("hit rate {rate:.4} > {best:.4} of the best static set"))
 }
 
-/// A filter passes the expected share of absent keys, within a factor and chance.
+/// Rule: the measured false-positive rate of a filter is close to the expected rate. The tolerance is a factor and a
+/// deviation by chance.
 fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     const MOST: f64 = 3.0;
     const LEAST: f64 = 0.1;
@@ -336,7 +345,7 @@ fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     probes.min(different * number(&c::RUNS).max(1.0)).max(1.0)
 }
 
-/// A filter that passes a fraction of 2^−b of all other keys takes at least b bits per key (Carter et al., "Exact and
+/// Rule: a filter with the false-positive rate 2^−b needs at least b bits per key (Carter et al., "Exact and
 /// approximate membership testers", STOC 1978).
 fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
@@ -346,7 +355,7 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
 }
 
-/// Every probe has exactly one answer.
+/// Rule: every filter probe has exactly one result.
 fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let probes = number(&c::FILTER_PROBES)?;
@@ -354,7 +363,7 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     (answers > probes).then(|| format!("{answers} answers to {probes} filter_probes"))
 }
 
-/// Data was flushed if each key was written once to an empty tree and is not in a memtable.
+/// Rule: if each key was written once to an empty tree, all data that is not in a memtable was flushed.
 fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     // An expectation exists only where keys were only added.
@@ -367,7 +376,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// A compaction writes at most the entries that it read, plus the other parts of files.
+/// Rule: a compaction writes at most the entries that it read, plus filters, index pages and footers.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
     // Blocks and filters of other runs are filled differently.
     const MOST: f64 = 1.25;
@@ -377,7 +386,7 @@ fn merges(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("compaction_bytes_written {written} > compaction_bytes_read {read}"))
 }
 
-/// Live data is in an SSTable or a memtable.
+/// Rule: live data is in an SSTable or in a memtable.
 fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (live, tables) = (number(&c::LIVE_BYTES)?, number(&c::TABLE_BYTES)?);
@@ -391,7 +400,7 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Returns the value of a metric in the format of the row.
+/// Formats the value of a metric as in the row.
 fn shown(row: &Row, metric: &Metric) -> Option<String> {
     let value = row.get(metric);
     (!value.is_empty()).then(|| value.to_string())
@@ -412,7 +421,7 @@ mod tests {
     use super::*;
     use crate::limits::Derived;
 
-    /// A row within all bounds.
+    /// A row that exceeds no bound.
     const POSSIBLE: &str = "loop=closed ops=10000 seconds=0.1 ops_per_second=100000 mean_ns=9000 p50_ns=8000 \
         p90_ns=9000 p99_ns=20000 p999_ns=90000 max_ns=100000 threads=1 user_bytes_written=1000000 wal_bytes=1100000 \
         flush_bytes=900000 compaction_bytes_read=2000000 compaction_bytes_written=1900000 write_amp=2.8 \
@@ -443,7 +452,7 @@ mod tests {
         Facts { keeps_bytes: true, filters: EVEN, value_share: Some(0.84), ..Facts::default() }
     }
 
-    /// Names of the rules that a row with these values violates.
+    /// Returns the names of the rules that a row with these values violates.
     fn broken(numbers: &str, facts: &Facts) -> Vec<&'static str> {
         let row = row(numbers);
         RULES.iter().filter(|rule| (rule.check)(&row, facts).is_some()).map(|rule| rule.name).collect()
@@ -457,8 +466,8 @@ mod tests {
         assert_eq!(implausible(&Row::new(&Schema::runs::<&str>(&[]).unwrap()), &facts()), None);
     }
 
-    /// Values beyond the limits of any machine are always detected. Values beyond the limits of this machine are
-    /// detected on this machine, and the message names the limit.
+    /// Tests that values beyond the limits of any machine are always detected. Values beyond the limits of this
+    /// machine must be detected on this machine, and the message must name the limit.
     #[test]
     fn measured_limits_are_tighter_and_named() {
         let derived = Derived { bytes: "this one", cycles: "this one", clock: "this one" };
@@ -509,7 +518,7 @@ mod tests {
         assert!(RULES.iter().all(|rule| caught.contains(&rule.name)), "a rule without a canary");
     }
 
-    /// Bounds with conditions do not apply without them.
+    /// Tests that a rule with a condition does not apply if its condition is false.
     #[test]
     fn rules_know_what_they_do_not_bind() {
         let free = [
@@ -540,7 +549,8 @@ mod tests {
         }
     }
 
-    /// A call that makes a memtable of a million entries immutable takes no time per entry.
+    /// Tests a call that makes a memtable of a million entries immutable. The time per entry is nearly 0, and the
+    /// rules must accept this time.
     #[test]
     fn many_entries_of_one_call_are_no_operations() {
         let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());

@@ -18,7 +18,7 @@ pub(super) fn realised(part: &PhasePart, from: Extent, driven: &Driven) -> Profi
     Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
 }
 
-/// Converts a profile to the form in the manifest.
+/// Converts a profile to its manifest entry.
 pub(crate) fn as_result(profile: &Profile) -> results::ProfileRecord {
     results::ProfileRecord {
         operations: profile.operations,

@@ -13,7 +13,7 @@ use super::timeline::Sample;
 use super::truth::Checked;
 use super::{levels, steadiness};
 
-/// The inputs of the rows of one phase of one trial.
+/// The measurements and settings from which the rows of one phase are computed.
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
@@ -21,16 +21,16 @@ pub(super) struct PhaseReport<'a> {
     pub(super) cache_state: &'a str,
     /// The state of the store at the start of the phase, for the column `state_at_start`.
     pub(super) state_at_start: &'a str,
-    /// The memory limit of the process, in bytes; `None` without a limit.
+    /// The memory limit of the process, in bytes. `None` without a limit.
     pub(super) memory_limit: Option<u64>,
-    /// The number of bytes of free memory that were touched before the phase.
+    /// The amount of free memory that was written and released before the phase, in bytes.
     pub(super) warm_memory: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
 }
 
-/// The rows and latencies of a phase. Rows and latencies are kept until all answers of the trial are known to be right.
+/// The rows and latencies of a phase. The trial keeps the rows and latencies in memory until all answers are checked.
 pub(super) struct PhaseRows {
     /// The name of the phase.
     pub(super) name: String,
@@ -45,7 +45,7 @@ pub(super) struct PhaseRows {
     /// The rows of `levels.csv`.
     pub(super) levels: Vec<Measurements>,
     pub(super) latencies: LatencyLog,
-    /// The duration of the phase; `None` if time is not measured.
+    /// The duration of the phase. `None` if time is not measured.
     pub(super) duration: Option<Duration>,
 }
 
@@ -99,7 +99,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the requested operations per second of an open loop; `None` in a closed loop.
+    /// Returns the requested operations per second of an open loop. Returns `None` in a closed loop.
     fn target_rate(&self) -> Option<f64> {
         match self.measured.rate {
             Rate::Open { per_second } => Some(per_second),
@@ -119,7 +119,8 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Adds the rows and latencies of a role: one row per kind of operation, and then a row for all operations.
+    /// Adds the rows and latencies of a role. There is one row for each kind of operation, and then a row for all
+    /// operations.
     fn add_role(&self, role: &RoleTotals, rows: &mut Vec<Measurements>, latencies: &mut LatencyLog) {
         let all = sum(&role.operations);
         let rate = match role.rate {
@@ -160,7 +161,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the number of gets, if the phase consists of gets only.
+    /// Returns the number of gets, if the phase contains only gets.
     fn gets_alone(&self) -> Option<u64> {
         match self.measured.driven.operations.as_slice() {
             [(name, totals)] if *name == Kind::Get.name() => Some(totals.operations),
@@ -168,8 +169,8 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the number of gets and scans, if the phase consists of reads only. A multi-get counts each of its
-    /// keys.
+    /// Returns the number of gets and scans, if the phase contains only reads. Each key of a multi-get counts as a
+    /// get.
     fn reads_alone(&self) -> Option<u64> {
         let reads = self.measured.driven.operations.iter().map(|(name, totals)| match name {
             name if [Kind::Range, Kind::Prefix, Kind::First, Kind::Last].map(Kind::name).contains(name) => {
@@ -204,7 +205,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Sets the values that the store reports, and values that are known without the store.
+    /// Sets the values that the store reports, and the values that do not depend on the store.
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));
@@ -248,7 +249,7 @@ impl PhaseReport<'_> {
     }
 
     /// Returns the time per operation without waits for a CPU, in nanoseconds. Returns `None` in an open loop,
-    /// because the waits of a thread then include the time between operations.
+    /// because a thread of an open loop also waits for the start of its next operation.
     fn busy_ns(&self) -> Option<f64> {
         let driven = &self.measured.driven;
         let threads = u64::from(self.phase.threads);
@@ -270,7 +271,7 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
-    /// Sets the columns of the phase's conditions, including its steadiness.
+    /// Sets the columns that describe the conditions of the phase. These columns include the steadiness of the phase.
     fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);
@@ -302,7 +303,8 @@ impl PhaseReport<'_> {
         row.set_some(&c::REALISED_VALUE_BYTES, profile.value_bytes);
     }
 
-    /// The rows of the phase's timeline. Counters are differences between the samples around each interval.
+    /// Returns the rows of the phase's timeline. The counters of an interval are the differences between the sample
+    /// at its end and the sample at its start.
     fn timeline_rows(&self, clock: &Clock) -> Vec<Measurements> {
         let driven = &self.measured.driven;
         let elapsed_ns = driven.elapsed_ns.unwrap_or(0);
@@ -336,7 +338,7 @@ impl PhaseReport<'_> {
     }
 }
 
-/// The totals of all kinds of operations together.
+/// Returns the totals over all kinds of operations.
 fn sum(operations: &[(&'static str, KindTotals)]) -> KindTotals {
     let mut all = KindTotals::default();
     operations.iter().for_each(|(_, totals)| all.add(totals));
@@ -367,7 +369,7 @@ fn set_service(row: &mut Measurements, service: Option<Summary>) {
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::P9999_NS, p9999_ns).set(&c::MAX_NS, max_ns);
 }
 
-/// Sets the columns of the hardware counters. The column of an event that is not counted stays empty.
+/// Sets the columns of the hardware counters. If a hardware event is not counted, its column stays empty.
 fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     let [cycles, instructions, references, misses, branch_misses] = events;
     row.set_some(&c::CPU_CYCLES, cycles).set_some(&c::INSTRUCTIONS, instructions);

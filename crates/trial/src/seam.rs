@@ -1,5 +1,5 @@
-//! The time that a call to a component in another language or process costs, measured before the run. The boundary
-//! between lsmbench and such a component is called a seam.
+//! Measures the overhead of calls to components in other languages or processes. The measurement takes place before
+//! the run. A seam is the boundary between lsmbench and such a component.
 
 use catalog::{Choice, Seam};
 use measure::Clock;
@@ -9,10 +9,11 @@ use tree::Design;
 /// The number of measurements. Only the smallest result is used, because disturbances only add time.
 const REPEATS: usize = 15;
 
-/// Returns the seam of a choice on an axis. Returns `None` for a built-in component.
+/// A function that returns the seam of a component. The function returns `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
-/// The axes that have a variant in another language or process, each with its function for the seam.
+/// The axes with variants in other languages or processes. Each axis has a function that returns the seam of a
+/// component.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
     ("compaction", seam_of_policy),
@@ -20,16 +21,17 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// Hidden subcommand of the policy process for cost measurements. The policy of this process never returns a job.
+/// A hidden subcommand that runs a compaction policy in its own process. The policy never returns a job, because the
+/// process is only for measurements of the overhead.
 pub const POLICY_COMMAND: &str = "policy-process";
 
-/// Returns the seam of a compaction policy. This program runs as the child process.
+/// Returns the seam of a compaction policy. The child process of the policy is this program.
 fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     let program = std::env::current_exe().ok()?.to_str()?.to_owned();
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
 }
 
-/// Measures the cost of every seam in these designs. Returns nothing for designs of built-in components.
+/// Measures the overhead of every seam in these designs. The result is empty if all components are built-in.
 pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
     let mut costs: Vec<SeamCost> = Vec::new();
     let clock = Clock::new();
@@ -42,7 +44,7 @@ pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost
     costs
 }
 
-/// Alternately times calls through the seam and calls without the seam.
+/// Measures the time of calls through the seam and of calls without the seam, in turn.
 fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
     let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {

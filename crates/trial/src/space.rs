@@ -1,12 +1,12 @@
-//! The expected space of a tree after compaction: at least one version of every key, and at most the old versions that
-//! its compaction policy allows.
+//! The expected space of a tree after all compactions have finished. The tree contains at least one version of every
+//! key, and at most the old versions that its compaction policy allows.
 
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
-/// The bounds of `space_amp_settled` for a store with `live` bytes of live data. `None` if tombstones take
-/// additional space, if values are in blob files, and for an engine that does not report the content of its levels.
+/// Returns the bounds of `space_amp_settled` for a store with `live` bytes of live data. Returns `None` if the store
+/// contains tombstones or blob files, and if the engine does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     if !design.keeps_values_inline() {
         return None;

@@ -1,4 +1,4 @@
-//! The steadiness of a store. The rule of [`SteadyRule`] is applied round by round.
+//! Checks whether a store is steady. The check compares rounds according to [`SteadyRule`].
 
 use std::ops::Range;
 
@@ -11,22 +11,23 @@ use super::timeline::{Interval, Sample};
 /// The number of rounds into which a measured phase is divided for the check of steadiness.
 const ROUNDS: u64 = 5;
 
-/// The tolerance for the number of sorted runs. Two levels count as equal if their numbers of runs differ by at most
-/// one.
+/// The tolerance for the number of sorted runs. The runs of a level count as equal in two rounds if their numbers
+/// differ by at most one.
 const RUN: f64 = 1.0;
 
 /// The state and work of a store in one round. `runs` is empty for an engine that does not report levels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,
-    /// Bytes of SSTables written per user byte; `None` without writes.
+    /// SSTable bytes that were written per user byte. `None` if the user wrote no bytes.
     write_amp: Option<f64>,
-    /// The mean number of sorted runs per level over the round.
+    /// The mean number of sorted runs in each level during the round.
     runs: Vec<f64>,
 }
 
 impl Round {
-    /// Creates a round of `operations` operations from samples of the store at its start, at its end and in between.
+    /// Creates a round from samples of the store at the start of the round, at its end, and in between. `operations`
+    /// is the number of operations in the round.
     pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
         let mut done = end.since(start);
         formulas::derive(&mut done);
@@ -40,8 +41,8 @@ impl Round {
     }
 }
 
-/// Returns the names of the values that differed in the last `window` rounds. The result is empty for a steady store,
-/// and `None` with too few rounds.
+/// Returns the names of the values that differed in the last `window` rounds. The result is empty if the store is
+/// steady. The result is `None` if there are too few rounds.
 ///
 /// Write amplification is compared only if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
@@ -66,9 +67,9 @@ pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Returns the names of the values that differed within a measured phase. The phase is divided into five equal rounds
-/// of whole seconds. Returns `None` for a phase of less than five seconds. `ns_since_start` returns the time of a
-/// sample.
+/// Returns the names of the values that were not steady in a measured phase. The function divides the phase into five
+/// equal rounds of whole seconds. Returns `None` if the phase is shorter than five seconds. `ns_since_start` returns
+/// the time of a sample in nanoseconds.
 pub(super) fn of_phase(
     intervals: &[Interval],
     samples: &[Sample],

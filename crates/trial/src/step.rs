@@ -16,14 +16,14 @@ use super::failure::TrialResult;
 use super::key_spaces::KeySpaces;
 use super::turn::{self, Turns};
 
-/// The name of the folder of a checkpoint, which is next to the folder of the store.
+/// The name of the folder for a checkpoint. The folder is next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
 /// The parts of a trial that a step needs, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
-    /// The turns of the process. `None` if the process does not run in turns.
+    /// The turns in which the process runs. `None` if the process runs without pauses.
     pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
@@ -31,14 +31,14 @@ pub(super) struct StepContext<'a> {
     pub(super) spaces: &'a mut KeySpaces,
 }
 
-/// The results of a step that was executed.
+/// The results of an executed step.
 pub(super) struct Taken {
     pub(super) store: OpenStore,
     pub(super) driven: Driven,
-    /// The statistics from which the counters of the step are counted. `None` if the step did not reset the counters
-    /// of the store.
+    /// The statistics of the store after the step reset its counters. The counters of the step start from these
+    /// statistics. `None` if the step did not reset the counters.
     pub(super) restarted: Option<EngineStats>,
-    /// The time until a reopened store was closed, in nanoseconds; `None` if time is not measured.
+    /// The time to close a store that was reopened, in nanoseconds. `None` if time is not measured.
     pub(super) close_ns: Option<u64>,
     /// Differences between a checkpoint and the expected content.
     pub(super) wrong: Vec<String>,
@@ -76,7 +76,7 @@ impl StepContext<'_> {
         Ok(Taken { store, driven, restarted, close_ns, wrong })
     }
 
-    /// Makes the call of a step other than `reopen`.
+    /// Executes the call of a step other than `reopen`.
     fn work(&self, step: StoreStep, store: &OpenStore) -> TrialResult<()> {
         match step {
             StoreStep::Flush => store.target().flush(),
@@ -92,7 +92,7 @@ impl StepContext<'_> {
         }
     }
 
-    /// Makes a call. In a process that runs in turns, the parent runs the call in slices of time.
+    /// Executes a call. In a process that runs in turns, the parent pauses and continues the call several times.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }
@@ -118,8 +118,8 @@ impl StepContext<'_> {
     }
 }
 
-/// Returns the outcome of a call that an engine may not support. lsmbench checks an experiment before its run. An
-/// unsupported call is therefore an error of a library that lacks a function of its engine.
+/// Returns the outcome of a call that an engine may not support. lsmbench checks before a run whether engines support
+/// all calls. If a call is still not supported, a function is missing in the library of the engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine cannot execute step = \"{}\"", step.name()).into())

@@ -1,4 +1,4 @@
-//! The state of a store at the start of a phase, derived from the earlier phases.
+//! The state of a store at the start of a phase. The earlier phases determine this state.
 
 use workload::{CacheState, Phase, StoreStep};
 
@@ -6,14 +6,14 @@ use workload::{CacheState, Phase, StoreStep};
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoreState {
     is_written: bool,
-    /// The steps since the last phase that may have written, in order.
+    /// The steps that the store executed after the last phase with writes, in order.
     steps: Vec<&'static str>,
-    /// Whether background work may still run.
+    /// Whether flushes or compactions may still be running.
     is_unsettled: bool,
 }
 
 impl StoreState {
-    /// Records a phase that has ended. `is_settled` means that all flushes and compactions have finished.
+    /// Records that a phase has ended. `is_settled` means that all flushes and compactions have finished.
     pub(super) fn pass(&mut self, phase: &Phase, is_settled: bool) {
         if phase.may_write() {
             self.is_written = true;

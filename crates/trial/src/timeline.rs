@@ -1,4 +1,4 @@
-//! The timeline of a phase: the operations and latencies in each interval of time.
+//! The timeline of a phase. The timeline contains the operations and latencies of each interval of time.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// Latencies of the intervals of one phase, over all threads. An interval has a histogram only until all threads have
-/// left the interval.
+/// Latencies of the intervals of one phase, over all threads. When all threads have left an interval, the histogram
+/// of the interval is replaced by a summary.
 pub(super) struct Timeline {
     /// The length of an interval, in nanoseconds.
     interval_ns: u64,
@@ -15,7 +15,7 @@ pub(super) struct Timeline {
 }
 
 struct State {
-    /// The intervals that at least one thread has not left yet, by number.
+    /// The intervals that at least one thread has not left yet, by the number of the interval.
     open: BTreeMap<u64, OpenInterval>,
     /// The number of the current interval of each thread.
     reached: Vec<u64>,
@@ -34,13 +34,13 @@ struct OpenInterval {
 pub(super) struct Interval {
     /// The start of the interval, relative to the start of the phase.
     pub(super) start_ns: u64,
-    /// End of the interval, unless the phase ends earlier.
+    /// The end of the interval. If the phase ends earlier, the interval is shorter.
     pub(super) end_ns: u64,
     /// The number of operations that ended in the interval.
     pub(super) operations: u64,
-    /// The service times of these operations.
+    /// The service times of the operations that ended in the interval.
     pub(super) service: Option<Summary>,
-    /// The response times of these operations, in an open loop.
+    /// The response times of the operations that ended in the interval, in an open loop.
     pub(super) response: Option<Summary>,
 }
 
@@ -58,12 +58,12 @@ pub(super) struct Sample {
     pub(super) at: Stamp,
     /// The counters and sizes of the store.
     pub(super) stats: EngineStats,
-    /// The peak of resident memory so far.
+    /// The peak of resident memory up to this time, in bytes.
     pub(super) rss_peak_bytes: Option<u64>,
 }
 
 impl Interval {
-    /// An interval in which no operation ended.
+    /// Returns an interval in which no operation ended.
     fn empty(number: u64, interval_ns: u64) -> Self {
         let [start_ns, end_ns] = [number, number + 1].map(|number| number * interval_ns);
         Self { start_ns, end_ns, operations: 0, service: None, response: None }
@@ -71,7 +71,8 @@ impl Interval {
 }
 
 impl Timeline {
-    /// The timeline of a phase of `threads` threads, in intervals of `interval_ns` nanoseconds.
+    /// Creates the timeline of a phase with `threads` threads. Each interval has a length of `interval_ns`
+    /// nanoseconds.
     pub(super) fn new(threads: u32, interval_ns: u64) -> Self {
         let reached = vec![0; threads as usize];
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
@@ -85,8 +86,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the work of a thread in an interval, before the thread enters interval `next`. `None` for a thread that has
-    /// ended.
+    /// Adds the work of a thread in an interval. The thread then enters the interval with the number `next`. `next`
+    /// is `None` if the thread has ended.
     pub(super) fn add<'a>(
         &self,
         thread: u32,

@@ -13,7 +13,7 @@ use super::failure::TrialResult;
 use super::message::{Recorded, RecordingSpec};
 use super::turn;
 
-/// The loss for scans that begin at the largest key of the store.
+/// The loss of information about scans that begin at the largest key of the store, as a sentence.
 const UNBOUNDED: &str =
     "backward scans from the largest key are missing, because a trace needs their first key";
 
@@ -33,7 +33,8 @@ struct Trace {
 }
 
 impl<'a> TraceRecorder<'a> {
-    /// Creates the trace file, and a recorder in front of `target`. The time of a record is the time since this call.
+    /// Creates the trace file and a recorder. The recorder passes all operations to `target`. The times in the trace
+    /// begin at this call.
     ///
     /// # Errors
     /// The file exists or cannot be created.
@@ -74,7 +75,8 @@ impl<'a> TraceRecorder<'a> {
         })
     }
 
-    /// Writes a record with the current time. The time is read under the lock, so times never decrease.
+    /// Writes a record with the current time. The function reads the time while it holds the lock, so the times of
+    /// the records never decrease.
     fn add(&self, record: TraceRecord) -> Result<(), TargetError> {
         let mut trace = self.trace.lock();
         let record = record.at(self.now_ns());
@@ -83,7 +85,7 @@ impl<'a> TraceRecorder<'a> {
     }
 }
 
-/// Returns the record of a scan. `None` if the scan is backward and begins at the largest key of the store.
+/// Returns the record of a scan. Returns `None` if the scan is backward and begins at the largest key of the store.
 fn scan_record(scan: &Scan<'_>) -> Option<TraceRecord> {
     let (key, end) = match scan.direction {
         Direction::Forward => (scan.low, scan.high),

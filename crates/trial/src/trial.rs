@@ -1,5 +1,5 @@
 //! Runs one trial of one configuration in a separate process. A trial opens a store, runs the phases, checks the
-//! answers, and reports.
+//! answers, and reports the results.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -76,8 +76,8 @@ fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> 
     Trial { turns, ..trial }.run()
 }
 
-/// Asks the kernel to end this process when its parent ends. A stopped process does not notice the end of its
-/// standard input.
+/// Asks the kernel to end this process when its parent ends. This is necessary because a paused process does not
+/// notice the end of its standard input.
 #[cfg(target_os = "linux")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
@@ -88,8 +88,8 @@ fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
 
-/// Binds this process to a core. Call this function before the process starts further threads, because threads
-/// inherit the core.
+/// Binds this process to a core. Call this function before the process starts other threads, because new threads run
+/// on the same core.
 #[cfg(target_os = "linux")]
 fn pin(core: usize) -> TrialResult<()> {
     let mut cores = rustix::thread::CpuSet::new();
@@ -103,7 +103,7 @@ fn pin(_: usize) -> TrialResult<()> {
     Err("a process can be bound to a core only on Linux; use trials.plan = \"slices\"".into())
 }
 
-/// Returns the mode of the tree for the mode of a trial.
+/// Returns the mode of the tree that corresponds to the mode of a trial.
 fn tree_mode(mode: RunMode) -> Mode {
     match mode {
         RunMode::Timed => Mode::Timed,
@@ -119,7 +119,8 @@ fn opening(spec: &TrialSpec) -> Opening {
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
 }
 
-/// Returns the time of the monotonic clock in nanoseconds. The tree measures the stalls of writers with this clock.
+/// Returns the time of the monotonic clock in nanoseconds. The tree measures the stall times of writers with this
+/// clock.
 fn monotonic_ns() -> u64 {
     static ORIGIN: OnceLock<(Clock, Stamp)> = OnceLock::new();
     let (clock, origin) = ORIGIN.get_or_init(|| {
@@ -138,7 +139,7 @@ struct Trial {
     clock: Clock,
     meter: Meter,
     design: Design,
-    /// Whether the store's files are on storage of the operating system.
+    /// Whether the operating system stores the files of the store.
     is_stored: bool,
     spaces: KeySpaces,
     /// The state of the store at the start of the next phase.
@@ -148,13 +149,13 @@ struct Trial {
     streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     wrong: Vec<String>,
-    /// The number of operations that each thread of each phase executed.
+    /// The number of operations that each thread executed in each phase.
     done: Vec<Vec<u64>>,
-    /// Sends a message to the parent process.
+    /// A function that sends a message to the parent process.
     tell: fn(&Message),
-    /// The turns of this process. `None` if the process does not run in turns.
+    /// The turns in which this process runs. `None` if the process runs without pauses.
     turns: Option<Turns>,
-    /// The outcome of the recording, after its phase.
+    /// The outcome of the recording. The outcome is set at the end of the recorded phase.
     recorded: OnceLock<Recorded>,
 }
 
@@ -234,7 +235,7 @@ impl Trial {
         self.conclude()
     }
 
-    /// Returns the number of the phase that is recorded.
+    /// Returns the index of the phase that is recorded.
     fn recorded_phase(&self, phases: &[Arc<PhasePlan>]) -> Option<usize> {
         let name = &self.spec.recording.as_ref()?.phase;
         phases.iter().position(|phase| phase.phase().name == *name)
@@ -356,7 +357,8 @@ impl Trial {
         })
     }
 
-    /// Returns the fraction of the store's files in the page cache, if time is measured and the files are on storage.
+    /// Returns the fraction of the store's file pages that are in the page cache. Returns `None` if time is not
+    /// measured or the store has no files.
     fn page_cache_share(&self) -> Option<f64> {
         match self.spec.mode {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
@@ -371,7 +373,7 @@ impl Trial {
         Ok(free_memory::touch(bytes).map_err(doing)?)
     }
 
-    /// Waits for the end of flushes and compactions, unless the phase leaves them to the next phase. In counted mode,
+    /// Waits until all flushes and compactions have finished, unless the phase has `settle = false`. In counted mode,
     /// flushes and compactions have already finished.
     fn settle(&self, phase: &PhasePlan) -> TrialResult<Option<Settled>> {
         if !phase.phase().settle && self.spec.mode == RunMode::Timed {
@@ -383,7 +385,7 @@ impl Trial {
         Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
     }
 
-    /// Returns the bytes of the store's files, if time is measured.
+    /// Returns the size of the store's files in bytes, if time is measured.
     fn disk_bytes(&self) -> Option<u64> {
         match self.spec.mode {
             RunMode::Timed => self.store.disk_bytes(),
@@ -451,7 +453,7 @@ impl Trial {
         self.wrong.extend(wrong);
     }
 
-    /// Creates the report of the trial. A store with a wrong answer has no measurements at all.
+    /// Creates the report of the trial. If the store gave a wrong answer, the report contains no measurements.
     fn conclude(self) -> TrialResult<TrialReport> {
         let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
@@ -475,7 +477,8 @@ impl Trial {
         Ok(report)
     }
 
-    /// Runs the operations of a phase, while another thread samples the tree and reports progress.
+    /// Runs the operations of a phase. At the same time, another thread takes samples of the store and reports
+    /// progress.
     fn drive(
         &self,
         number: usize,
@@ -582,9 +585,9 @@ impl Trial {
     }
 }
 
-/// The total length of a phase, from which the progress bar computes the finished share.
+/// The total length of a phase. The progress bar uses this length to compute the finished fraction.
 struct Way {
-    /// The index of the phase.
+    /// The index of the phase, from 0.
     number: usize,
     /// The number of operations of the phase, if known.
     total: Option<u64>,
@@ -592,7 +595,8 @@ struct Way {
 }
 
 impl Way {
-    /// Returns the finished share of the phase: the larger of the share of operations and the share of time.
+    /// Returns the finished fraction of the phase. The result is the finished fraction of the operations or of the
+    /// time, whichever is larger.
     fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
         let share =
             |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);

@@ -1,46 +1,47 @@
-//! The expected content of a trial's store. lsmbench compares the answers of the store with this content outside of
-//! the timed path.
+//! The expected content of a trial's store. lsmbench compares the answers of the store with this content. The
+//! measured times do not include the comparison.
 
 use std::sync::Arc;
 
 use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// Maximum size of a modelled store, in key and value bytes. Answers of a replay are not checked after the store
-/// exceeds this size.
+/// Maximum size of the copy of a store, in key and value bytes. If the store of a replay becomes larger, further
+/// answers are not checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The expected content of the store.
 pub(super) enum Truth {
     /// The newest version of each generated key.
     Shadow(Shadow),
-    /// A copy of the store's content. Replays need a copy, because replays write keys and values that no workload
-    /// plan contains.
+    /// A copy of the content of the store. Replays need a copy, because replays write keys and values that the plan
+    /// of a workload does not contain.
     Model(Model),
-    /// Unknown content, for which answers are not checked.
+    /// The content is unknown, so answers are not checked.
     Unknown,
 }
 
 /// The result of a check of the answers of a phase.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
-    /// The number of compared answers.
+    /// The number of answers that were compared with expected answers.
     pub(super) answers: u64,
     /// The number of wrong answers.
     pub(super) wrong: u64,
-    /// The number of gets that found nothing although a value was written, if the design may drop data.
+    /// The number of gets that found no value for a written key, if the design may drop data.
     pub(super) dropped: Option<u64>,
     /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// The range of keys and versions that are used before the next phase.
+    /// The keys and versions that were used up to the end of the phase.
     pub(super) extent: Extent,
     /// The key and value bytes of all live data, if the content is known.
     pub(super) live_bytes: Option<u64>,
 }
 
 impl Truth {
-    /// Prepares for a phase. Before a replay of recorded operations, the complete content of the store is compared with
-    /// the expected content, because this is impossible after the replay. Returns the differences.
+    /// Prepares for a phase. Before a replay of recorded operations, the function compares the complete content of
+    /// the store with the expected content, because this comparison is not possible after the replay. Returns the
+    /// first difference.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
@@ -71,7 +72,8 @@ impl Truth {
         !matches!(self, Self::Unknown)
     }
 
-    /// Replays a phase, compares the kept answers, and applies its writes to the expected content.
+    /// Generates the operations of a phase again, compares the kept answers with the expected answers, and applies
+    /// the writes to the expected content.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,

@@ -1,9 +1,9 @@
-//! The turns of a trial process that shares the machine with the processes of other configurations. A turn is a time in
-//! which the process runs. In one turn, a process runs one slice, which is a number of operations of a phase. Between
-//! turns, the parent stops the whole process (`SIGSTOP`).
+//! The turns of a trial process. If trial processes of several configurations share a machine, the processes run in
+//! turns. In one turn, a process executes one slice, which is a number of operations of a phase. Between turns, the
+//! parent pauses the whole process (`SIGSTOP`).
 //!
-//! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore equal
-//! to those of a process that never waited.
+//! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore the
+//! same as without turns.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 
 use super::message::{Message, Turn, Yielded};
 
-/// Total time for which this process waited for its turns, in nanoseconds. Always 0 in a process that does not run in
-/// turns.
+/// Total time for which this process waited for its turns, in nanoseconds. The time is 0 in a process that does not
+/// run in turns.
 static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the current time, minus the total time for which the process waited for its turns.
@@ -22,7 +22,7 @@ pub(super) fn now(clock: &Clock) -> Stamp {
     clock.before(clock.now(), paused_ns())
 }
 
-/// Returns the time for which the process waited for its turns so far, in nanoseconds.
+/// Returns the total time for which the process has waited for its turns, in nanoseconds.
 pub(super) fn paused_ns() -> u64 {
     PAUSED_NS.load(Ordering::Acquire)
 }
@@ -55,7 +55,7 @@ impl Used {
     }
 
     /// Returns the time and the CPU time of a slice, in nanoseconds. The slice began at `self` and ended at `end`.
-    /// The CPU time is read in this call.
+    /// This call reads the current CPU time.
     pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
         (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
     }
@@ -72,8 +72,8 @@ pub(super) struct Begun {
 }
 
 impl Turns {
-    /// Creates the connection. The orders of the parent to run a turn arrive on `turns`. The function `tell` sends a
-    /// message to the parent.
+    /// Creates the connection. The parent's orders to run turns arrive on the channel `turns`. The function `tell`
+    /// sends a message to the parent.
     pub(super) fn new(turns: Receiver<Turn>, tell: fn(&Message)) -> Self {
         Self { orders: Mutex::new(Orders { turns, stopped_ns: 0 }), tell }
     }
@@ -97,8 +97,8 @@ impl Turns {
         Begun { operations: turn.operations, waited_ns, used }
     }
 
-    /// Reports to the parent that a call without operations begins. The parent may stop the process at any time
-    /// during this call.
+    /// Reports to the parent that a call without operations begins. The parent may pause the process at any time
+    /// during the call.
     pub(super) fn begin_call(&self) {
         (self.tell)(&Message::Yields(Yielded::Calls));
     }
@@ -110,7 +110,7 @@ impl Turns {
     }
 }
 
-/// Makes a call. In a process that runs in turns, the parent runs the call in slices of time.
+/// Executes a call. In a process that runs in turns, the parent pauses and continues the call several times.
 pub(super) fn call<T>(turns: Option<&Turns>, clock: &Clock, work: impl FnOnce() -> T) -> T {
     let Some(turns) = turns else { return work() };
     turns.begin_call();

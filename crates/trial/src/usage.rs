@@ -1,5 +1,5 @@
-//! The resources that the trial process has used so far: CPU time, hardware events, memory, and bytes from and to
-//! storage.
+//! Measures the resources that the trial process has used so far: CPU time, hardware events, memory, and bytes from
+//! and to storage.
 
 use measure::{Counters, KernelUse, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
@@ -7,7 +7,7 @@ use results::RunMode;
 
 /// Reads the resources that this process has used.
 pub(super) struct Meter {
-    /// The hardware counters. `None` if no time is measured.
+    /// The hardware counters. `None` if time is not measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
 }
 
@@ -52,8 +52,8 @@ impl Usage {
         self.kernel.since(&before.kernel)
     }
 
-    /// Returns the number of each hardware event since `before`, in the order of [`Counters::of_processor`]. `None`
-    /// for an event that is not counted.
+    /// Returns the number of each hardware event since `before`, in the order of [`Counters::of_processor`]. An entry
+    /// is `None` if the event is not counted.
     pub(super) fn events_since(&self, before: &Self) -> [Option<u64>; PROCESSOR_EVENTS] {
         let both = self.events.zip(before.events);
         both.map_or([None; PROCESSOR_EVENTS], |(now, before)| now.since(&before))

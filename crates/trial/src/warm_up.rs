@@ -1,4 +1,5 @@
-//! The warm-up of a phase. The threads of the phase run operations that are not measured, until a given amount is done.
+//! The warm-up of a phase. Before the measured part, the threads of the phase execute operations without measuring
+//! their times. The warm-up ends after a time, after a number of operations, or when the store is steady.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,10 +15,10 @@ use super::timeline::Sample;
 use super::turn;
 use super::usage::Usage;
 
-/// The number of samples that are taken of a store within a round. The mean of the samples is used.
+/// The number of samples of the store in each round. The check of steadiness uses the mean of these samples.
 const LOOKS_PER_ROUND: u32 = 10;
 
-/// The shared state of the threads of a phase during warm-up, and the sample taken at its end.
+/// The shared state of the threads of a phase during the warm-up, and the sample at the end of the warm-up.
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
@@ -30,7 +31,7 @@ pub(super) struct WarmingUp<'a> {
     /// Whether the last rounds of the warm-up were steady. `None` if no steady state was requested.
     is_steady: Mutex<Option<bool>>,
     begun: Mutex<Option<Begun>>,
-    /// Takes a sample of the store and of the used resources.
+    /// A function that takes a sample of the store and of the used resources.
     sample: &'a (dyn Fn() -> (Sample, Usage) + Sync),
 }
 
@@ -43,28 +44,31 @@ pub(super) struct Begun {
     pub(super) warmed: Warmed,
 }
 
-/// The length of a finished warm-up, and whether the store became steady.
+/// The length of a finished warm-up. If the warm-up waits for a steady store, the result also contains whether the
+/// store became steady.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warmed {
     pub(super) ns: u64,
     pub(super) operations: u64,
-    /// Whether the store was steady at the end of the warm-up. `None` if the warm-up had another end condition.
+    /// Whether the store was steady at the end of the warm-up. `None` if the warm-up does not wait for a steady
+    /// store.
     pub(super) is_steady: Option<bool>,
 }
 
-/// The interface of a warm-up for the threads of a phase.
+/// The interface through which the threads of a phase use the warm-up.
 pub(super) trait Gate: Sync {
-    /// The number of warm-up operations that remain for a thread with `done` operations; 0 if the warm-up is over.
+    /// Returns the number of remaining warm-up operations of a thread that has executed `done` operations. Returns 0
+    /// if the warm-up has ended.
     fn left(&self, done: u64, thread: u32, threads: u32) -> u64;
 
-    /// Ends the warm-up. A thread calls this function when all threads have finished their warm-up operations and no
-    /// thread has started the measured part.
+    /// Ends the warm-up. One thread calls this function after all threads have finished their warm-up operations, and
+    /// before the measured part starts.
     fn pass(&self);
 }
 
 impl<'a> WarmingUp<'a> {
-    /// Creates the warm-up of a phase. Returns `None` for a phase without a warm-up. If no time is measured, a
-    /// warm-up cannot have a time as its end condition.
+    /// Creates the warm-up of a phase. Returns `None` for a phase without a warm-up. A warm-up cannot end after a
+    /// time if time is not measured.
     pub(super) fn of(
         phase: &PhasePlan,
         mode: RunMode,
@@ -83,7 +87,8 @@ impl<'a> WarmingUp<'a> {
         self.begun.into_inner()
     }
 
-    /// Waits until the time of the warm-up is over, and ends the warm-up. Also returns when `phase_is_over`.
+    /// Waits until the time limit of the warm-up, and ends the warm-up. Returns earlier if `phase_is_over` becomes
+    /// true.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,
@@ -98,7 +103,8 @@ impl<'a> WarmingUp<'a> {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Waits until `ns` nanoseconds after the start. Returns `false` if the phase or the warm-up ended earlier.
+    /// Waits until `ns` nanoseconds after the start of the warm-up. Returns `false` if the phase or the warm-up ended
+    /// earlier.
     fn wait_until(&self, ns: u64, phase_is_over: &AtomicBool) -> bool {
         loop {
             if phase_is_over.load(Ordering::Acquire) || self.is_over.load(Ordering::Acquire) {

@@ -1,5 +1,5 @@
-//! A batch of operations with encoded keys. A thread fills a batch before the clock runs, and reads the batch while
-//! the clock runs.
+//! A batch of operations with encoded keys. A thread fills a batch outside of the measured time. During the measured
+//! time, the thread only reads the batch.
 
 use std::sync::Arc;
 
@@ -7,28 +7,29 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// Operations in the order of execution, ready to be read by a timed loop.
+/// Operations in the order of execution. The timed loop reads these operations.
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// Exclusive end keys of scans with a span, one per operation; empty if no scan has a span.
+    /// Exclusive end keys of the scans with a span, with one entry per operation. Empty if no scan has a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
 
 impl Batch {
-    /// Recommended number of operations per batch. A batch is large enough to amortise the cost of filling it, and
-    /// small enough to stay in the L1 cache.
+    /// Recommended number of operations per batch. A batch of this size is large enough, so that the time to fill the
+    /// batch is small per operation. The batch is also small enough for the L1 cache of a CPU.
     pub const OPERATIONS: usize = 256;
 
-    /// Returns all operations. The members of a group follow the group's head.
+    /// Returns all operations. A batch or a multi-get is a group: its head comes first, and its members follow the
+    /// head.
     #[inline]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// Returns the key of operation number `at`.
+    /// Returns the key of the operation at index `at`.
     ///
     /// # Panics
     /// Panics if the operation does not exist.
@@ -37,13 +38,14 @@ impl Batch {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of operation number `at`; `None` if the operation is not a scan with a span.
+    /// Returns the exclusive end key of the operation at index `at`. Returns `None` if the operation is not a scan
+    /// with a span.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
     }
 
-    /// Returns the value that operation number `at` writes.
+    /// Returns the value that the operation at index `at` writes.
     ///
     /// # Panics
     /// Panics if the operation does not exist.
@@ -53,8 +55,8 @@ impl Batch {
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations that the call at position `at` executes: 1 for a single operation, or a
-    /// group's head plus its members.
+    /// Returns the number of operations that the call at position `at` executes. The number is 1 for a single
+    /// operation. For a group, the number includes the head and all members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -99,7 +101,7 @@ impl Batch {
         self.ends.clear();
     }
 
-    /// Encodes the keys of all operations, and stores the values that the operations refer to.
+    /// Encodes the keys of all operations, and stores the source of the values that the operations write.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

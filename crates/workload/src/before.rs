@@ -1,20 +1,21 @@
-//! Prepares a phase before the phase's clock starts: sets the state of the caches, and runs the warm-up.
+//! Prepares a phase before the measurement of the phase starts. The preparation sets the state of the caches and runs
+//! the warm-up.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
 use crate::spelling::{self, Spelling, inside};
 
-/// Default number of rounds that are compared to decide whether the store is steady.
+/// Default number of rounds in the decision whether the store is steady.
 const DEFAULT_ROUNDS: u32 = 5;
 
-/// Maximum number of rounds that are compared to decide whether the store is steady.
+/// Maximum number of rounds in the decision whether the store is steady.
 const MOST_ROUNDS: u64 = 100;
 
 /// Nanoseconds per second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Preparation of a phase before the phase's clock starts.
+/// Preparation of a phase. The preparation ends before the measurement of the phase starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     /// The state of the caches when the phase starts.
@@ -23,16 +24,16 @@ pub struct Before {
     pub warm_up: Option<WarmUp>,
 }
 
-/// The state of the caches when the clock of a phase starts, such as `cache = "cold"`.
+/// The state of the caches when the measurement of a phase starts. In TOML, an example is `cache = "cold"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheState {
-    /// The caches stay as the previous phase left them.
+    /// The caches are unchanged since the previous phase.
     #[default]
     AsIs,
-    /// All live entries are read once in key order, so that the caches contain as many entries as fit.
+    /// lsmbench reads all live entries once in key order, so that the caches contain as many entries as fit.
     Warm,
-    /// The store is flushed, closed and reopened. Before the reopening, the kernel is asked to evict the files from
-    /// the page cache. Neither the block cache nor the page cache then contains blocks of the store.
+    /// The store is flushed, closed and reopened. Before the store is reopened, lsmbench asks the kernel to evict the
+    /// files from the page cache. Neither the block cache nor the page cache then contains blocks of the store.
     Cold,
 }
 
@@ -47,10 +48,10 @@ pub enum WarmUp {
     Steady(UntilSteady),
 }
 
-/// Warm-up that ends when the measurements of the last rounds are similar.
+/// A warm-up that ends when the store is steady: the measurements of its last rounds are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
-    /// Number of last rounds that are compared, at least 2.
+    /// Number of last rounds whose measurements are compared, at least 2.
     pub rounds: u32,
     /// Length of a round in nanoseconds.
     pub round_ns: u64,
@@ -144,7 +145,8 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads the keys `cache` and `warm_up`. `no_warm_up` is the reason why the phase cannot have a warm-up, if so.
+    /// Reads the keys `cache` and `warm_up`. `no_warm_up` is the reason why the phase cannot have a warm-up. `None`
+    /// if the phase can have a warm-up.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,

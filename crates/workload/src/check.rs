@@ -1,5 +1,5 @@
-//! Checks answers after the clock has stopped. The check generates the operations again, and compares every recorded
-//! answer with the expected state of the store.
+//! Checks the answers of a phase after the measurement has ended. The check generates the operations of the phase
+//! again, and compares every recorded answer with the expected state of the store.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::prefix;
 use crate::shadow::Shadow;
 use crate::stream::Stream;
 
-/// Maximum number of wrong answers with a description. Further wrong answers are only counted.
+/// Maximum number of wrong answers that the result describes. Further wrong answers are only counted.
 const DESCRIBED: usize = 10;
 
 /// The number of operations that one thread executed in a phase, and the digests of their answers.
@@ -30,11 +30,12 @@ pub struct AnswerDigests {
 /// Result of the check of a phase.
 #[derive(Clone, Debug, Default)]
 pub struct CheckResult {
-    /// The number of answers that were compared with the expected answers. Writes have no answers, so they do not
-    /// count.
+    /// The number of answers that were compared with the expected answers. Writes do not count, because writes have
+    /// no answers.
     pub checked: u64,
-    /// The number of recorded answers without an expected value. Such answers are those of scans and multi-gets
-    /// while other threads write, and answers that lack an entry that the store may have dropped.
+    /// The number of recorded answers without an expected value. If other threads write, the answers of scans and
+    /// multi-gets have no expected value. An answer also has no expected value if an entry is missing in the answer
+    /// and the store may drop data.
     pub unchecked: u64,
     /// The number of wrong answers.
     pub wrong: u64,
@@ -42,8 +43,8 @@ pub struct CheckResult {
     pub dropped: u64,
     /// Descriptions of the first wrong answers.
     pub examples: Vec<WrongAnswer>,
-    /// The keys and versions that the executed operations used. The next phase numbers its keys and versions from
-    /// there.
+    /// The keys and versions that the executed operations used. The next phase continues with the next keys and
+    /// versions.
     pub extent: Extent,
 }
 
@@ -56,7 +57,7 @@ pub struct WrongAnswer {
     pub operation: u64,
     /// The kind of the operation.
     pub kind: Kind,
-    /// The key in the syntax of the DSL.
+    /// The key as text, in the syntax of `lsmbench shell`.
     pub key: String,
     /// The expected answer.
     pub expected: String,
@@ -81,13 +82,13 @@ impl AnswerDigests {
         Self { operations, ..Self::new(0) }
     }
 
-    /// Returns whether the answer of the next operation is kept.
+    /// Returns whether the record keeps the answer of the next operation.
     #[inline]
     pub fn wants(&self) -> bool {
         self.until_next == 0 && self.stride != 0
     }
 
-    /// Counts an operation. Calls `digest` only if the answer of the operation is kept.
+    /// Counts an operation. Calls `digest` only if the record keeps the answer of the operation.
     #[inline]
     pub fn done(&mut self, digest: impl FnOnce() -> u64) {
         if self.wants() {
@@ -103,7 +104,8 @@ impl AnswerDigests {
         self.operations
     }
 
-    /// Iterates over the kept answers. Each item has the number of the operation, from 0, and the digest of its answer.
+    /// Iterates over the kept answers. Each item contains the number of the operation (from 0), and the digest of its
+    /// answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())
@@ -113,8 +115,8 @@ impl AnswerDigests {
 /// Checks the recorded answers of all threads of a phase. Updates the expected state for the next phase.
 ///
 /// With one thread, or without writing threads, all recorded answers are checked exactly. With several threads, only
-/// a thread's gets of its own keys are checked exactly. A get of another thread's key may return any version that
-/// the phase wrote, or the value before the phase. Scans and multi-gets then count as unchecked.
+/// a thread's gets of its own keys are checked exactly. A get of another thread's key may return any version that the
+/// phase wrote, or the value before the phase. With several threads, scans and multi-gets count as unchecked.
 pub fn check(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -141,7 +143,7 @@ pub fn check(
     checker.verdict
 }
 
-/// An executed operation, which was generated again for the check.
+/// An executed operation. The check generates this operation again.
 struct Step<'a> {
     stream: &'a Stream,
     /// The number of the operation in its thread's stream, from 0.
@@ -157,12 +159,12 @@ impl Step<'_> {
         &self.batch.operations()[self.at]
     }
 
-    /// Returns the operation and, if the operation is a group's head, the group's members.
+    /// Returns the operation. If the operation is the head of a group, also returns the members of the group.
     fn all(&self) -> &[Operation] {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
 
-    /// Returns whether the step is a get with a recorded answer, of a key that another thread may write.
+    /// Returns whether the step is a get with a recorded answer, and another thread may write its key.
     fn is_foreign_get(&self) -> bool {
         let Operation { kind, key, .. } = *self.operation();
         kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
@@ -194,7 +196,7 @@ struct Checker<'a> {
     shadow: &'a mut Shadow,
     /// Whether the phase has several threads and at least one writing thread.
     contended: bool,
-    /// The possible answers for every key that one thread reads and another thread writes.
+    /// The possible answers to gets of keys that one thread reads and another thread writes, by key.
     witnesses: HashMap<u64, Witness>,
     verdict: CheckResult,
 }
@@ -203,7 +205,7 @@ struct Checker<'a> {
 struct Witness {
     /// The digests of all possible answers.
     digests: Vec<u64>,
-    /// The value after the writes so far. The next merge applies its operand to this value.
+    /// The value of the key after the writes so far. The next merge applies its operand to this value.
     value: Option<Vec<u8>>,
 }
 
@@ -252,7 +254,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns whether an answer is right; `None` if the expected answer is unknown.
+    /// Returns whether an answer is right. Returns `None` if the expected answer is unknown.
     fn is_right(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         let operation = step.operation();
         match operation.kind {
@@ -282,8 +284,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Classifies an unexpected answer of a store that may drop data. A get that finds nothing counts as right. A
-    /// scan or a multi-get counts as unknown, because only the digest of its answer was kept.
+    /// Classifies an unexpected answer of a store that may drop data. If a get found no value, the answer is right.
+    /// The answer of a scan or a multi-get is neither right nor wrong, because only the digest of the answer was
+    /// kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,

@@ -22,8 +22,8 @@ use catalog::{Variant, laws};
 
 use crate::{FORMATS, KEYS, KeyDistribution, KeyFormatPolicy, LENGTHS, LengthDistribution, Recording, SIZES};
 
-/// Checks every invariant of the key axis for one distribution with its default parameters. For example, an index is
-/// below the number of keys, draws are repeatable, and popular keys have the announced frequency.
+/// Checks every invariant of the key axis for one distribution with its default parameters. For example, each index
+/// is below the number of keys, draws are repeatable, and popular keys have the announced frequency.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
@@ -31,8 +31,8 @@ pub fn check_keys(variant: &'static Variant<dyn KeyDistribution>) -> Result<(), 
     laws::check_component(KEYS.axis, variant, keys::Subject, keys::INVARIANTS)
 }
 
-/// Checks every invariant of the value-size axis for one distribution with its default parameters. A size depends
-/// only on the random bits and is at most the announced maximum.
+/// Checks every invariant of the value-size axis for one distribution with its default parameters. For example, a
+/// size depends only on the random bits, and a size is at most the announced maximum.
 ///
 /// # Errors
 /// Returns the errors that [`check_keys`] describes.
@@ -42,7 +42,7 @@ pub fn check_value_size(variant: &'static Variant<dyn LengthDistribution>) -> Re
 }
 
 /// Checks every invariant of the scan-length axis for one distribution with its default parameters. The invariants
-/// are those of [`check_value_size`], and a scan reads at least one entry.
+/// are the invariants of [`check_value_size`]. In addition, a scan reads at least one entry.
 ///
 /// # Errors
 /// Returns the errors that [`check_keys`] describes.
@@ -52,8 +52,8 @@ pub fn check_scan_length(variant: &'static Variant<dyn LengthDistribution>) -> R
 }
 
 /// Checks every invariant of the key-format axis for one format with its default parameters. For example, different
-/// keys have different bytes, and the order of keys is as announced. The format gets a recorded trace, as if a phase
-/// of the workload replayed the trace.
+/// keys have different bytes, and keys have the announced order. The check opens the format with a small recorded
+/// trace.
 ///
 /// # Errors
 /// Returns an error if the format cannot be opened. Otherwise, returns the errors that [`check_keys`] describes.
@@ -71,7 +71,7 @@ pub fn check_key_format(variant: &'static Variant<dyn KeyFormatPolicy>) -> Resul
     laws::all_kept(&broken)
 }
 
-/// Returns the recording of a trace of 3,000 different keys of four bytes.
+/// Returns a recorded trace of 3,000 different keys of four bytes.
 fn recording() -> Arc<Recording> {
     let numbers = (0..3000u32).map(|number| u64::from(number.wrapping_mul(2_654_435_761)));
     Arc::new(Recording::of(4, numbers.collect()))

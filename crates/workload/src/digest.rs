@@ -1,4 +1,5 @@
-//! Digests of answers, 64 bits each. A digest allows a later check of an answer, without storing the answer.
+//! Digests of answers, 64 bits each. With the digest, lsmbench can check an answer later and does not need to store
+//! the answer.
 
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64;

@@ -1,4 +1,5 @@
-//! The text form of operations, for people, pipes and `lsmbench shell`. Each line has one operation.
+//! A text form of operations, called the DSL. `lsmbench shell` reads this text, and `lsmbench workload` prints this
+//! text. Each line has one operation.
 //!
 //! | line | meaning |
 //! |---|---|

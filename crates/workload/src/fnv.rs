@@ -1,8 +1,8 @@
-//! The hash function with which YCSB scatters key numbers: FNV-1a over the eight bytes of a number.
+//! The hash function of YCSB for the numbers of keys. The function is FNV-1a over the eight bytes of a number.
 
 /// Returns the 64-bit FNV-1a hash of the little-endian bytes of `number`, made positive as Java's `Math.abs` does.
 ///
-/// In Java, the most negative number stays negative under `abs`. Here, that number becomes 2⁶³.
+/// In Java, `abs` returns the most negative number unchanged. This function returns 2⁶³ for the most negative number.
 #[inline]
 pub(crate) fn fnv1a_abs(number: u64) -> u64 {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;

@@ -1,4 +1,4 @@
-//! The key axis of a workload: the distributions that select a key for each operation.
+//! The key distributions of a workload. A distribution selects a key for each operation.
 
 mod distribution;
 mod exponential;

@@ -1,9 +1,10 @@
-//! The trait of value sizes and scan lengths. A length is an integer that is computed from 64 random bits.
+//! The trait of distributions of value sizes and scan lengths. A length is an integer that is computed from 64 random
+//! bits.
 
 /// Distribution of the length of values in bytes, or of the length of scans in entries.
 ///
 /// Invariants:
-/// 1. A length is a function of the bits only. The check of an answer can therefore compute the size of a value
+/// 1. A length depends only on the random bits. The check of an answer can therefore compute the size of a value
 ///    again.
 /// 2. A scan length is at least 1, and no length is above [`max`](Self::max).
 pub trait LengthDistribution: Send + Sync {
@@ -13,7 +14,7 @@ pub trait LengthDistribution: Send + Sync {
     /// Returns the largest possible length.
     fn max(&self) -> u32;
 
-    /// Returns the mean length, computed from evenly spaced quantiles.
+    /// Returns the mean length. The default implementation computes the mean from evenly spaced quantiles.
     fn mean(&self) -> f64 {
         const QUANTILES: u64 = 1 << 16;
         let step = u64::MAX / QUANTILES;
@@ -60,15 +61,16 @@ impl LengthDistribution for Uniform {
     }
 }
 
-/// The generalised Pareto distribution of `mixgraph` in `db_bench`: ⌈θ + σ (u⁻ᵏ − 1) / k⌉. A result above the
-/// largest length is taken modulo that length. A result below the smallest length is raised to the smallest length
-/// (Cao et al., FAST '20). For k = 0, the distribution is the exponential distribution θ − σ ln u.
+/// The generalised Pareto distribution of `mixgraph` in `db_bench`: ⌈θ + σ (u⁻ᵏ − 1) / k⌉. A result above the largest
+/// length is replaced by its remainder modulo the largest length. A result below the smallest length is replaced by
+/// the smallest length (Cao et al., FAST '20). For k = 0, the distribution is the exponential distribution θ − σ ln
+/// u.
 pub(crate) struct Pareto {
     law: ParetoLaw,
     min: u32,
     max: u32,
-    /// For each value of the upper bits, the length if all random bits with these upper bits give one length,
-    /// otherwise [`MIXED`](Self::MIXED).
+    /// An entry for each value of the upper bits. If these upper bits determine the length, the entry is the length.
+    /// Otherwise, the entry is [`MIXED`](Self::MIXED).
     by_upper_bits: Vec<u32>,
 }
 
@@ -79,12 +81,12 @@ pub(crate) struct ParetoLaw {
     pub(crate) theta: f64,
     /// σ, the scale.
     pub(crate) sigma: f64,
-    /// k, the shape. A larger k gives a heavier tail.
+    /// k, the shape. A larger k gives more large lengths.
     pub(crate) k: f64,
 }
 
 impl Pareto {
-    /// Number of upper bits that usually determine the length alone.
+    /// Number of upper bits with which the length is looked up. These bits usually determine the length.
     const UPPER_BITS: u32 = 10;
 
     /// Marks a value of the upper bits for which the length also depends on the lower bits.
@@ -116,7 +118,7 @@ impl Pareto {
         Ok(pareto)
     }
 
-    /// Returns the length before it is limited to the smallest and the largest length.
+    /// Returns the length before the limits on the smallest and the largest length are applied.
     fn uncut(&self, bits: u64) -> u64 {
         // u is never 0, so that the power is finite for every practical shape.
         let u = crate::random::unit(bits) + 0.5 / (1u64 << 53) as f64;
@@ -147,18 +149,18 @@ impl LengthDistribution for Pareto {
 }
 
 /// The Zipfian distribution over the lengths from a smallest to a largest length. The smallest length is the most
-/// frequent.
+/// frequent length.
 pub(crate) struct Zipfian {
     min: u32,
-    /// Element i is the cumulative probability of the first i + 1 lengths.
+    /// Element i contains the cumulative probability of the first i + 1 lengths.
     cumulative: Vec<f64>,
 }
 
 impl Zipfian {
-    /// Maximum number of different lengths, which are stored in a table.
+    /// Maximum number of different lengths. A table contains one entry for each length.
     const MOST_LENGTHS: u32 = 1 << 20;
 
-    /// Creates Zipf(θ) over the lengths from `min` to `max`, both included.
+    /// Creates the Zipfian distribution with exponent `theta` over the lengths from `min` to `max`, both included.
     pub(crate) fn new(min: u32, max: u32, theta: f64) -> Result<Self, String> {
         check_bounds(min, max)?;
         crate::keys::check_theta(theta)?;

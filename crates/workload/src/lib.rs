@@ -1,25 +1,25 @@
-//! Workloads: operations as data. A workload is read from TOML and planned with a seed. The plan gives a stream of
-//! plain operations with encoded keys for every thread of every phase. A timed loop then only reads an array and
-//! calls the store.
+//! Workloads: operations as data. A workload is read from TOML and planned with a seed. The plan returns a stream of
+//! operations with encoded keys for every thread of every phase. A timed loop then only reads an array of operations
+//! and calls the store.
 //!
-//! The parts, from the top down:
+//! The main parts are:
 //!
-//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase takes a
-//!    [`StoreStep`], or runs a [`Mix`] of [`Kind`]s. A phase with a mix has distributions of keys ([`KEYS`]), value
+//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase executes a
+//!    [`StoreStep`], or a [`Mix`] of [`Kind`]s. A phase with a mix has distributions of keys ([`KEYS`]), value
 //!    sizes ([`SIZES`]) and scan lengths ([`LENGTHS`]), and a [`Rate`].
 //! 2. **The plan.** [`WorkloadPlan::new`] reads traces, and checks as much as possible before anything runs.
 //!    [`PhasePlan::streams`] returns one [`Stream`] per thread.
 //! 3. **The run.** [`Stream::fill`] fills a [`Batch`]. [`Performer::perform`] executes the operations of the batch
 //!    on a [`Target`]. An [`AnswerDigests`] keeps digests of the answers. [`NoOp`] is a store that does nothing, and
 //!    [`Model`] is the reference store.
-//! 4. **The check.** [`check`] generates a phase again, after the clock has stopped. The check compares every
-//!    recorded answer with the expected state in the [`Shadow`], which also counts live bytes. [`Shadow::verify`]
-//!    compares a whole store with the expected state. [`Profile`] compares the requested operations with the
+//! 4. **The check.** After the measurement, [`check`] generates the operations of a phase again. The check compares
+//!    every recorded answer with the expected state in the [`Shadow`]. [`Shadow::verify`] compares a whole store with
+//!    the expected state. [`Profile`] compares the requested operations with the
 //!    executed operations.
-//! 5. **The text.** [`Command`] is a line of the DSL, [`CommandReader`] reads commands from a text, and
+//! 5. **The text.** [`Command`] is one operation as text, [`CommandReader`] reads commands from a text, and
 //!    [`write_operations`] prints a phase.
 //!
-//! All random numbers derive from one seed. Each [`Concern`] has an independent generator.
+//! All random numbers are derived from one seed. Each [`Concern`] has an independent generator.
 
 mod batch;
 mod before;

@@ -7,7 +7,8 @@ use crate::operation::Kind;
 use crate::random::{Random, threshold};
 use crate::spelling::{self, Spelling};
 
-/// Maximum difference between the sum of the shares and 1. Decimal fractions are not exact, so the sum may differ.
+/// Maximum difference between the sum of the shares and 1. The sum may differ from 1, because decimal fractions are
+/// not exact in binary.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
 /// A weight for every kind of operation. The weights are integers with any sum, or shares that sum to 1.
@@ -66,7 +67,7 @@ impl Mix {
         Ok(Self { weights })
     }
 
-    /// Returns the kinds with a weight above 0, with the weights that were read.
+    /// Returns the kinds with a weight above 0 and their weights, as TOML.
     pub fn to_toml(&self) -> Value {
         let kinds = Kind::ALL.into_iter().filter(|kind| self.has(*kind));
         Value::Table(
@@ -86,13 +87,13 @@ impl Mix {
         self.weights[kind as usize] > 0.0
     }
 
-    /// Returns whether any kind of the mix writes values.
+    /// Returns whether an operation of the mix writes a value.
     pub fn writes_values(&self) -> bool {
         let deletes = [Kind::Delete, Kind::SingleDelete];
         Kind::ALL.into_iter().any(|kind| kind.writes() && !deletes.contains(&kind) && self.has(kind))
     }
 
-    /// Returns whether any kind of the mix changes the store.
+    /// Returns whether an operation of the mix changes the store.
     pub fn writes(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && self.has(kind))
     }
@@ -101,11 +102,12 @@ impl Mix {
 /// Sampler of kinds by their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// Random bits at or above element i select a kind after kind i.
+    /// The limits between the kinds. Random bits at or above element i select a later kind than kind i.
     below: [u64; Kind::ALL.len()],
-    /// The kind for each value of the upper byte of the random bits; `None` if the lower bits also decide.
+    /// For each value of the upper byte of the random bits, the kind that this byte determines. `None` if the lower
+    /// bits also decide.
     by_upper_byte: [Option<Kind>; 256],
-    /// The kind of all operations, if the mix has only one kind.
+    /// The kind of all operations. `None` if the mix has several kinds.
     only: Option<Kind>,
 }
 

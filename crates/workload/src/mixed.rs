@@ -19,17 +19,17 @@ const DEFAULT_MEMBERS: u32 = 100;
 /// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixed {
-    /// The number of operations over all threads; `None` if only the time limit or the end of the trace ends the
-    /// phase.
+    /// The number of operations, summed over all threads. `None` if the phase ends only at its time limit or at the
+    /// end of its trace.
     pub operations: Option<u64>,
-    /// The time in nanoseconds after which the phase ends, even if operations remain.
+    /// The time limit in nanoseconds. The phase ends at this limit, even if operations remain.
     pub time_limit_ns: Option<u64>,
     /// The share of each kind of operation.
     pub mix: Mix,
     /// The source of the keys.
     pub keys: KeySource,
-    /// The share of absent keys, which never existed. The share applies to gets, members of multi-gets, and start
-    /// keys of scans with a span.
+    /// The share of absent keys, which are keys that never existed. The share applies to the keys of gets and
+    /// multi-gets, and to the start keys of scans with a span.
     pub absent: f64,
     /// The lengths and directions of the scans.
     pub range: RangeSpec,
@@ -47,7 +47,7 @@ pub enum KeySource {
 }
 
 impl Mixed {
-    /// Reads the keys of a `[[phase]]` table that has a mix. The mix uses drawn keys, or the keys of `trace`.
+    /// Reads the source of the keys of a `[[phase]]` table with a mix. The keys are drawn, or come from `trace`.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         trace: Option<TraceFile>,
@@ -104,8 +104,8 @@ impl Mixed {
         Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch })
     }
 
-    /// Returns whether any operation of the mix may request absent keys. Such operations are gets, and scans that
-    /// may be empty.
+    /// Returns whether an operation of the mix may request absent keys. Gets and scans with a span may request absent
+    /// keys.
     fn asks_for_absent(&self) -> bool {
         let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
@@ -120,7 +120,8 @@ impl Mixed {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
 
-    /// Returns whether the mix uses `key`, a key of the `[[phase]]` table. A key that every mix uses gives true.
+    /// Returns whether the mix uses the key `key` of the `[[phase]]` table. Returns true for a key that every mix
+    /// uses.
     pub(crate) fn reads(&self, key: &str) -> bool {
         match key {
             "absent" => self.asks_for_absent(),
@@ -135,8 +136,8 @@ impl Mixed {
         }
     }
 
-    /// Resets the settings that the mix does not use to their defaults, except the settings for which `is_kept`
-    /// returns true.
+    /// Sets each setting that the mix does not use to its default. A setting for which `is_kept` returns true does
+    /// not change.
     pub(crate) fn forget_unread(&mut self, is_kept: impl Fn(&str) -> bool) {
         let is_idle = |mixed: &Self, key| !mixed.reads(key) && !is_kept(key);
         if is_idle(self, "absent") {
@@ -150,8 +151,8 @@ impl Mixed {
         }
     }
 
-    /// Writes the settings of the phase to `table`. An unused setting that differs from its default is also written,
-    /// because a sweep may replace the mix.
+    /// Writes the settings of the phase to `table`. The function also writes unused settings that differ from their
+    /// defaults, because a sweep may replace the mix with a mix that uses these settings.
     pub(crate) fn write(&self, table: &mut Table) {
         if let Some(operations) = self.operations {
             table.insert("operations".to_owned(), operations.cast_signed().into());
@@ -176,7 +177,7 @@ impl Mixed {
     }
 }
 
-/// The number of operations and the time that end a phase or a role, as written in TOML.
+/// The settings that end a phase or a role, as written in TOML: a number of operations, or a time.
 struct End {
     operations: Option<u64>,
     time_limit_ns: Option<u64>,

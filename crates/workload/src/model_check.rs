@@ -1,5 +1,5 @@
-//! Checks the answers of a replay. The plan does not contain the keys and values of a replay, so the model executes
-//! the replay again.
+//! Checks the answers of a replay. The plan of a workload does not contain the keys and values of a replay. The check
+//! therefore executes the replay again on the model, which is a simple reference store.
 
 use types::Direction;
 
@@ -17,13 +17,13 @@ pub struct ReplayVerdict {
     pub wrong: u64,
     /// Description of the first wrong answer, if an answer was wrong.
     pub first: Option<String>,
-    /// Whether the check stopped because the model was too large. Later answers and the final content are then not
-    /// checked.
+    /// Whether the check stopped because the model was too large. In this case, later answers and the final content
+    /// of the store are not checked.
     pub has_stopped: bool,
 }
 
-/// Executes a replay again on the model, and compares the kept answers with the model's answers. The check stops if
-/// the model has more than `most_bytes` bytes of keys and values.
+/// Executes a replay again on the model, and compares the recorded answers with the answers of the model. The check
+/// stops if the model has more than `most_bytes` bytes of keys and values.
 pub fn check(
     mut replay: Replay<'_>,
     record: &AnswerDigests,

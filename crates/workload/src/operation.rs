@@ -1,4 +1,4 @@
-//! One operation as plain data, which the timed loop reads.
+//! One operation as plain data. The timed loop reads such operations.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// Reads the value of one key.
     Get,
-    /// Overwrites the value of an existing key, or writes a key again that was deleted.
+    /// Overwrites the value of an existing key, or writes a deleted key again.
     Put,
     /// Adds a key that never existed.
     Insert,
@@ -32,7 +32,7 @@ pub enum Kind {
     First,
     /// Reads the entry with the largest key of the store.
     Last,
-    /// Merges an operand into the value of an existing key, or of a key that was deleted.
+    /// Merges an operand into the value of an existing key or of a deleted key.
     Merge,
     /// Writes the value of a key only if the key is absent. Check and write are one atomic step.
     PutIfAbsent,
@@ -83,12 +83,12 @@ impl Kind {
         }
     }
 
-    /// Returns whether the kind has an answer that can be checked.
+    /// Returns whether operations of this kind have an answer that can be checked.
     pub fn answers(self) -> bool {
         !self.writes() || matches!(self, Self::ReadModifyWrite | Self::PutIfAbsent)
     }
 
-    /// Returns whether the kind may change the store.
+    /// Returns whether operations of this kind may change the store.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Get | Self::Range | Self::Prefix | Self::MultiGet | Self::First | Self::Last)
     }
@@ -100,38 +100,38 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Number of a key: either key `index` of the key space, or the absent key right after that key. The absent key is
-/// never written.
+/// Number of a key. A number belongs to a present key of the key space, or to the absent key that follows a present
+/// key. No operation writes an absent key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(u64);
 
 impl KeyId {
-    /// Returns the number of key `index`, which is below 2⁶².
+    /// Returns the number of the present key with this index. The index is below 2⁶².
     #[inline]
     pub fn present(index: u64) -> Self {
         Self(index << 1)
     }
 
-    /// Returns the number of the absent key that belongs to key `index`, which is below 2⁶².
+    /// Returns the number of the absent key that belongs to this index. The index is below 2⁶².
     #[inline]
     pub fn absent(index: u64) -> Self {
         Self(index << 1 | 1)
     }
 
-    /// Returns the number of the absent key that belongs to `index` if `absent` is true, else the number of key
-    /// `index`.
+    /// Returns the number of the absent key with this index if `absent` is true. Otherwise, returns the number of the
+    /// present key with this index.
     #[inline]
     pub(crate) fn new(index: u64, absent: bool) -> Self {
         Self(index << 1 | u64::from(absent))
     }
 
-    /// Returns the index of the key. An absent key has the index of the key to which it belongs.
+    /// Returns the index of the key. An absent key has the index of the present key before the absent key.
     #[inline]
     pub fn index(self) -> u64 {
         self.0 >> 1
     }
 
-    /// Returns whether the key is an absent key, which is never written.
+    /// Returns whether the key is an absent key. No operation writes an absent key.
     #[inline]
     pub fn is_absent(self) -> bool {
         self.0 & 1 == 1
@@ -144,7 +144,7 @@ impl KeyId {
     }
 }
 
-/// Position of a value in the pool that contains the bytes of all values.
+/// Position of a value in the value pool. The pool contains the bytes of all values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Offset of the first byte in the pool.
@@ -155,22 +155,25 @@ pub struct Span {
 
 /// One operation of a stream of operations.
 ///
-/// A [`Batch`](Kind::Batch) or a [`MultiGet`](Kind::MultiGet) is the head of a group. The group's `count` members
-/// follow the head. The members have the kind [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
+/// A [`Batch`](Kind::Batch) or a [`MultiGet`](Kind::MultiGet) is the head of a group. The head is followed by the
+/// members of the group, and `count` is the number of members. The members have the kind [`Put`](Kind::Put),
+/// [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The key of the operation. For a scan, the key at which the scan starts. For a group's head, the key of the
-    /// first member.
+    /// The key of the operation. In a scan, this is the key at which the scan starts. In the head of a group, this is
+    /// the key of the first member.
     pub key: KeyId,
     /// The value that the operation writes, or the operand of a merge.
     pub value: Span,
     /// The version that the operation writes. The version is higher than the versions of all earlier writes to the
     /// same key.
     pub version: u32,
-    /// The maximum number of entries of a scan, the bytes of a prefix, the number of keys of a range delete, or the
-    /// number of members of a group.
+    /// A number whose meaning depends on the kind of the operation. For a scan, this is the maximum number of
+    /// entries. For a prefix scan, this is the length of the prefix in bytes. For a range delete, this is the number
+    /// of keys. For the head of a group, this is the number of members.
     pub count: u32,
-    /// The span of a scan, as a difference of key numbers. 0 if only the number of entries limits the scan.
+    /// The span of a scan, as a difference of key numbers. The span is 0 if only the number of entries limits the
+    /// scan.
     pub span: u32,
     /// The kind of the operation.
     pub kind: Kind,
@@ -185,7 +188,7 @@ impl Operation {
         Self { key, value: Span::default(), version: 0, count: 0, span: 0, kind: Kind::Get, backward: false }
     }
 
-    /// Returns the operation as bytes. A hash over a stream uses these bytes.
+    /// Returns the operation as bytes, for a hash over all operations of a stream.
     pub(crate) fn to_bytes(self) -> [u8; 32] {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&self.key.0.to_le_bytes());

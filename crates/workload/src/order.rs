@@ -5,15 +5,15 @@ use crate::operation::KeyId;
 
 /// Mapping from the index of a key to the key's position in key order, and back.
 pub(crate) enum KeyOrder {
-    /// The key format sorts keys by their indexes, so position and index are equal.
+    /// The key format sorts keys by their indexes, so the position of a key is its index.
     Index,
-    /// The key format scatters the keys, so a table stores the sorted order.
+    /// The key format scatters the keys, so a table contains the sorted order.
     Sorted { index_at: Vec<u32>, place_of: Vec<u32> },
 }
 
 impl KeyOrder {
-    /// Returns the order of the first `keys` keys; `None` if the format scatters the keys and there are too many
-    /// keys to sort.
+    /// Returns the order of the first `keys` keys. Returns `None` if the format scatters the keys, and there are too
+    /// many keys to sort.
     pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
         if format.ordered() {
             return Some(Self::Index);
@@ -48,7 +48,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the number of positions. The number is `keys`, or higher if more keys were sorted.
+    /// Returns the number of positions. This number is larger than `keys` if more keys were sorted.
     pub(crate) fn places(&self, keys: u64) -> u64 {
         match self {
             Self::Index => keys,
@@ -56,7 +56,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the position of the first key at or above `bound`, among the first `keys` keys.
+    /// Returns the position of the smallest key that is at or above `bound`, among the first `keys` keys.
     pub(crate) fn lower_bound(&self, format: &dyn KeyFormat, bound: &[u8], keys: u64) -> u64 {
         let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
         while below < not_below {
@@ -82,7 +82,7 @@ impl KeyOrder {
     }
 }
 
-/// Returns the first 16 bytes of a key as an integer. The integers sort like the bytes.
+/// Returns the first 16 bytes of a key as an integer. The integers have the same order as the bytes.
 fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     key.clear();
     format.append(KeyId::present(u64::from(index)), key);

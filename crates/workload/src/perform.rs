@@ -1,4 +1,4 @@
-//! Execution of operations. Only this module converts operations as plain data to calls of a store.
+//! Executes operations on a store. This module converts each operation to a call of the store.
 
 use types::Direction;
 
@@ -9,7 +9,7 @@ use crate::prefix;
 use crate::request::Request;
 use crate::target::{Scan, Target, TargetError, Write};
 
-/// Executor of operations on a store. The executor reuses its memory for every operation.
+/// Executor of operations on a store. The executor uses the same buffers for all operations.
 pub struct Performer<'a> {
     target: &'a dyn Target,
     value: Vec<u8>,
@@ -32,7 +32,7 @@ pub struct AnswerCounts {
 /// The digest of the last answer, or the data from which the digest can be computed.
 #[derive(Clone, Copy)]
 enum Digest {
-    /// The answer is in the value buffer. The digest is computed when a caller requests the digest.
+    /// The answer is in the value buffer. The digest is computed only if a caller requests the digest.
     Value { found: bool },
     /// The digest was computed while the answer was received.
     Made(u64),
@@ -44,10 +44,10 @@ impl<'a> Performer<'a> {
         Self { target, value: Vec::new(), bound: Vec::new(), digests: Vec::new(), digest: Digest::Made(0) }
     }
 
-    /// Executes operation number `at` of `batch`. If the operation is a group's head, executes the whole group.
+    /// Executes the operation at index `at` of `batch`. If the operation is a group's head, executes the whole group.
     ///
-    /// With `check`, the answer of a scan or a multi-get gets a [`digest`](Self::digest). The answer of a get always
-    /// has a digest, which takes no time until a caller requests it.
+    /// The answer of a scan or a multi-get has a [`digest`](Self::digest) only if `check` is true. The answer of a
+    /// get always has a digest, which is computed only if a caller requests the digest.
     ///
     /// # Errors
     /// Returns the error of the store.
@@ -103,7 +103,7 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Executes one operation of a replay. The answer of a scan gets a digest only with `check`.
+    /// Executes one operation of a replay. The answer of a scan has a digest only if `check` is true.
     ///
     /// # Errors
     /// Returns the error of the store.
@@ -132,8 +132,8 @@ impl<'a> Performer<'a> {
         Ok(AnswerCounts::default())
     }
 
-    /// Merges an operand into the value of a key. If the store has no merges, reads the value, applies the operand
-    /// and writes the result.
+    /// Merges an operand into the value of a key. If the store does not support merges, reads the value, applies the
+    /// operand and writes the result.
     fn merge(&mut self, key: &[u8], operand: &[u8]) -> Result<(), TargetError> {
         if let Some(merged) = self.target.merge(key, operand) {
             return merged;
@@ -142,8 +142,8 @@ impl<'a> Performer<'a> {
         self.target.put(key, operand)
     }
 
-    /// Deletes all keys of a range. If the store has no range delete, deletes one key after the other. If the end is
-    /// not above the start, deletes nothing.
+    /// Deletes all keys of a range. If the store does not support range deletes, deletes one key after the other. If
+    /// `high` is not above `low`, deletes nothing.
     fn delete_range(&mut self, low: &[u8], high: &[u8]) -> Result<(), TargetError> {
         if high <= low {
             return Ok(());

@@ -1,29 +1,30 @@
-//! A seeded bijection of the numbers `0..len`. The order of a random load and the positions of popular keys use this
-//! bijection.
+//! A bijection of the numbers `0..len` that a seed determines. The bijection determines the order of a random load
+//! and the positions of popular keys.
 
 use types::avalanche;
 
-/// Number of multiplications that mix a number. With only four, the images of neighbours in small domains are
-/// visibly related.
+/// Number of multiplications that mix a number. With only four multiplications, neighbouring numbers of a small range
+/// have visibly related results.
 const STEPS: usize = 5;
 
-/// Number of values that [`Permutation::apply_all`] processes at a time.
+/// Number of values that [`Permutation::apply_all`] processes in one step.
 const BLOCK: usize = 64;
 
 /// Permutation of the numbers below a length. Both directions are computed without a table.
 ///
 /// Numbers below the next power of two are mixed by xor-shifts and odd multipliers. Each of these steps is a
-/// bijection on the numbers below the power of two. A result at or above the length is mixed again until it is below
-/// the length (cycle walking, Black and Rogaway 2002). The whole mapping therefore stays a bijection.
+/// bijection on the numbers below the power of two. A result that is not below the length is mixed again until the
+/// result is below the length (cycle walking, Black and Rogaway 2002). The whole mapping therefore stays a bijection.
 ///
 /// The mixing depends only on the power of two, so a permutation can [`grow`](Self::grow). Each added number changes
 /// the image of only one other number.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
-    /// Mask for numbers below the power of two: the power of two minus 1.
+    /// Mask for the numbers below the power of two. The mask is the power of two minus 1.
     mask: u64,
-    /// Half of the number of bits, rounded up. An xor-shift by this distance is its own inverse.
+    /// Half of the number of bits, rounded up. If an xor-shift by this distance is applied twice, the result is the
+    /// original number.
     shift: u32,
     key: u64,
     multipliers: [u64; STEPS],
@@ -38,8 +39,8 @@ impl Permutation {
         Self::with_room(len, len, seed)
     }
 
-    /// Creates the permutation of `0..len`, which can later grow to a length of `room`. A larger room needs more
-    /// mixing steps until a result is below the length.
+    /// Creates the permutation of `0..len`, which can later grow to a length of `room`. With a larger `room`, more
+    /// mixing steps are necessary until a result is below the length.
     ///
     /// # Panics
     /// Panics if `len` is 0, if `room` is below `len`, or if `room` is above 2⁶³.
@@ -89,8 +90,8 @@ impl Permutation {
         number
     }
 
-    /// Replaces every number by the image that [`apply`](Self::apply) returns. The loop has no unpredictable branch
-    /// per number.
+    /// Replaces every number by the image that [`apply`](Self::apply) returns. The loop contains no branch that the
+    /// CPU mispredicts often.
     pub fn apply_all(&self, numbers: &mut [u64]) {
         for block in numbers.chunks_mut(BLOCK) {
             let mut waiting: [u8; BLOCK] = std::array::from_fn(|place| place as u8);
@@ -165,8 +166,7 @@ mod tests {
         }
     }
 
-    /// Tests that an added number takes the image of one other number. The other number takes the image that the
-    /// added number would have had otherwise.
+    /// Tests that an added number takes the image of one other number. This other number then gets a new image.
     #[test]
     fn growing_moves_one_number_at_a_time() {
         let mut permutation = Permutation::with_room(300, 1000, 4);
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Returns χ² of the steps between images of numbers that are `lag` apart, in standard deviations.
+    /// Returns the χ² of the differences between the images of numbers that differ by `lag`, in standard deviations.
     fn step_z(images: &[u64], len: u64, lag: usize) -> f64 {
         let mut steps = [0.0; 64];
         for (from, to) in images.iter().zip(&images[lag..]) {

@@ -18,10 +18,11 @@ use crate::value::ValueSpec;
 /// Maximum number of threads of a phase.
 const MOST_THREADS: u64 = 1024;
 
-/// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
+/// One `[[phase]]` table: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// The name, unique in the workload. The random numbers of the phase depend on the name.
+    /// The name of the phase, which must be unique in the workload. The random numbers of the phase depend on the
+    /// name.
     pub name: String,
     /// The column family whose keys the phase uses. Each role has its own family. `None` in a workload without
     /// families.
@@ -43,7 +44,7 @@ pub struct Phase {
 /// Work of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
-    /// Adds new keys, each key once.
+    /// Adds new keys. Each key is added once.
     Load(Load),
     /// Executes operations of a mix, on drawn keys or on the keys of a trace.
     Mixed(Box<Mixed>),
@@ -58,28 +59,29 @@ pub enum Work {
 /// A phase that adds keys: `insert = 1_000_000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of keys that are added after the existing keys; `None` to add all keys of the replayed trace.
+    /// The number of keys that are added after the existing keys. With `None`, all keys of the replayed trace are
+    /// added.
     pub keys: Option<u64>,
     /// The order in which the keys are added.
     pub order: Order,
-    /// The number of keys per atomic write batch; `None` for one put per key.
+    /// The number of keys per atomic write batch. With `None`, each key is a separate put.
     pub batch: Option<u32>,
 }
 
-/// The order in which a load adds keys, by their indexes.
+/// The order in which a load adds keys. The order refers to the indexes of the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// A permutation that the seed determines.
+    /// The order is a permutation that the seed determines.
     #[default]
     Random,
-    /// From the first key to the last key.
+    /// The first key is added first.
     Sequential,
-    /// From the last key to the first key.
+    /// The last key is added first.
     Reverse,
 }
 
-/// The kind of work of a phase, before the settings are read.
+/// The kind of work of a phase. The settings of the work have not been read yet.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
@@ -93,8 +95,8 @@ impl Phase {
     /// Reads a `[[phase]]` table.
     ///
     /// # Errors
-    /// Returns an error that names an invalid key and the valid keys. A key in an inner table is named with its
-    /// table, as in `keys.theta`.
+    /// Returns an error that names an invalid key and the valid keys. The name of a key in an inner table begins with
+    /// the name of the table, as in `keys.theta`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
@@ -144,7 +146,7 @@ impl Phase {
         Self { name, family, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
     }
 
-    /// Returns the phase as TOML with all defaults. The TOML parses to an equal phase.
+    /// Returns the phase as TOML with all defaults. Parsing this TOML gives an equal phase.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
@@ -183,7 +185,7 @@ impl Phase {
         table
     }
 
-    /// Returns the step that the phase executes instead of operations, if any.
+    /// Returns the step that the phase executes, or `None` if the phase executes operations.
     pub fn step(&self) -> Option<StoreStep> {
         match self.work {
             Work::Step(step) => Some(step),
@@ -216,8 +218,8 @@ impl Phase {
         Some((&self.roles()[number], place))
     }
 
-    /// Returns whether the work of the phase uses `key`, a key that the phase's table may have. A key of a role is
-    /// written as `role.writer.batch`.
+    /// Returns whether the work of the phase uses the key `key` of the phase's table. A key of a role contains the
+    /// name of the role, as in `role.writer.batch`.
     pub fn reads(&self, key: &str) -> bool {
         let of_role = key.strip_prefix("role.").and_then(|path| path.split_once('.'));
         match (&self.work, of_role) {
@@ -230,7 +232,7 @@ impl Phase {
         }
     }
 
-    /// Returns the phase with its unused settings at their defaults, so that phases with equal work compare as
+    /// Returns the phase with default values for its unused settings. Phases that do equal work then compare as
     /// equal. A setting for which `is_kept` returns true keeps its value.
     #[must_use]
     pub fn without_unread(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
@@ -265,7 +267,8 @@ impl Phase {
         }
     }
 
-    /// Rejects a rate search for work that cannot be repeated. A search runs the phase several times.
+    /// Returns an error if the phase has a rate search but its work cannot be repeated. A rate search executes the
+    /// phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
             let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
@@ -326,8 +329,8 @@ impl Load {
     }
 }
 
-/// Returns the reason why the phase cannot begin with a warm-up: the phase can execute its work only once. `None` if
-/// a warm-up is possible.
+/// Returns the reason why the phase cannot begin with a warm-up. The reason is that the phase can execute its work
+/// only once. Returns `None` if a warm-up is possible.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; use warm_up in a phase with a mix"),
@@ -429,7 +432,7 @@ fn read_operations(
     Ok(replay)
 }
 
-/// Returns whether the work replays commands as text. Such a replay has all values.
+/// Returns whether the phase replays commands as text. A text contains all values.
 fn is_text(work: &Work) -> bool {
     matches!(work, Work::Replay(replay) if replay.trace.kind() == Some(TEXT))
 }

@@ -44,7 +44,7 @@ pub struct WorkloadPlan {
     format: Arc<dyn KeyFormat>,
 }
 
-/// A phase that was planned.
+/// A planned phase.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,
@@ -53,7 +53,7 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// Work of a phase. The distributions of the work are built, and the traces are read.
+/// Work of a planned phase. The distributions of this work are constructed, and its traces have been read.
 pub(crate) enum PlannedWork {
     Load {
         keys: u64,
@@ -67,21 +67,21 @@ pub(crate) enum PlannedWork {
     Step,
 }
 
-/// Settings of a mixed phase. The distributions of the phase are built.
+/// Settings of a mixed phase, with constructed distributions.
 pub(crate) struct PlannedMix {
     pub(crate) spec: Mixed,
     pub(crate) keys: PlannedKeys,
     pub(crate) ranges: Box<dyn LengthDistribution>,
 }
 
-/// Source of the keys of a mixed phase: a distribution that was built, or a trace that was read.
+/// Source of the keys of a mixed phase. The source is a constructed distribution, or a trace that has been read.
 pub(crate) enum PlannedKeys {
     Drawn(Box<dyn KeyDistribution>),
     Recorded(Accesses),
 }
 
 impl WorkloadPlan {
-    /// Plans `workload` with `seed`. Relative paths in the workload start from the folder `base`.
+    /// Plans `workload` with `seed`. Relative paths in the workload are relative to the folder `base`.
     ///
     /// # Errors
     /// Returns an error if a trace cannot be read, or if the phases request more keys, versions or threads than
@@ -129,14 +129,14 @@ impl WorkloadPlan {
     }
 }
 
-/// Inputs that all phases of a workload share while the plan is built.
+/// Inputs that all phases of a workload use while lsmbench plans the workload.
 struct Builder<'a> {
     seed: u64,
     base: &'a Path,
     format: Arc<dyn KeyFormat>,
     recorded_keys: u64,
     accesses: std::vec::IntoIter<Accesses>,
-    /// Values by their specification. Phases with equal specifications share their values.
+    /// The values of all phases by their specification. Phases with equal specifications use the same values.
     values: HashMap<String, Arc<Values>>,
 }
 
@@ -168,7 +168,7 @@ impl Builder<'_> {
         Ok(PhasePlan { phase: phase.clone(), seed: self.seed, format, values, work })
     }
 
-    /// Returns the values of a phase. Phases with equal specifications share their values.
+    /// Returns the values of a phase. Phases with equal specifications use the same values.
     fn values_of(&mut self, phase: &Phase) -> Result<Arc<Values>, ChoiceError> {
         let spelt = phase.value.to_toml().to_string();
         let values = match self.values.get(&spelt) {
@@ -219,7 +219,7 @@ impl Builder<'_> {
 }
 
 impl PhasePlan {
-    /// Returns the phase as read from TOML.
+    /// Returns the phase as it was read from TOML.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
@@ -236,7 +236,7 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the mix of a thread, and the thread's share of the mix. `None` if the phase has no mix.
+    /// Returns the mix of a thread, and the share of the thread in this mix. Returns `None` if the phase has no mix.
     pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
         match &self.work {
             PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
@@ -264,7 +264,7 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the replay that the phase executes instead of streams, if any.
+    /// Returns the replay that the phase executes. Returns `None` if the phase executes streams of operations.
     pub fn replay(&self) -> Option<&ReplayPlan> {
         match &self.work {
             PlannedWork::Replay(replay) => Some(replay),
@@ -272,12 +272,12 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the step that the phase executes instead of operations, if any.
+    /// Returns the step that the phase executes, or `None` if the phase executes operations.
     pub fn step(&self) -> Option<StoreStep> {
         self.phase.step()
     }
 
-    /// Returns whether the phase has a mix, or roles with mixes, in which any operation may write.
+    /// Returns whether the phase has a mix or roles with mixes, and an operation of a mix may write.
     pub(crate) fn mixes_writes(&self) -> bool {
         match &self.work {
             PlannedWork::Mixed(_) | PlannedWork::Roles(_) => self.phase.may_write(),
@@ -285,8 +285,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns an error if the phase is not possible on a store with the keys and versions of `from`. Otherwise,
-    /// returns the minimum number of keys and the maximum number of versions after the phase.
+    /// Returns an error if the phase cannot run after the keys and versions in `from` were used. Otherwise, returns
+    /// the minimum number of keys and the maximum number of versions after the phase.
     fn check(&self, from: Extent) -> Result<Extent, ChoiceError> {
         let mut after = from;
         match &self.work {
@@ -368,8 +368,8 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
     }
 }
 
-/// Checks that a mix has existing keys from which it can draw, and that each writing thread of the phase has at
-/// least one key.
+/// Checks that keys exist from which a mix can draw. Also checks that each writing thread of the phase has at least
+/// one key.
 fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
     let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
         || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));

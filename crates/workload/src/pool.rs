@@ -1,33 +1,34 @@
-//! The pool that contains the bytes of all values. The bytes are random, but have the requested compressibility.
+//! The pool that contains the bytes of all values. The bytes are random but compress to the requested size.
 
 use types::PADDING;
 
 use crate::random::Random;
 
-/// Number of bytes at which a value can start. The end of a value may lie after these bytes.
+/// Number of bytes at which a value can start. A value may end after these bytes.
 const START_BYTES: usize = 1 << 20;
 
-/// Compressed size of a match in bytes, in LZ4 and similar compressors: a token, an offset, and occasionally a
-/// longer length.
+/// Compressed size of a repeated sequence (match) in bytes, in LZ4 and similar compressors. The match consists of a
+/// token, an offset, and occasionally a longer length.
 const MATCH_COST: f64 = 3.5;
 
 /// Length of the shortest period in bytes.
 const SHORTEST_PERIOD: usize = 32;
 
-/// Length of the longest period in bytes. If the filler of a period were longer than a value, some values would be
-/// equal.
+/// Length of the longest period in bytes. If the repeated part of a period were longer than a value, some values
+/// would be equal.
 const LONGEST_PERIOD: usize = 1024;
 
-/// Number of random bytes at the start of every value that is long enough. The random bytes make values
-/// distinguishable.
+/// Number of random bytes at the start of every value that is long enough. Values differ because of these random
+/// bytes.
 const TELLTALE: usize = 8;
 
-/// About one MiB of bytes, divided into periods of random bytes and filler.
+/// About one MiB of bytes, divided into periods. Each period contains random bytes and a filler.
 ///
-/// Each period starts with new random bytes, which do not compress. The rest of the period is filler: the beginning
-/// of a phrase that is equal in all periods. A compressor replaces the filler by a match. The fraction of filler in
-/// a value does not depend on the start or the length of the value. Single values and blocks of many values
-/// therefore have equal compression ratios. The random part is shortened by the compressed size of a match.
+/// Each period starts with new random bytes, which do not compress. The rest of the period is the filler, whose bytes
+/// are equal in all periods. A compressor replaces each filler by a match, which refers to the filler of an earlier
+/// period. The fraction of filler in a value does not depend on the start or the length of the value. Single values
+/// and blocks of many values therefore have equal compression ratios. Because a match also has a size, the random
+/// part is shorter by the size of a match.
 pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,
@@ -37,8 +38,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool for values of up to `longest` bytes. A compressor saves the share `compressible` of the bytes,
-    /// below 1.
+    /// Creates a pool for values of up to `longest` bytes. A compressor saves the fraction `compressible` of the
+    /// bytes. The fraction is below 1.
     pub(crate) fn new(seed: u64, compressible: f64, longest: usize) -> Self {
         let (period, random_bytes) = layout(compressible);
         let periods = START_BYTES.div_ceil(period);
@@ -63,7 +64,7 @@ impl Pool {
         (period * self.period as u64 + within) as u32
     }
 
-    /// Returns the length of the longest slice that is possible at every start.
+    /// Returns the maximum length of a slice. A slice of this length can begin at every start.
     pub(crate) fn longest(&self) -> u32 {
         u32::try_from(self.bytes.len() - self.periods as usize * self.period).unwrap_or(u32::MAX)
     }
@@ -100,8 +101,8 @@ fn fill(random: &mut Random, bytes: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// Tests that LZ4 compresses blocks of values as requested. The result may differ by the few bytes of a match at
-    /// the edge of each value.
+    /// Tests that LZ4 compresses blocks of values to the requested size. The size may differ by a few bytes per
+    /// value, because a match can end at the edge of a value.
     #[test]
     fn blocks_of_values_compress_as_asked() {
         for (value_bytes, block_bytes, tolerance) in
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Tests that a value of a wrong version is detected: of many pairs of values, almost none are equal.
+    /// Tests that almost all values differ, so that a check detects the value of a wrong version.
     #[test]
     fn values_differ() {
         for compressible in [0.0, 0.5, 0.9] {

@@ -1,7 +1,7 @@
 //! The bounds of a prefix scan, which reads the keys that begin with given bytes.
 
-/// Writes the exclusive end of all keys with a prefix to `end`. The end is the smallest key above all of these keys.
-/// Returns false if no end exists, because all bytes of the prefix are 0xff.
+/// Writes the exclusive end of all keys with a prefix to `end`. The end is the smallest key above all keys with the
+/// prefix. If all bytes of the prefix are 0xff, no such end exists, and the function returns false.
 pub(crate) fn end_of(prefix: &[u8], end: &mut Vec<u8>) -> bool {
     end.clear();
     let Some(last) = prefix.iter().rposition(|byte| *byte != 0xff) else { return false };

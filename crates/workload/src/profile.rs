@@ -1,4 +1,4 @@
-//! Profile of a phase: statistics of the operations that were requested or executed.
+//! The profile of a phase. A profile contains statistics of the requested or the executed operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,20 +11,22 @@ use crate::extents::Extent;
 use crate::operation::{Kind, Operation};
 use crate::plan::{PhasePlan, PlannedKeys, PlannedWork};
 
-/// The statistics of a phase. A statistic that does not apply to the phase, or has no closed form, is `None`.
+/// The statistics of a phase. A statistic is `None` if it does not apply to the phase, or if no formula can compute
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// The number of operations. A group with all its members counts as one operation.
     pub operations: Option<u64>,
-    /// The fraction of each kind among the operations. Members of groups do not count.
+    /// The fraction of each kind among the operations. The members of a batch or a multi-get do not count.
     pub mix: BTreeMap<&'static str, f64>,
     /// The share of gets, including members of multi-gets, whose key never existed.
     pub absent: Option<f64>,
-    /// The share of the most popular key in all accesses to existing keys. Inserts do not count as accesses.
+    /// The fraction of the accesses to existing keys that go to the most popular key. Inserts do not count as
+    /// accesses.
     pub hottest_key: Option<f64>,
-    /// The share of the most popular 1 % of the keys in all accesses to existing keys.
+    /// The fraction of the accesses to existing keys that go to the most popular 1 % of the keys.
     pub hottest_1_percent: Option<f64>,
-    /// The share of the most popular 10 % of the keys in all accesses to existing keys.
+    /// The fraction of the accesses to existing keys that go to the most popular 10 % of the keys.
     pub hottest_10_percent: Option<f64>,
     /// The mean size of the written values, in bytes.
     pub value_bytes: Option<f64>,
@@ -32,17 +34,17 @@ pub struct Profile {
     pub key_bytes: Option<f64>,
     /// The mean number of entries that a scan requests.
     pub range_entries: Option<f64>,
-    /// The number of different keys that were accessed or added.
+    /// The number of different keys that the phase accessed or added.
     pub keys_touched: Option<u64>,
     /// The sum of the key and value bytes of all writes.
     pub written_bytes: Option<u64>,
-    /// A hash over all operations, in the order of threads. Equal streams have equal hashes.
+    /// A hash over all operations of all threads. Equal streams have equal hashes.
     pub stream_hash: Option<String>,
 }
 
 impl Profile {
-    /// Returns the statistics of the operations that a phase requests, on a store with the keys and versions of
-    /// `from`.
+    /// Returns the statistics of the operations that a phase requests. `from` contains the keys and versions that
+    /// were used before the phase.
     pub fn intended(phase: &PhasePlan, from: Extent) -> Self {
         let mut profile = Self { operations: phase.operations(), ..Self::default() };
         let value_bytes = phase.values().mean_bytes();
@@ -81,12 +83,12 @@ impl Profile {
         profile
     }
 
-    /// Returns the statistics of the operations that a phase executed. The streams are generated again after the run
-    /// and counted. `performed` is the number of operations that each thread executed; `None` if all operations were
-    /// executed.
+    /// Returns the statistics of the operations that a phase executed. The function generates the streams again after
+    /// the run and counts their operations. `performed` contains the number of operations that each thread executed.
+    /// `None` means that all operations were executed.
     ///
-    /// The shares of the most popular keys are computed from the realised counts. With few operations per key,
-    /// chance makes some keys more popular than intended.
+    /// The function computes the shares of the most popular keys from the counted accesses. If a phase has few
+    /// operations per key, some keys are more popular than intended, because of chance.
     pub fn realised(phase: &Arc<PhasePlan>, from: Extent, performed: Option<&[u64]>) -> Self {
         let mut recorder = Recorder::new(from.keys);
         let mut batch = Batch::default();
@@ -112,12 +114,12 @@ impl Profile {
     }
 }
 
-/// Flag that marks a key as added. The flag is stored in the key's access count.
+/// Flag that marks a key as added by the phase. The flag is a bit of the access count of the key.
 const ADDED: u32 = 1 << 31;
 
 /// Counter of operations for a profile.
 pub struct Recorder {
-    /// The access count of every key, together with the flag [`ADDED`].
+    /// The access count of every key. The count also contains the flag [`ADDED`].
     counts: Vec<u32>,
     kinds: [u64; Kind::ALL.len()],
     gets: Mean,
@@ -136,7 +138,7 @@ struct Mean {
 }
 
 impl Recorder {
-    /// Creates a recorder for a store of `keys` keys. The recorder uses four bytes per key.
+    /// Creates a recorder for a store with `keys` keys. The recorder needs four bytes of memory per key.
     pub fn new(keys: u64) -> Self {
         Self {
             counts: vec![0; keys as usize],

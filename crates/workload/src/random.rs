@@ -1,22 +1,23 @@
-//! Random numbers. Each concern has a small fast generator, and all generators derive from the one seed of a run.
+//! Random numbers. Each kind of random decision has a small and fast generator. The seeds of all generators are
+//! derived from the seed of the run.
 //!
-//! Every random decision about an operation (such as its kind, key or size) has its own generator. A change to one
-//! decision therefore leaves all other decisions unchanged. For example, more puts in the mix do not change the
-//! sequence of keys.
+//! For example, the kind, the key and the value size of an operation have separate generators. A change to one of
+//! these decisions therefore leaves all other decisions unchanged. For example, a higher share of puts in the mix
+//! does not change the sequence of keys.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A random decision with its own stream of random numbers.
+/// A kind of random decision, with its own stream of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Concern {
     /// The kind of the next operation.
     Operation,
     /// The key of the operation.
     Key,
-    /// A replacement for a drawn key that another thread owns.
+    /// The new key, if the drawn key belongs to another thread.
     Redraw,
     /// The keys of the members of a batch or a multi-get.
     Member,
@@ -28,17 +29,18 @@ pub enum Concern {
     RangeLength,
     /// The direction of a scan.
     RangeDirection,
-    /// The choice of the popular keys. All phases and threads of a run share this stream.
+    /// The choice of the popular keys. All phases and threads of a run use the same stream.
     Popularity,
     /// The order in which keys are loaded.
     Order,
-    /// The value length of a key and version. All phases and threads of a run share this stream.
+    /// The value length of a key and version. All phases and threads of a run use the same stream.
     ValueSize,
-    /// The value bytes of a key and version. All phases and threads of a run share this stream.
+    /// The value bytes of a key and version. All phases and threads of a run use the same stream.
     ValueBytes,
 }
 
-/// Returns the seed of one concern, for one phase and one thread of a run with the seed `seed`.
+/// Returns the seed for one kind of random decision, in one phase and one thread of a run. `seed` is the seed of the
+/// run.
 ///
 /// The result depends on the phase's name, not on its position. An added or removed phase therefore does not change
 /// other phases.
@@ -47,7 +49,7 @@ pub fn sub_seed(seed: u64, concern: Concern, phase: &str, thread: u32) -> u64 {
     avalanche(phase ^ avalanche(((concern as u64) << 32) | u64::from(thread)))
 }
 
-/// A stream of random numbers (xoshiro256++).
+/// A stream of random numbers from the generator xoshiro256++.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
@@ -63,15 +65,15 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// Returns a random number below `bound`, which must be above 0. The number is uniform up to a bias of `bound` /
-    /// 2⁶⁴.
+    /// Returns a random number below `bound`, which must be above 0. The distribution is uniform, with an error of at
+    /// most `bound` / 2⁶⁴.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         scale(self.bits(), bound)
     }
 
-    /// Returns a random number u with `0 <= u < 1`. u is a multiple of 2⁻⁵³, computed from the upper bits as in
-    /// Java's `nextDouble`.
+    /// Returns a random number u with `0 <= u < 1`. The number is a multiple of 2⁻⁵³. The function computes the
+    /// number from the upper bits, as in Java's `nextDouble`.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         unit(self.bits())
@@ -95,12 +97,12 @@ pub(crate) fn scale(bits: u64, bound: u64) -> u64 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u64
 }
 
-/// Converts a probability to a threshold. Random 64-bit numbers are below the threshold with that probability.
+/// Converts a probability to a threshold. A random 64-bit number is below the threshold with this probability.
 pub(crate) fn threshold(probability: f64) -> u64 {
     (probability * 2f64.powi(64)) as u64
 }
 
-/// Combines two numbers into one: XORs the two halves of their 128-bit product.
+/// Combines two numbers into one number. The result is the XOR of the two halves of their 128-bit product.
 #[inline]
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

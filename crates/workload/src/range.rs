@@ -1,4 +1,5 @@
-//! The scan axis of a workload: how many entries a scan reads, and in which direction.
+//! The scan lengths of a workload. The settings of a phase determine how many entries a scan reads, and in which
+//! direction.
 
 mod entries;
 mod fixed;
@@ -19,19 +20,19 @@ pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
 );
 
-/// Specification of scans: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0, prefix = 0 }`.
+/// The settings of scans, such as `{ kind = "fixed", entries = 100, backward = 0.0, span = 0, prefix = 0 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeSpec {
     /// The distribution of lengths, which is one of [`LENGTHS`].
     pub length: Choice,
     /// The fraction of scans that read from larger keys to smaller keys.
     pub backward: f64,
-    /// The span of a scan, as a difference of key numbers. The end key is the key whose number exceeds the number of
-    /// the start key by the span. A scan with a span excludes the end key, and may be empty. Key formats write key i
-    /// as number 2i, unless keys are scattered. With 0, only the number of entries limits a scan, and a backward
-    /// scan begins at its largest key.
+    /// The span of a scan, as a difference of key numbers. The number of the end key is the number of the start key
+    /// plus the span. A scan with a span excludes the end key, and may return no entries. Key formats write key i as
+    /// number 2i, unless keys are scattered. With a span of 0, only the number of entries limits a scan, and a
+    /// backward scan begins at its largest key.
     pub span: u32,
-    /// The number of bytes of the prefix of a prefix scan. Only prefix scans use this number.
+    /// The number of bytes of the prefix of a prefix scan. Other scans do not use this setting.
     pub prefix: u32,
 }
 
@@ -42,7 +43,8 @@ impl Default for RangeSpec {
 }
 
 impl RangeSpec {
-    /// Reads a kind, a label, or a table with `kind`, its parameters, `backward`, `span` and `prefix`.
+    /// Reads the settings of scans. The value is a kind, a kind with parameters in parentheses, or a table with
+    /// `kind`, its parameters, `backward`, `span` and `prefix`.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.
@@ -68,7 +70,7 @@ impl RangeSpec {
         Ok(spec)
     }
 
-    /// Returns the specification with all defaults.
+    /// Returns the settings as TOML, with all defaults.
     pub fn to_toml(&self) -> Value {
         let mut spelt = self.length.to_toml();
         if let Value::Table(table) = &mut spelt {

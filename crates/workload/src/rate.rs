@@ -1,4 +1,4 @@
-//! Request rate of a phase: as fast as the store answers, a fixed rate, or a rate that a search finds.
+//! The rate of requests in a phase. The rate is as high as the store allows, or fixed, or the result of a search.
 
 use catalog::ChoiceError;
 use toml::Value;
@@ -6,22 +6,22 @@ use toml::Value;
 use crate::spelling::inside;
 use crate::sustained::{MOST_PER_SECOND, Sustained};
 
-/// Minimum operations per second. With this minimum, the wait for the next operation is at most some hours.
+/// Minimum operations per second. With this minimum, a thread waits at most some hours for the next operation.
 const LEAST_PER_SECOND: f64 = 1e-4;
 
 /// The rate of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
-    /// Closed loop: each thread starts its next operation after the answer to its last operation.
+    /// Closed loop. Each thread starts its next operation when its previous operation has returned.
     #[default]
     Closed,
-    /// Open loop: a fixed number of operations per second over all threads, whether or not earlier operations are
-    /// answered. Latency is measured from the intended start of an operation.
+    /// Open loop. All threads together start a fixed number of operations per second, even if earlier operations are
+    /// late. The response time of an operation begins at the intended start of the operation.
     Open {
         /// Operations per second, above 0.
         per_second: f64,
     },
-    /// The highest rate at which an objective is met, found by a search.
+    /// Rate search. lsmbench searches for the highest rate that meets an objective.
     Sustained(Sustained),
 }
 
@@ -72,8 +72,8 @@ impl Rate {
     }
 
     /// Returns the intended start of operation number `ordinal` of thread `thread`, in nanoseconds from the start of
-    /// the phase. The starts are evenly spaced, and the `threads` threads alternate. `None` for a closed loop, and
-    /// for a rate that was not found yet.
+    /// the phase. The starts have equal distances in time, and the `threads` threads take turns. Returns `None` for a
+    /// closed loop, and for a rate search before its end.
     #[inline]
     pub fn intended_start_ns(self, ordinal: u64, thread: u32, threads: u32) -> Option<u64> {
         match self {

@@ -1,5 +1,5 @@
-//! Reference entries for the TOML keys of a workload. The types of these keys parse their TOML without serde, so the
-//! entries are written by hand.
+//! Reference entries for the TOML keys of a workload. The entries are written by hand, because the types of these
+//! keys parse their TOML without serde.
 
 use catalog::{KeyEntry, KeyTable};
 
@@ -407,8 +407,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     ]
 };
 
-/// The tables of a workload, with an entry for each valid key. The catalogs describe the parameters of variants, so
-/// these tables leave the parameters out.
+/// The tables of a workload, with an entry for each valid key. The tables do not contain the parameters of variants,
+/// because the catalogs describe these parameters.
 pub static TABLES: &[KeyTable] = &[
     KeyTable {
         name: "",
@@ -452,8 +452,8 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    /// Returns the keys that the parser of the table at `path` lists as valid in the error about an unknown key. The
-    /// result is the union over phases that begin with the lines in `phases`.
+    /// Returns the valid keys of the table at `path`. The parser lists these keys in the error about an unknown key.
+    /// The result contains the keys of all phases that begin with one of the texts in `phases`.
     fn accepted(path: &str, phases: &[&str]) -> BTreeSet<String> {
         let listed = |phase: &&str| {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");

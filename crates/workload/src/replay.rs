@@ -1,4 +1,4 @@
-//! Replays: the recorded operations of a trace are requests to a store.
+//! Replays of traces. A replay sends the recorded operations of a trace to a store.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -22,31 +22,31 @@ pub struct ReplayPlan {
     values: Arc<Values>,
 }
 
-/// The requests of an open replay, in recorded order.
+/// The requests of a replay, in recorded order. The trace of the replay is open.
 pub struct Replay<'a> {
     plan: &'a ReplayPlan,
     stream: TraceStream,
     /// The recorded time of the first record.
     first_ns: Option<u64>,
-    /// The number of requests so far, without the puts that fill misses.
+    /// The number of requests so far. Puts that fill misses do not count.
     requests: u64,
     writes: u64,
-    /// The put that fills a get without a result. Contains the key, and the value size if the trace recorded the
-    /// size.
+    /// The next put, which fills the key of a get that found nothing. The tuple contains the key, and the value size
+    /// if the trace recorded the size.
     fill: Option<(Vec<u8>, Option<u32>)>,
     assumed: Assumed,
 }
 
-/// One request of a replay, with the time at which the request is due.
+/// One request of a replay, and the time at which the request is due.
 pub struct Due {
     /// The request.
     pub request: Request,
-    /// The time at which the request is due, in nanoseconds after the start of the replay. `None` if the replay
-    /// ignores recorded times.
+    /// The time at which the request is due, in nanoseconds after the start of the replay. `None` if the replay does
+    /// not use the recorded times.
     pub due_ns: Option<u64>,
 }
 
-/// Counts of properties that the replay had to assume, because the trace does not record them.
+/// Numbers of requests for which the replay had to assume a property, because the trace does not record it.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,
@@ -66,8 +66,8 @@ impl ReplayPlan {
         self.base.join(&self.trace.file)
     }
 
-    /// Returns the approximate number of requests, for the progress display. `None` if the number is unknown without
-    /// reading the trace.
+    /// Returns the approximate number of requests, for the progress bar. Returns `None` if only reading the whole
+    /// trace gives the number.
     pub fn expected_requests(&self) -> io::Result<Option<u64>> {
         match self.trace.kind() {
             _ if self.spec.operations.is_some() => Ok(self.spec.operations),
@@ -92,8 +92,8 @@ impl ReplayPlan {
         })
     }
 
-    /// Reads the whole trace, so that errors in the trace are found before the replay. Returns the assumptions of
-    /// the replay, one sentence each.
+    /// Reads the whole trace, to find errors in the trace before the replay starts. Returns the assumptions of the
+    /// replay, one sentence each.
     pub fn check(&self) -> Result<Vec<String>, Problem> {
         let path = self.path();
         let mut replay = self.open().map_err(|error| problem(&path, error))?;
@@ -147,8 +147,8 @@ impl Replay<'_> {
         Ok(Some(Due { request, due_ns }))
     }
 
-    /// Processes the answer to the last request. If the replay fills misses, the next request after a get without a
-    /// result is a put.
+    /// Processes the answer to the last request. If the replay fills misses and a get found nothing, the next request
+    /// is a put of the same key.
     pub fn answer(&mut self, outcome: AnswerCounts) {
         if outcome.missing == 0 {
             self.fill = None;
@@ -216,7 +216,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Returns the time at which a record is due, in nanoseconds. `None` if the replay ignores recorded times.
+    /// Returns the time at which a record is due, in nanoseconds. Returns `None` if the replay does not use the
+    /// recorded times.
     fn due_ns(&mut self, record: &TraceRecord) -> Option<u64> {
         let speed = self.plan.spec.speed?;
         let time_ns = record.time_ns?;
@@ -266,8 +267,9 @@ impl Replay<'_> {
         })
     }
 
-    /// Returns the value of a write. The value is the recorded value, or else a synthetic value of the recorded
-    /// size. Without a recorded size, the size comes from the value distribution of the phase.
+    /// Returns the value of a write. The value is the recorded value, if the trace contains values. Otherwise, the
+    /// value is generated and has the recorded size. If the trace contains no sizes, the size comes from the value
+    /// distribution of the phase.
     fn value(&mut self, bytes: Option<u32>, recorded: Option<Vec<u8>>) -> Vec<u8> {
         self.writes += 1;
         if let Some(value) = recorded {
@@ -286,8 +288,8 @@ impl Replay<'_> {
     }
 }
 
-/// Returns the key of a record in a key space that all column families share. Keys of all column families except the
-/// first begin with the number of the family.
+/// Returns the key with which the store is called for a record. A key of the first column family is unchanged. A key
+/// of another column family begins with the number of the family, because the store has only one key space.
 fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
     match record.family {
         0 => key.to_vec(),
@@ -295,7 +297,7 @@ fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the number of lines of a text file, which estimates the number of operations.
+/// Returns the number of lines of a text file. The number of lines is an estimate of the number of operations.
 fn count_lines(path: &Path) -> io::Result<u64> {
     let lines = BufReader::new(File::open(path)?).split(b'\n');
     lines.map(|line| line.map(|_| 1)).sum()

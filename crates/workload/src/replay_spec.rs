@@ -19,10 +19,10 @@ pub struct ReplaySpec {
     pub trace: TraceFile,
     /// The effect of a get that finds nothing.
     pub miss: Miss,
-    /// The speed of the recorded times: with 2, the replay takes half the recorded time. `None` to replay in a
-    /// closed loop.
+    /// The speed of the replay, relative to the recorded times. With 2, the replay takes half of the recorded time.
+    /// With `None`, the replay runs in a closed loop.
     pub speed: Option<f64>,
-    /// The number of recorded operations to replay; `None` for all.
+    /// The number of recorded operations to replay. With `None`, all operations are replayed.
     pub operations: Option<u64>,
 }
 
@@ -33,7 +33,8 @@ pub enum Miss {
     /// A get that finds nothing has no effect, and the key stays absent.
     #[default]
     Absent,
-    /// A put of the key follows a get that finds nothing, as when a cache is filled from the database.
+    /// A put of the key follows a get that finds nothing. A cache that loads missing entries from a database behaves
+    /// in this way.
     Fill,
 }
 
@@ -48,8 +49,8 @@ impl Miss {
 }
 
 impl ReplaySpec {
-    /// Parses the value of `replay`. If a key of the value is valid only for a replay of recorded operations, also
-    /// returns that key.
+    /// Parses the value of `replay`. Also returns a key of this value that is valid only for a replay of recorded
+    /// operations, if there is such a key.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.
@@ -84,7 +85,7 @@ impl ReplaySpec {
         Ok((Self { trace, miss: miss.unwrap_or_default(), speed, operations: None }, own))
     }
 
-    /// Returns the value of `replay` as TOML.
+    /// Returns the TOML value of the key `replay`.
     pub(crate) fn to_toml(&self) -> Value {
         let mut table = self.trace.to_toml();
         // A trace with only keys needs its `kind` here. Otherwise it would be replayed as gets on a loaded store.

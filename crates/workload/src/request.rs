@@ -53,7 +53,7 @@ pub enum Request {
         /// The maximum number of entries.
         limit: usize,
     },
-    /// Reads the value of a key, then sets it.
+    /// Reads the value of a key, and then sets the value of the key.
     ReadModifyWrite {
         /// The key of the operation.
         key: Vec<u8>,
@@ -63,7 +63,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns the kind of operation under which results count the request.
+    /// Returns the kind of operation of the request. Results count the request under this kind.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Get { .. } => Kind::Get,
@@ -77,7 +77,7 @@ impl Request {
         }
     }
 
-    /// Returns the operation of a command. `None` for a command that is not an operation on keys.
+    /// Returns the operation of a command. Returns `None` if the command is not an operation on keys.
     pub fn of_command(command: Command) -> Option<Self> {
         Some(match command {
             Command::Get { key } => Self::Get { key },
@@ -93,8 +93,8 @@ impl Request {
         })
     }
 
-    /// Returns text commands with the same effect as this operation. `None` if the text form cannot express the
-    /// operation, such as a scan with a limit or without an end.
+    /// Returns text commands with the same effect as this operation. Returns `None` if the text form cannot express
+    /// the operation. An example is a scan with a limit or without an end.
     pub fn commands(&self) -> Option<Vec<Command>> {
         let (key, get) = match self {
             Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),

@@ -1,4 +1,5 @@
-//! A role of a phase: threads that execute their own mix, while the threads of other roles execute other mixes.
+//! Roles of a phase. The threads of a role execute the mix of the role. At the same time, the threads of other roles
+//! execute other mixes.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -8,10 +9,11 @@ use crate::operation::Kind;
 use crate::rate::Rate;
 use crate::spelling::{Spelling, bounded, check_name, inside};
 
-/// One `[[phase.role]]` table: threads that execute one mix, at the same time as the threads of the other roles.
+/// One `[[phase.role]]` table. The threads of a role execute the mix of the role at the same time as the threads of
+/// other roles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Role {
-    /// The name, unique in the phase.
+    /// The name of the role, which must be unique in the phase.
     pub name: String,
     /// The column family whose keys the role uses. `None` in a workload without families.
     pub family: Option<String>,
@@ -30,8 +32,8 @@ impl Role {
         self.mixed.operations.is_none() && self.mixed.time_limit_ns.is_none()
     }
 
-    /// Returns the number of a thread's role, and the thread's position among the threads of that role. `None` if
-    /// the roles have fewer threads.
+    /// Returns the number of a thread's role, and the thread's position among the threads of that role. Returns
+    /// `None` if the roles have fewer threads.
     pub(crate) fn of_thread(roles: &[Self], thread: u32) -> Option<(usize, u32)> {
         let mut place = thread;
         for (number, role) in roles.iter().enumerate() {
@@ -93,7 +95,7 @@ impl Role {
         Ok(Self { name, family, mixed, threads, rate })
     }
 
-    /// Returns the role as TOML. The TOML parses to an equal role.
+    /// Returns the role as TOML. Parsing this TOML gives an equal role.
     pub(crate) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
@@ -104,7 +106,7 @@ impl Role {
         table
     }
 
-    /// Returns whether any operation of the role may write.
+    /// Returns whether an operation of the role may write.
     pub(crate) fn writes(&self) -> bool {
         self.mixed.mix.writes()
     }

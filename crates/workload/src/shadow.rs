@@ -1,4 +1,4 @@
-//! The expected state of a store: the live version of every key, and the number of live bytes.
+//! The expected state of a store. This state contains the live version of every key, and the number of live bytes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,26 +17,27 @@ use types::{Direction, MergeOperator};
 /// Version number that marks a key as absent.
 const ABSENT: u32 = 0;
 
-/// The expected state of a store after the applied operations. The state needs four bytes per key.
+/// The expected state of a store after the applied operations. This state needs four bytes of memory per key.
 pub struct Shadow {
     format: Arc<dyn KeyFormat>,
     /// The live version of each key, or [`ABSENT`].
     versions: Vec<u32>,
-    /// The values of the keys whose newest write is a merge.
+    /// The values of keys whose newest write is a merge, by the index of the key.
     merged: HashMap<u64, Vec<u8>>,
     /// The merge operator of the store. Without an operator, merges change nothing.
     operator: Option<MergeOperator>,
-    /// The values of the versions, as ascending ranges of versions.
+    /// The sources of the values, for ascending ranges of versions.
     eras: Vec<Era>,
     live_keys: u64,
     live_bytes: u64,
     order: Option<KeyOrder>,
     key: Vec<u8>,
-    /// Whether the store may have dropped data by its own rules.
+    /// Whether the store may drop data by its own rules.
     may_drop: bool,
 }
 
-/// The values of the versions above `after`, up to the versions of the next era.
+/// The source of the values for a range of versions. The range begins after the version `after` and ends before the
+/// range of the next era.
 struct Era {
     after: u32,
     values: Arc<Values>,
@@ -47,8 +48,8 @@ struct Era {
 pub struct StoreVerdict {
     /// The number of entries of the store that were compared.
     pub entries: u64,
-    /// The number of wrong entries. An entry is wrong if it is unexpected, has another value, or is missing from a
-    /// store that may not drop data.
+    /// The number of wrong entries. An entry is wrong if the entry is unexpected or has another value. A missing
+    /// entry is also wrong, if the store may not drop data.
     pub wrong: u64,
     /// The number of entries that are missing from a store that may drop data.
     pub dropped: u64,
@@ -73,8 +74,8 @@ impl Shadow {
         }
     }
 
-    /// Converts to the expected state of a store that drops old data. In such a store, a missing key is not a wrong
-    /// answer, but an older or a deleted value is.
+    /// Converts the expected state to the state of a store that drops old data. For such a store, a missing key is
+    /// not a wrong answer. An older value or a deleted value is a wrong answer.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
@@ -101,7 +102,7 @@ impl Shadow {
         self.may_drop
     }
 
-    /// Announces the writes of `phase`. The versions of these writes are above the versions of `from`.
+    /// Announces the writes of `phase`. The versions of these writes come after the versions in `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {
@@ -111,7 +112,8 @@ impl Shadow {
         self.versions.reserve(usize::try_from(from.keys).unwrap_or(0).saturating_sub(self.versions.len()));
     }
 
-    /// Applies one operation to the expected state. Reads and the heads of groups change nothing.
+    /// Applies one operation to the expected state. Reads do not change the expected state. The head of a group also
+    /// changes nothing, because its members are applied separately.
     #[inline]
     pub fn apply(&mut self, operation: &Operation) {
         match operation.kind {
@@ -132,7 +134,8 @@ impl Shadow {
         }
     }
 
-    /// Applies a merge operation to the expected value of a key. The write with this version has the merge operand.
+    /// Applies a merge operation to the expected value of a key. The write with the version `version` contains the
+    /// merge operand.
     fn merge(&mut self, index: u64, version: u32) {
         let Some(operator) = self.operator else { return };
         let older = self.expected(KeyId::present(index));
@@ -142,8 +145,8 @@ impl Shadow {
         self.merged.insert(index, value);
     }
 
-    /// Deletes the `count` keys that begin at key `first`. Range deletes are only allowed in phases whose keys sort
-    /// by their indexes.
+    /// Deletes `count` keys with consecutive indexes from the index `first` on. Range deletes are only allowed in
+    /// phases whose keys sort by their indexes.
     fn delete_range(&mut self, first: u64, count: u32) {
         let end = (first + u64::from(count)).min(self.versions.len() as u64);
         for index in first..end {
@@ -153,7 +156,7 @@ impl Shadow {
         }
     }
 
-    /// Returns the live version of key `index`, or 0 if the key is absent.
+    /// Returns the live version of the key with this index. Returns 0 if the key is absent.
     #[inline]
     pub fn version(&self, index: u64) -> u32 {
         self.versions.get(index as usize).copied().unwrap_or(ABSENT)
@@ -175,7 +178,7 @@ impl Shadow {
         self.live_bytes
     }
 
-    /// Returns the value of a key whose live version is `version`.
+    /// Returns the value of a key with the live version `version`.
     fn value(&self, index: u64, version: u32) -> &[u8] {
         match self.merged.get(&index) {
             Some(value) => value,
@@ -183,13 +186,13 @@ impl Shadow {
         }
     }
 
-    /// Returns the value or the merge operand that a version of a key wrote.
+    /// Returns the value or the merge operand that the write with the version `version` wrote to a key.
     pub(crate) fn written(&self, index: u64, version: u32) -> &[u8] {
         self.values(version).value(index, version)
     }
 
-    /// Passes the entries that a scan from key `start` must return to `visit`. The key `start` is included. Returns
-    /// false if there are too many keys to know their order.
+    /// Calls `visit` with each entry that a scan from the key `start` on must return. Returns false if there are too
+    /// many keys to sort.
     pub(crate) fn range(
         &mut self,
         start: u64,
@@ -208,8 +211,8 @@ impl Shadow {
         true
     }
 
-    /// Passes the entry with the smallest key to `visit`, or the entry with the largest key if `backward`. Returns
-    /// false if there are too many keys to know their order.
+    /// Calls `visit` with the entry that has the smallest key. With `backward`, calls `visit` with the entry that has
+    /// the largest key. Returns false if there are too many keys to sort.
     pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
@@ -220,9 +223,9 @@ impl Shadow {
         true
     }
 
-    /// Passes the entries that a scan from `low` to `high` must return to `visit`. `low` is included, and `high` is
+    /// Calls `visit` with each entry that a scan from `low` to `high` must return. `low` is included, and `high` is
     /// excluded. With `backward`, the scan begins at the largest key. Returns false if there are too many keys to
-    /// know their order.
+    /// sort.
     pub(crate) fn range_between(
         &mut self,
         low: &[u8],
@@ -242,8 +245,8 @@ impl Shadow {
         true
     }
 
-    /// Passes at most `limit` live entries at the given positions to `visit`, from the first or from the last
-    /// position.
+    /// Calls `visit` with at most `limit` live entries at the given positions. With `backward`, the last position
+    /// comes first.
     fn visit(
         &mut self,
         mut places: Range<u64>,
@@ -336,7 +339,8 @@ impl Shadow {
         &era.expect("begin was called before the writes of a phase").values
     }
 
-    /// Ensures that the order of the first `keys` keys is known. Returns false if there are too many keys to sort.
+    /// Sorts the first `keys` keys, if their order is not known yet. Returns false if there are too many keys to
+    /// sort.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             // The order has room for more keys, so that not every added key causes another sort.
@@ -346,7 +350,7 @@ impl Shadow {
     }
 }
 
-/// Returns the next position, from the first or from the last position.
+/// Removes and returns the next position. With `backward`, this is the last position.
 fn next(places: &mut Range<u64>, backward: bool) -> Option<u64> {
     if backward { places.next_back() } else { places.next() }
 }

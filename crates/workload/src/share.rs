@@ -7,13 +7,14 @@ use crate::role::Role;
 pub(crate) struct ThreadShare {
     /// The position of the thread among the threads that execute the same mix, from 0.
     pub(crate) place: u32,
-    /// The number of threads that execute the same mix.
+    /// The number of all threads that execute the same mix.
     pub(crate) of: u32,
-    /// The keys that the thread may write; `None` for a thread that only reads.
+    /// The keys that the thread may write. `None` if the thread only reads.
     pub(crate) owned: Option<Ownership>,
 }
 
-/// The keys that only one thread writes. The index of such a key is in `range`, and is `rank` modulo `of`.
+/// The keys that only one thread writes. The index of each of these keys is in `range`, and its remainder modulo `of`
+/// is `rank`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ownership {
     pub(crate) rank: u32,
@@ -21,7 +22,7 @@ pub(crate) struct Ownership {
     pub(crate) range: OwnedRange,
 }
 
-/// A set of keys that several threads divide among themselves, by the age of the keys.
+/// A set of keys that several threads divide among themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnedRange {
     All,
@@ -32,7 +33,7 @@ pub(crate) enum OwnedRange {
 }
 
 impl Ownership {
-    /// Returns whether the thread may write `key`, in a phase that starts with `existing` keys.
+    /// Returns whether the thread may write `key`. `existing` is the number of keys at the start of the phase.
     pub(crate) fn has(self, key: u64, existing: u64) -> bool {
         let is_in_range = match self.range {
             OwnedRange::All => true,
@@ -44,13 +45,13 @@ impl Ownership {
 }
 
 impl ThreadShare {
-    /// Returns the share of a thread of a phase in which all `threads` threads do the same work.
+    /// Returns the share of a thread in a phase without roles, in which all `threads` threads do the same work.
     pub(crate) fn equal(thread: u32, threads: u32) -> Self {
         let owned = Ownership { rank: thread, of: threads, range: OwnedRange::All };
         Self { place: thread, of: threads, owned: Some(owned) }
     }
 
-    /// Returns the number of a thread's role, and the thread's share. `None` if the roles have fewer threads.
+    /// Returns the number of a thread's role, and the thread's share. Returns `None` if the roles have fewer threads.
     ///
     /// The threads that add keys divide the new keys among themselves. The threads that overwrite or delete divide
     /// the existing keys. If a role both adds and overwrites or deletes, its threads divide all keys.

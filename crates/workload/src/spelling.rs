@@ -1,13 +1,13 @@
-//! Parser for a TOML table that reads one key at a time. An error of the parser names the wrong key.
+//! A parser for TOML tables. The parser reads one key at a time, so an error names the wrong key.
 
 use catalog::{ChoiceError, Count, Time, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// A table whose keys are removed one by one. Keys that remain at the end are errors.
+/// A TOML table from which the parser removes one key after the other. Keys that remain at the end are errors.
 pub(crate) struct Spelling {
     table: Table,
-    /// Every key that the parser has read so far. At the end, these are all valid keys.
+    /// All keys that the parser has requested so far. At the end, these are all valid keys.
     known: Vec<&'static str>,
 }
 
@@ -27,13 +27,13 @@ impl Spelling {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
-    /// Returns whether `key` is present. The error about unknown keys does not list this key as valid.
+    /// Returns whether `key` is present. The error about unknown keys does not list `key` as a valid key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Returns an error with `reason` if `key` is present. The error about unknown keys does not list this key as
-    /// valid.
+    /// Returns an error with `reason` if `key` is present. The error about unknown keys does not list `key` as a
+    /// valid key.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),
@@ -41,7 +41,8 @@ impl Spelling {
         }
     }
 
-    /// Returns an error if a key resembles one of `names`, and none of `names` is present.
+    /// Returns an error if the table contains a key that resembles one of `names`, and the table contains none of
+    /// `names`.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
         let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
         match keys.find(|(_, hint)| !hint.is_empty()) {
@@ -53,7 +54,7 @@ impl Spelling {
         }
     }
 
-    /// Returns an error if a key was not read.
+    /// Returns an error if the table contains a key that the parser has not read.
     pub(crate) fn finish(self, place: &str) -> Result<(), ChoiceError> {
         let Some(wrong) = self.table.keys().next() else {
             return Ok(());
@@ -69,7 +70,7 @@ pub(crate) fn read<T: DeserializeOwned>(key: &str, value: &Value) -> Result<T, C
     read_value(value, Value::try_into).map_err(|message| ChoiceError::at(key, format!("{key}: {message}")))
 }
 
-/// Parses a finite number. In TOML, the number may have no decimal point.
+/// Parses a finite number. The TOML value may be an integer.
 pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let number = match value {
         Value::Integer(number) => *number as f64,
@@ -135,7 +136,8 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// Adds the name of the table to the key of an error: `theta` in the table `keys` becomes `keys.theta`.
+/// Adds the name of the table to the key of an error. For example, the key `theta` in the table `keys` becomes
+/// `keys.theta`.
 pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     let path = match error.key {
         Some(inner) => format!("{key}.{inner}"),
@@ -144,7 +146,7 @@ pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     ChoiceError { key: Some(path), message: error.message }
 }
 
-/// Returns the text `did you mean …; ` if one of `names` resembles `wrong`, else an empty text.
+/// Returns the text `did you mean …; ` if one of `names` resembles `wrong`. Otherwise, returns an empty text.
 fn closest(wrong: &str, names: &[&str]) -> String {
     names
         .iter()

@@ -4,7 +4,7 @@ use catalog::{ChoiceError, suggestion};
 
 use crate::spelling::Spelling;
 
-/// The keys of a phase with operations. A phase with a step must not have these keys.
+/// The keys that only a phase with operations may have. A phase with a step must not have these keys.
 const OF_OPERATIONS: [&str; 14] = [
     "insert",
     "replay",
@@ -22,7 +22,8 @@ const OF_OPERATIONS: [&str; 14] = [
     "warm_up",
 ];
 
-/// A step on the store between operations. Each step has its own phase, and the time of the step is measured.
+/// A step on the store between operations. Each step is a phase of its own, and lsmbench measures the duration of the
+/// step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreStep {
     /// Flushes all memtables to storage.
@@ -64,13 +65,14 @@ impl StoreStep {
         matches!(self, Self::Reopen | Self::Checkpoint | Self::DropCaches)
     }
 
-    /// Returns whether the files of the store contain the effect of the step. Only then may a fixture have the step.
+    /// Returns whether the files of the store contain the effect of the step. Only such a step may be part of a
+    /// fixture.
     pub fn is_kept_in_files(self) -> bool {
         matches!(self, Self::Flush | Self::Compact | Self::Settle)
     }
 
-    /// Reads the keys `step` and `seconds`. Returns an error if a phase with a step has keys for operations. `None`
-    /// for a phase without a step.
+    /// Reads the keys `step` and `seconds`. Returns an error if a phase with a step has keys for operations. Returns
+    /// `None` for a phase without a step.
     pub(crate) fn from_spelling(spelling: &mut Spelling) -> Result<Option<Self>, ChoiceError> {
         let Some(name) = spelling.read::<String>("step")? else { return Ok(None) };
         for key in OF_OPERATIONS {

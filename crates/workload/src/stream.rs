@@ -1,10 +1,10 @@
-//! The operations of one thread of a phase. The operations are generated one batch at a time.
+//! The operations of one thread of a phase. A stream generates the operations in batches.
 //!
-//! Only one thread writes each key, so that every answer can be checked. With T threads, a load assigns its
-//! positions to the threads round-robin. In a mixed phase, thread t writes only keys whose index is t modulo T. If a
-//! write draws a key of another thread, the thread draws again. Reads may access any key. The versions of a key
-//! therefore increase in the order of the writer's operations. After the phase, the last version of each key is
-//! known for every interleaving of the threads. With one thread, every answer is known exactly.
+//! Only one thread writes each key, so that every answer can be checked. With T threads, a load distributes its keys
+//! over the threads in turn. In a mixed phase, thread t writes only keys whose index has the remainder t modulo T. If
+//! a thread draws a key of another thread for a write, the thread draws again. Reads may access any key. The versions
+//! of a key therefore increase in the order of the operations of one thread. After the phase, the last version of
+//! each key is known, even if the order of the threads is unknown. With one thread, every answer is known exactly.
 
 mod load;
 mod mixed;
@@ -22,11 +22,11 @@ use load::LoadStream;
 use mixed::MixedStream;
 
 impl PhasePlan {
-    /// Returns the streams of all threads, for a store with the keys and versions of `from`. A phase that replays
-    /// recorded operations or executes a step has no streams.
+    /// Returns the streams of all threads. `from` contains the keys and versions that were used before the phase. A
+    /// phase that replays recorded operations or executes a step has no streams.
     ///
-    /// Equal plans and extents give equal streams. The executed operations can therefore be generated again after
-    /// the run.
+    /// Equal plans and equal values of `from` give equal streams. The check can therefore generate the executed
+    /// operations again after the run.
     pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         match self.work {
             PlannedWork::Replay(_) | PlannedWork::Step => Vec::new(),
@@ -34,8 +34,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the streams for the measured run. The length of a warm-up is unknown beforehand, so the streams of a
-    /// phase with a warm-up are endless.
+    /// Returns the streams for the measured run. If the phase has a warm-up, the streams are endless, because the
+    /// number of operations in the warm-up is unknown.
     pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         let mut streams = self.streams(from);
         if self.phase.before.warm_up.is_some() {
@@ -44,8 +44,8 @@ impl PhasePlan {
         streams
     }
 
-    /// Returns the keys and versions after all operations of the phase. Generates all operations of the phase to
-    /// find them. If the number of operations is unknown, returns `from`.
+    /// Returns the keys and versions after all operations of the phase. The function generates all operations of the
+    /// phase to find these keys and versions. If the number of operations is unknown, the function returns `from`.
     pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
         if self.operations().is_none() {
             return from;
@@ -61,12 +61,12 @@ impl PhasePlan {
 
 /// The stream of operations of one thread.
 ///
-/// A stream depends only on the plan, on the number of the thread, and on the keys and versions at the start of the
-/// phase.
+/// A stream depends only on the plan, on the number of the thread, and on the keys and versions that were used before
+/// the phase.
 pub struct Stream {
     phase: Arc<PhasePlan>,
     thread: u32,
-    /// The keys that the thread may write. The phase begins with `existing` keys.
+    /// The keys that the thread may write, and the number of keys at the start of the phase.
     owned: Option<Ownership>,
     existing: u64,
     work: StreamWork,
@@ -113,8 +113,8 @@ impl Stream {
         }
     }
 
-    /// Replaces the content of `batch` with at most `limit` new operations, and returns their number. A group with
-    /// all its members counts as one operation. If the result is 0, the stream has ended.
+    /// Replaces the content of `batch` with at most `limit` new operations. Returns the number of new operations. A
+    /// group with all its members counts as one operation. The stream has ended if the number is 0.
     pub fn fill(&mut self, batch: &mut Batch, limit: usize) -> usize {
         batch.clear();
         let filled = match &mut self.work {
@@ -125,7 +125,7 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that this thread has reserved, whether or not it used them.
+    /// Returns the keys and versions that this thread has reserved. The thread may not have used all of them.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),

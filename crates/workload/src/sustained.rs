@@ -1,16 +1,17 @@
-//! Search for the highest rate that a store sustains. The search has a lowest and a highest rate, and an objective
-//! that defines when a rate is sustained.
+//! Search for the highest rate that a store sustains. The settings of the search are a lowest rate, a highest rate,
+//! and an objective. A rate is sustained if the store meets the objective at this rate.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
 use crate::spelling::{Spelling, number};
 
-/// Maximum operations per second: one per nanosecond, which is the resolution of the clock.
+/// Maximum operations per second. The maximum is one operation per nanosecond, because the resolution of the clock is
+/// one nanosecond.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// Smallest relative difference between rates that a search may request. Each halving of the difference costs one
-/// more probe.
+/// Smallest valid value of `within`, the relative difference of rates at which a search ends. For half the
+/// difference, a search needs one more probe.
 const LEAST_WITHIN: f64 = 0.001;
 
 /// The settings of a search for the highest rate that meets an objective.
@@ -22,7 +23,8 @@ pub struct Sustained {
     pub from: f64,
     /// The highest rate that the search tries, in operations per second.
     pub to: f64,
-    /// Maximum relative difference between the returned rate and the lowest rate that fails.
+    /// Maximum relative difference between the returned rate and the lowest failed rate. The search ends when the
+    /// difference is at most this value.
     pub within: f64,
 }
 
@@ -37,7 +39,8 @@ pub struct Objective {
     pub level0_runs: Option<u64>,
 }
 
-/// Result of a probe: a measurement at one rate. Contains the values that an objective limits.
+/// The result of a probe. A probe is a measurement at one rate, and the result contains the values that the objective
+/// limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
     /// The 99th percentile of the response time, in nanoseconds.
@@ -49,7 +52,7 @@ pub struct Probed {
 }
 
 impl Objective {
-    /// Returns the name of the first condition that the probe does not meet. `None` if the probe meets all
+    /// Returns the name of the first condition that the probe does not meet. Returns `None` if the probe meets all
     /// conditions.
     pub fn missed(&self, probed: &Probed) -> Option<&'static str> {
         if probed.p99_ns > self.p99_ns {
@@ -126,9 +129,10 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. `sustains` probes a rate, and returns the result and the condition
-    /// that the rate misses. Rates differ by factors, so the search bisects the logarithms of rates. A rate that
-    /// fails is tried a second time, because a single disturbance of the machine is not a limit of the store.
+    /// Searches for the highest sustained rate. The function `sustains` measures at a rate. It returns the
+    /// measurement and the name of the condition that the rate misses. The search bisects the logarithms of rates,
+    /// because rates differ by factors. A rate that fails is tried a second time, because a single disturbance of the
+    /// machine is not a limit of the store.
     ///
     /// # Errors
     /// Returns the error of `sustains`.
@@ -158,8 +162,8 @@ impl Sustained {
         Ok(found)
     }
 
-    /// Returns the rate between the sustained rate `low` and the failed rate `high`. `None` if the two rates are
-    /// close enough.
+    /// Returns the rate between the sustained rate `low` and the failed rate `high`. Returns `None` if the two rates
+    /// are close enough.
     fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         match (low, high) {
             (None, None) => Some(self.from),
@@ -176,9 +180,11 @@ impl Sustained {
 pub struct SustainedRate<T> {
     /// The highest rate that meets the objective; `None` if even the lowest rate fails.
     pub rate: Option<f64>,
-    /// The probe of that rate; the probe of the lowest rate if no rate meets the objective.
+    /// The measurement at the highest sustained rate. If no rate meets the objective, this is the measurement at the
+    /// lowest rate.
     pub best: Option<T>,
-    /// The condition that the lowest failing rate misses. `None` if even the highest rate meets the objective.
+    /// The name of the condition that the lowest failed rate misses. `None` if even the highest rate meets the
+    /// objective.
     pub limit: Option<&'static str>,
     /// The number of probes of the search.
     pub probes: u64,

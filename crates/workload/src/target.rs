@@ -15,29 +15,30 @@ pub type TargetError = Box<dyn Error + Send + Sync>;
 
 /// An ordered key-value store under test. Many threads may call all methods at the same time.
 pub trait Target: Send + Sync {
-    /// Sets the value of `key` to `value`, whether or not the key exists.
+    /// Sets the value of `key` to `value`. The key may exist or be absent.
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError>;
 
-    /// Appends the value of `key` to `value` and returns true, or returns false if the key is absent.
+    /// Looks up `key`. If the key exists, appends its value to `value` and returns true. If the key is absent,
+    /// returns false.
     fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError>;
 
-    /// Deletes `key`, whether or not the key exists.
+    /// Deletes `key`. The key may exist or be absent.
     fn delete(&self, key: &[u8]) -> Result<(), TargetError>;
 
     /// Merges `operand` into the value of `key` with the merge operator of the store. A missing value counts as an
-    /// empty value. `None` means that the store has no such call or no merge operator, and did nothing.
+    /// empty value. Returns `None` and does nothing if the store does not support merges or has no merge operator.
     fn merge(&self, _key: &[u8], _operand: &[u8]) -> Option<Result<(), TargetError>> {
         None
     }
 
-    /// Sets the value of `key` if the key is absent, in one atomic step. Returns whether the value was set. `None`
-    /// means that the store has no such call, and did nothing.
+    /// Sets the value of `key` if the key is absent, in one atomic step. Returns whether the value was set. Returns
+    /// `None` and does nothing if the store does not support conditional puts.
     fn put_if_absent(&self, _key: &[u8], _value: &[u8]) -> Option<Result<bool, TargetError>> {
         None
     }
 
-    /// Deletes all keys from `low` to `high` in one atomic step. `low` is included, and `high` is excluded. `low` is
-    /// below `high`. `None` means that the store has no such call, and did nothing.
+    /// Deletes all keys from `low` to `high` in one atomic step. `low` is included, and `high` is excluded. `low`
+    /// must be below `high`. Returns `None` and does nothing if the store does not support range deletes.
     fn delete_range(&self, _low: &[u8], _high: &[u8]) -> Option<Result<(), TargetError>> {
         None
     }
@@ -55,8 +56,8 @@ pub trait Target: Send + Sync {
     /// Applies all `writes` in one atomic step. If several writes have the same key, the last write wins.
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError>;
 
-    /// Reads several keys. For each key, passes the key's position in `keys` and the value to `visit`, in any order.
-    /// The value is `None` if the key is absent.
+    /// Reads several keys. Calls `visit` once for each key, with the position of the key in `keys` and the value of
+    /// the key. The calls may be in any order. The value is `None` if the key is absent.
     fn multi_get(
         &self,
         keys: &[&[u8]],
@@ -65,7 +66,7 @@ pub trait Target: Send + Sync {
         get_one_by_one(self, keys, visit)
     }
 
-    /// Flushes all memtables, and returns when they are on storage.
+    /// Flushes all memtables. Returns when all flushed SSTables are on storage.
     fn flush(&self) -> Result<(), TargetError>;
 
     /// Waits until no flush and no compaction is running or due.
@@ -98,7 +99,7 @@ pub fn get_one_by_one<T: Target + ?Sized>(
 pub struct Scan<'a> {
     /// The smallest key. The empty key is below all other keys.
     pub low: &'a [u8],
-    /// The exclusive end key; `None` if the scan reads up to the last key.
+    /// The exclusive end key; `None` if the scan continues to the last key.
     pub high: Option<&'a [u8]>,
     /// Whether the scan begins at the smallest key or at the largest key.
     pub direction: Direction,

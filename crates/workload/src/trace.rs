@@ -1,4 +1,4 @@
-//! Traces: files of recorded operations. A replay executes the operations in recorded order.
+//! Traces. A trace is a file with recorded operations, and a replay executes these operations in recorded order.
 
 mod arc;
 mod cachelib;
@@ -38,7 +38,8 @@ pub use record::{TraceOperation, TraceRecord};
 pub use recording::{Accesses, Recording};
 pub(crate) use text::KIND as TEXT;
 
-/// All trace readers. The first reader is the default. Readers try to recognise a file in this order.
+/// All trace readers. The first reader is the default. If a file has no given format, lsmbench tries the readers in
+/// this order.
 pub static TRACES: Catalog<dyn TraceReader> = Catalog::new(
     catalog::origin!(),
     "trace",

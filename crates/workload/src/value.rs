@@ -1,4 +1,4 @@
-//! The value axis of a workload: the sizes and the compressibility of values.
+//! The values of a workload. The settings of a phase determine the sizes and the compressibility of the values.
 
 mod bytes;
 mod fixed;
@@ -18,14 +18,14 @@ pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
     &[fixed::VARIANT, uniform::VARIANT, pareto::VARIANT],
 );
 
-/// Specification of values: `{ kind = "fixed", bytes = 100, compressible = 0.5 }`.
+/// The settings of values, such as `{ kind = "fixed", bytes = 100, compressible = 0.5 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueSpec {
     /// The distribution of sizes, which is one of [`SIZES`].
     pub size: Choice,
-    /// The fraction of a value's bytes that a fast compressor saves: 0 for random bytes, 0.5 by default. Values
-    /// below 100 bytes compress less than requested, because eight bytes of each value make the value
-    /// distinguishable.
+    /// The fraction of a value's bytes that a fast compressor saves. With 0, the bytes are random. The default is
+    /// 0.5. Values of less than 100 bytes compress less than requested, because each value begins with eight random
+    /// bytes.
     pub compressible: f64,
 }
 
@@ -36,7 +36,8 @@ impl Default for ValueSpec {
 }
 
 impl ValueSpec {
-    /// Reads a kind, a label, or a table with `kind`, its parameters and `compressible`.
+    /// Reads the settings of values. The TOML value is a kind, a kind with parameters in parentheses, or a table with
+    /// `kind`, its parameters and `compressible`.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.
@@ -60,7 +61,7 @@ impl ValueSpec {
         Ok(spec)
     }
 
-    /// Returns the specification with all defaults.
+    /// Returns the settings as TOML, with all defaults.
     pub fn to_toml(&self) -> Value {
         let mut spelt = self.size.to_toml();
         if let Value::Table(table) = &mut spelt {

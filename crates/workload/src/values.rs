@@ -1,5 +1,5 @@
-//! Values that are computed from only the key and the version. A value therefore takes almost no time to generate,
-//! and a check needs no stored copy.
+//! The values that operations write. Each value depends only on its key and its version. lsmbench can therefore
+//! generate a value quickly, and check a value without a stored copy.
 
 use catalog::ChoiceError;
 use types::avalanche;
@@ -10,10 +10,10 @@ use crate::pool::Pool;
 use crate::random::{Concern, fold, sub_seed};
 use crate::value::{SIZES, ValueSpec};
 
-/// The values of a run with one specification.
+/// The values of a run with one set of settings.
 ///
-/// Two versions of a value of more than eight bytes are equal with a probability of about 10⁻⁵. Few wrong answers
-/// therefore remain undetected, and an error that repeats is detected sooner or later.
+/// If a value has more than eight bytes, two of its versions are equal with a probability of about 10⁻⁵. A check
+/// therefore detects almost all wrong versions.
 pub struct Values {
     pool: Pool,
     sizes: Sizes,
@@ -21,9 +21,9 @@ pub struct Values {
     size_seed: [u64; 2],
 }
 
-/// Source of the sizes.
+/// The source of the value sizes.
 enum Sizes {
-    /// All values have this size, so no random number is drawn.
+    /// All values have this size. Sizes then need no random numbers.
     Fixed(u32),
     Drawn(Box<dyn LengthDistribution>),
 }
@@ -49,8 +49,8 @@ impl Values {
         Ok(Self { pool, sizes, bytes_seed, size_seed })
     }
 
-    /// Returns the position of the value that a version of a key has. [`slice`](Self::slice) returns the bytes at
-    /// this position.
+    /// Returns the position of a value in the pool. The value belongs to one version of a key. [`slice`](Self::slice)
+    /// returns the bytes at this position.
     #[inline]
     pub fn locate(&self, index: u64, version: u32) -> Span {
         let offset = self.pool.start(identity(self.bytes_seed, index, version));
@@ -72,7 +72,7 @@ impl Values {
         }
     }
 
-    /// Returns the size of the value that a version of a key has, in bytes.
+    /// Returns the size of the value that belongs to one version of a key, in bytes.
     #[inline]
     pub fn bytes(&self, index: u64, version: u32) -> u32 {
         match &self.sizes {
@@ -87,13 +87,13 @@ impl Values {
         self.pool.slice(span.offset, span.bytes)
     }
 
-    /// Returns the value that a version of a key has.
+    /// Returns the value that belongs to one version of a key.
     pub fn value(&self, index: u64, version: u32) -> &[u8] {
         self.slice(self.locate(index, version))
     }
 
-    /// Appends a value of `bytes` bytes to `out`, for write number `number` of a replay. The distribution of sizes
-    /// is not used.
+    /// Appends a value of `bytes` bytes to `out`, for write number `number` of a replay. The size does not depend on
+    /// the distribution of sizes.
     pub(crate) fn append_sized(&self, number: u64, bytes: u32, out: &mut Vec<u8>) {
         let mut left = bytes;
         for part in 0.. {
@@ -116,7 +116,7 @@ impl Values {
     }
 }
 
-/// Returns a hash of a key and a version.
+/// Returns a hash of a seed, a key and a version.
 #[inline]
 fn identity(seed: [u64; 2], index: u64, version: u32) -> u64 {
     fold(fold(index ^ seed[0], u64::from(version) ^ seed[1]) | 1, seed[1])
@@ -148,7 +148,7 @@ mod tests {
         assert!(differ > 1490);
     }
 
-    /// Tests that sizes and bytes have separate random numbers, and that sizes follow their distribution.
+    /// Tests that sizes and bytes come from separate random numbers, and that sizes follow their distribution.
     #[test]
     fn sizes_are_apart_from_bytes() {
         let plain = values("{ kind = \"pareto\", compressible = 0.5 }", 7);
@@ -162,7 +162,8 @@ mod tests {
         assert_eq!(values("\"fixed\"", 7).mean_bytes().to_bits(), 100f64.to_bits());
     }
 
-    /// Tests that values start everywhere in the pool: the versions of one key, and the keys at one version.
+    /// Tests that the versions of one key start at positions everywhere in the pool. Also tests this for the values
+    /// of all keys in one version.
     #[test]
     fn values_start_all_over_the_pool() {
         let values = values("\"fixed\"", 9);

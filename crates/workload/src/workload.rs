@@ -9,8 +9,8 @@ use crate::phase::{Phase, Work};
 use crate::single_deletes;
 use crate::spelling::{Spelling, inside};
 
-/// The workload of an experiment file: the key `key` and the `[[phase]]` tables. A file in `configs/workloads/` has
-/// only these parts.
+/// The workload of an experiment file. The workload consists of the key `key` and the `[[phase]]` tables. A file in
+/// `configs/workloads/` contains only these parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// The key format, which is one of [`FORMATS`], such as `key = { format = "u64", bytes = 16 }`.
@@ -43,7 +43,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Returns the workload as TOML with all defaults. The TOML parses to an equal workload.
+    /// Returns the workload as TOML with all defaults. Parsing this TOML gives an equal workload.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         let mut key = self.key.to_toml();
@@ -59,8 +59,8 @@ impl Workload {
         table
     }
 
-    /// Returns the workload with all unused settings of its phases at their defaults. `is_kept` gets the name of a
-    /// phase and a key. If it returns true, the setting keeps its value.
+    /// Returns the workload with default values for all settings that its phases do not use. `is_kept` gets the name
+    /// of a phase and the name of a setting. A setting for which `is_kept` returns true keeps its value.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         let phases = self.phases.into_iter().map(|phase| {

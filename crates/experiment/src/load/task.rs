@@ -1,4 +1,5 @@
-//! Reads the base task of an experiment, with its overrides: a workload, or the parameters of a component under test.
+//! Reads the base task of an experiment and applies the overrides. The task is a workload, or the parameters of a
+//! component under test.
 
 use subject::{self, COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
@@ -9,18 +10,19 @@ use crate::file::SourceFile;
 use crate::overrides::SetBy;
 use crate::wording;
 
-/// The top-level keys of a workload.
+/// The top-level keys of an experiment file that belong to the workload.
 const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
 
-/// The top-level keys of an experiment on a component.
+/// The top-level keys of an experiment file that belong to a component experiment.
 const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 
-/// The number by which `--quick` divides counts and times, for an experiment without a `[quick]` table.
+/// The number by which `--quick` divides counts and times. `--quick` uses this number if the experiment has no
+/// `[quick]` table.
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
-    /// Reads the base task, and applies the overrides in order: the tables of the file, then the command line.
-    /// `--quick` does not divide values of the command line.
+    /// Reads the base task and applies the overrides. The overrides of the file come first, and then the overrides of
+    /// the command line. `--quick` does not divide values that the command line sets.
     pub(super) fn task(&self) -> Outcome<Task> {
         let is_component = self.file.table.contains_key(SUBJECT);
         let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
@@ -94,7 +96,7 @@ impl Loader<'_> {
     }
 }
 
-/// Divides the keys, operations and seconds of a workload by ten. Does not change references.
+/// Divides the numbers of keys and operations and the seconds of a workload by ten.
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {

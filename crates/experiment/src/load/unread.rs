@@ -1,5 +1,5 @@
-//! Finds settings without effect: keys of phases that no mix uses, a swept cache that all reads bypass, and settings
-//! of times in counted mode.
+//! Finds settings that have no effect. Examples are keys of a phase that its mix does not use, a swept cache that all
+//! reads bypass, and settings about time in counted mode.
 
 use engines::{Codec, EngineOptions, Reads};
 use results::{ConfigPath, Root, RunMode};
@@ -15,7 +15,8 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
 use crate::trials::Trials;
 
-/// Keys of a phase that only some mixes read, with the reason why the key has no effect with other mixes.
+/// Keys of a phase that only some mixes use. For each key, the text explains why the key has no effect with other
+/// mixes.
 const OF_MIXES: [(&str, &str); 5] = [
     ("absent", "the mix has no get, no multi_get and no range with a span"),
     ("range", "the mix has no range"),
@@ -24,13 +25,14 @@ const OF_MIXES: [(&str, &str); 5] = [
     ("keys", "the mix only inserts new keys"),
 ];
 
-/// Keys of [`OF_MIXES`] that files often repeat in every phase. For these keys, a warning is enough.
+/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, lsmbench prints a
+/// warning, not an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
-/// The settings of trials that affect only times.
+/// The keys of `[trials]` that affect only measurements of time.
 const OF_TIMES: [&str; 4] = ["sampling", "check", "timeline", "warm_memory"];
 
-/// Where a key of a phase was set.
+/// The place where a key of a phase was set.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     File,
@@ -39,7 +41,7 @@ enum Source<'a> {
 }
 
 impl Loader<'_> {
-    /// Returns warnings about settings without effect, as sentences. Settings that are probably mistakes are errors.
+    /// Returns one sentence for each setting without effect. If the setting is probably a mistake, returns an error.
     pub(super) fn unread(&self, sweep: &Sweep, trials: &Trials, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences = self.unread_keys(sweep, cells)?;
         sentences.extend(Self::idle_cache(sweep, cells));
@@ -49,7 +51,7 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// Returns warnings about keys of phases that no configuration reads.
+    /// Returns warnings about keys of phases that have no effect in any configuration.
     fn unread_keys(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences: Vec<String> = Vec::new();
         for (phase, path, source) in self.keys_of_phases(sweep) {
@@ -81,7 +83,7 @@ impl Loader<'_> {
     }
 
     /// Returns the keys that the user set for phases and their roles. Each entry contains the name of the phase, the
-    /// path of the key in the phase, and where the key was set.
+    /// path of the key in the phase, and the place where the key was set.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
@@ -109,7 +111,7 @@ impl Loader<'_> {
         given
     }
 
-    /// Returns a sentence about a swept cache that no configuration uses.
+    /// Returns a warning about a swept cache, if no configuration uses its cache.
     fn idle_cache(sweep: &Sweep, cells: &[Cell]) -> Option<String> {
         let is_of_cache = |path: &str| ConfigPath::new(path).axis() == Some("cache");
         let factor = sweep.factors.iter().find(|factor| is_of_cache(&factor.path))?;
@@ -130,7 +132,7 @@ impl Loader<'_> {
         })
     }
 
-    /// Returns warnings about settings of times in an experiment that measures only counters.
+    /// Returns warnings about settings that affect only times, if the experiment measures only counters.
     fn times_of_counters(&self, cells: &[Cell]) -> Vec<String> {
         let mut sentences = Vec::new();
         let trials = self.file.table.get("trials").and_then(Value::as_table);

@@ -53,10 +53,10 @@ pub(crate) struct SubmitArguments {
     /// Run at most this many parts at a time
     #[arg(long, value_name = "M", value_parser = value_parser!(u64).range(1..))]
     pub(crate) throttle: Option<u64>,
-    /// Time limit of a part, in the form of Slurm
+    /// Time limit of a part, in the format of Slurm
     #[arg(long, value_name = "TIME", requires = "slurm")]
     pub(crate) time: Option<String>,
-    /// Memory of a part, in the form of the scheduler
+    /// Memory of a part, in the format of the scheduler
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<String>,
     /// Container image with lsmbench, for --kubernetes
@@ -65,13 +65,13 @@ pub(crate) struct SubmitArguments {
     /// Persistent volume claim with the experiment, for --kubernetes
     #[arg(long, value_name = "CLAIM", default_value = "lsmbench")]
     pub(crate) volume: String,
-    /// Program on the nodes [default: this one]
+    /// Path of the program on the nodes [default: this program]
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) program: Option<PathBuf>,
-    /// Run a part only where `lsmbench doctor` finds no issue
+    /// Run a part only on machines where `lsmbench doctor` finds no issue
     ///
-    /// With Slurm, the name of a machine with an issue is added to the file `excluded` in the folder of the parts. The same
-    /// command later submits the missing parts to other machines.
+    /// With Slurm, the file `excluded` in the folder of the parts lists the machines with an issue. Repeat the
+    /// command to submit the missing parts to other machines.
     #[arg(long)]
     pub(crate) require: bool,
     /// Print the state of the parts until all are done

@@ -1,4 +1,4 @@
-//! The command line of `lsmbench serve`, and the options of every command that opens a store.
+//! The command line of `lsmbench serve`, and the options that all commands with a store have.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -32,9 +32,10 @@ pub(crate) struct ServeArguments {
     /// Protocol of the clients
     #[arg(long, value_name = "PROTOCOL", default_value = "resp")]
     pub(crate) protocol: ServedProtocol,
-    /// Require this password, which is needed if other machines can connect.
+    /// Require this password; needed if other machines can connect.
     ///
-    /// The variable `LSMBENCH_PASSWORD` also sets the password, and hides the password from the list of processes.
+    /// The environment variable `LSMBENCH_PASSWORD` also sets the password. The list of processes does not show this
+    /// variable.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) password: Option<String>,
     /// Serve metrics as Prometheus text on this address, at /metrics
@@ -65,13 +66,13 @@ pub(crate) enum ServedProtocol {
     Grpc,
 }
 
-/// The smallest limit, in bytes: enough for an error and a short request.
+/// The smallest limit, in bytes. This size is enough for an error message and a short request.
 const LEAST_BYTES: u64 = 4 << 10;
 
 /// The largest limit, in bytes.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// Parses a limit and checks its range.
+/// Parses a size limit, and checks that the size is in the valid range.
 fn size(text: &str) -> Result<usize, String> {
     match parse_bytes(text)? {
         bytes @ LEAST_BYTES..=MOST_BYTES => Ok(bytes as usize),

@@ -13,7 +13,7 @@ pub(crate) struct SimulateArguments {
     pub(crate) config: PathBuf,
     /// Simulate trees with these numbers of loaded keys, as 1e6,1e9,1e12
     ///
-    /// All phases grow in proportion. By default, the tree has the size in the experiment file.
+    /// All phases grow in proportion. By default, the tree has the size of the experiment file.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = keys)]
     pub(crate) entries: Vec<f64>,
     /// Device model for times: hdd, sata-ssd, nvme or object-store
@@ -22,13 +22,13 @@ pub(crate) struct SimulateArguments {
     /// Model of the tree
     #[arg(long, value_name = "PICTURE", default_value = "auto")]
     pub(crate) picture: PictureArgument,
-    /// Print the closed formulas and their residuals
+    /// Print the predictions of formulas and their residuals
     ///
-    /// The residual is formula / simulated value - 1. `lsmbench tune` ranks designs by these formulas first. The
-    /// formulas take the state of the tree at the end of each phase.
+    /// A residual is predicted value / simulated value - 1. `lsmbench tune` uses the same formulas for its first
+    /// ranking of designs. The formulas predict the state of the tree at the end of each phase.
     #[arg(long)]
     pub(crate) residuals: bool,
-    /// Folder of results; rows go to <NAME>-simulated/runs.csv in it
+    /// Folder of results; adds <NAME>-simulated/runs.csv
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
     /// Folder of charts; curves over the size need at least two sizes
@@ -38,21 +38,21 @@ pub(crate) struct SimulateArguments {
     pub(crate) overrides: OverrideArguments,
 }
 
-/// A model of the tree, as the command line names it.
+/// A model of the tree, as the option `--picture` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PictureArgument {
     /// Exact up to 3 million operations, otherwise expected
     Auto,
-    /// All operations with their keys; gives the counters of counted mode
+    /// Simulate all operations; gives the counters of counted mode
     Exact,
-    /// Key ranges with expected numbers of entries, for any size
+    /// Simulate expected entries per key range, for any size
     Expected,
 }
 
-/// The largest number of keys: beyond it, sums of bytes overflow.
+/// The largest number of keys. With more keys, sums of bytes would be too large for their integer type.
 const MOST_KEYS: f64 = 1e14;
 
-/// Reads a number of keys.
+/// Parses a number of keys.
 fn keys(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.replace('_', "").parse().ok();
     number.filter(|number| (1.0..=MOST_KEYS).contains(number)).map(f64::round).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The command line of `lsmbench torture`: the tests, their designs and their durations.
+//! The command line of `lsmbench torture`. The arguments select the tests, their designs and their durations.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub(crate) enum TortureCommand {
 pub(crate) struct RaceArguments {
     /// Design file or name in configs/designs; repeatable.
     ///
-    /// Default: all designs, and the default design with each memtable, each cache and each WAL mode.
+    /// The default is all designs, and the default design with each memtable, each cache and each WAL mode.
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) design: Vec<PathBuf>,
     /// Use this WAL mode instead of the WAL mode of the design
@@ -131,7 +131,7 @@ pub(crate) struct SubjectArguments {
     /// Seed of the first history
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Set the number of threads, which does not change the results
+    /// Number of threads; does not change the results
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..=1024))]
     pub(crate) threads: u64,
 }

@@ -1,4 +1,4 @@
-//! The command line of `lsmbench trace`: statistics, conversions, samples, twins and recordings of traces.
+//! The command line of `lsmbench trace`. The subcommands analyse, convert, sample, fit and record traces.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(crate) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceInputArguments {
-    /// Trace file; compression by gzip, xz or zstd is recognized
+    /// Trace file; may be compressed with gzip, xz or zstd
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Reader [default: recognized by content].
@@ -108,7 +108,7 @@ pub(crate) struct TraceRecordArguments {
     pub(crate) overrides: OverrideArguments,
 }
 
-/// A format that `lsmbench trace` writes.
+/// A file format that `lsmbench trace` can write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatArgument(pub(crate) TraceFormat);
 

@@ -1,4 +1,4 @@
-//! `lsmbench calibrate`: measures the false-positive rate and the power of verdicts on this machine.
+//! `lsmbench calibrate` measures the false-positive rate and the power of verdicts on this machine.
 
 use run::{Programs, scratch};
 use types::{Outcome, Problem};
@@ -10,7 +10,8 @@ use crate::output::{line, print};
 /// The largest slowdown, in percent.
 const MOST_PERCENT: f64 = 300.0;
 
-/// Compares equal trees, and trees slower by known shares, and prints the share of each verdict.
+/// Compares equal trees, and trees with a known slowdown. For each verdict, prints the fraction of the comparisons
+/// with this verdict.
 pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if let Some(wrong) = arguments.slowdowns.iter().find(|percent| !(0.1..=MOST_PERCENT).contains(*percent)) {
         return Err(Problem::new(format!(

@@ -1,4 +1,4 @@
-//! `lsmbench check`: the gate of a CI run.
+//! `lsmbench check` is the gate of a CI run.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use verdict::{Against, GateRule, Goldens, ReportFormat, against, check_goldens};
 use crate::cli::{CheckArguments, DEFAULT_BASELINE, GateArguments, OverrideArguments};
 use crate::output::{line, print};
 
-/// Checks counters against golden files, or times against another build, and prints a report. Returns whether the numbers
-/// pass.
+/// Compares counters with golden files, or times with another build, and prints a report. Returns whether all
+/// counters or times pass.
 pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let commands = commands(arguments)?;
     let GateArguments { tolerance, fail_on, markdown } = &arguments.gate;
@@ -53,7 +53,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     Ok(arguments.update || report.is_good())
 }
 
-/// The command that accepts the new values of a check.
+/// Returns the command that accepts the new values of a check.
 fn accepting(arguments: &CheckArguments) -> String {
     let mut command = "lsmbench check".to_owned();
     let baseline = arguments.baseline.display().to_string();
@@ -64,10 +64,10 @@ fn accepting(arguments: &CheckArguments) -> String {
     command + " --update"
 }
 
-/// The experiments, each with the options of its run.
+/// Returns the command lines that run the experiments of a check.
 ///
 /// # Errors
-/// Options that a check does not take.
+/// The user gave an option that the selected kind of check does not allow.
 fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {

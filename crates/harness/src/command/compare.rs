@@ -1,4 +1,4 @@
-//! `lsmbench compare`: the differences between two folders of results.
+//! `lsmbench compare` compares two folders of results.
 
 use run::append;
 use types::Outcome;
@@ -7,7 +7,7 @@ use verdict::{ComparisonReport, GateRule, Pairing, ReportFormat, Samples};
 use crate::cli::{CompareArguments, GateArguments};
 use crate::output::print;
 
-/// Prints the differences between two sides. Returns whether all metrics pass.
+/// Prints the differences between the base results and the new results. Returns whether all metrics pass.
 pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {
     let base = Samples::read(&arguments.base, &arguments.metric)?;
     let new = Samples::read(&arguments.new, &arguments.metric)?;

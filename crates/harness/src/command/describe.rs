@@ -1,4 +1,4 @@
-//! `lsmbench describe`: the resolved experiment.
+//! `lsmbench describe` prints the resolved experiment.
 
 mod residence;
 
@@ -18,12 +18,13 @@ use workload::{Extent, KeySource, Kind, Profile, Rate, Role, StoreStep, Workload
 use self::residence::residence;
 use crate::output::print;
 
-/// Prints an experiment as [`described`].
+/// Prints the text that [`described`] returns.
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     print(&described(&Experiment::load(config, overrides)?)?)
 }
 
-/// The resolved experiment. Comments before it list the configurations, the phases and an estimate.
+/// Returns the resolved experiment as TOML. Comments at the start list the configurations and the phases, and
+/// estimate the cost.
 pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     let mut text = format!("# {}: {}\n", experiment.name, on_one_line(&experiment.question));
     text.push_str(&answers(&experiment.sheet));
@@ -82,7 +83,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     Ok(text)
 }
 
-/// The figures of documents that the experiment reproduces, and the number of their claims.
+/// Returns a text with the published figures that the experiment reproduces, and the number of their claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {
@@ -99,7 +100,7 @@ fn answers(sheet: &Sheet) -> String {
     text
 }
 
-/// The estimated time of each phase of a component, one per line.
+/// Returns the estimated time of each phase of a component experiment, with one line per phase.
 fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
     let (phases, estimate) = (experiment.task.phases(), experiment.estimate(cell)?);
     let mut text = String::new();
@@ -109,7 +110,7 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
     Ok(text)
 }
 
-/// The intended operations of each phase, one per line.
+/// Returns the intended operations of each phase, with one line per phase.
 fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);
@@ -131,7 +132,7 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     text
 }
 
-/// A role in a few words: its threads, its mix, its keys, its rate, and its end.
+/// Describes a role in a few words: its threads, its mix, its keys, its rate, and its end.
 fn role(role: &Role) -> String {
     let Role { name, family, mixed, threads, rate } = role;
     let kinds = Kind::ALL.into_iter().filter(|kind| mixed.mix.has(*kind));
@@ -173,7 +174,7 @@ fn figures(profile: &Profile) -> Vec<String> {
     figures
 }
 
-/// An estimated time with its precision.
+/// Formats an estimated time. The text shows that the time is only an estimate.
 fn duration(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 90.0 => format!("{:.0} s", seconds.max(1.0)),
@@ -182,7 +183,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// The words of a text for a comment in TOML, without line breaks and other control characters.
+/// Returns a text without line breaks and other control characters, for a comment in TOML.
 fn on_one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")

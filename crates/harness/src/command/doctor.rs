@@ -1,4 +1,4 @@
-//! `lsmbench doctor`: finds sources of timing noise on this machine, and suggests fixes.
+//! `lsmbench doctor` finds sources of timing noise on this machine, and suggests fixes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,8 @@ use crate::output::print;
 use run::{examine, machine_info};
 use types::{Outcome, Problem};
 
-/// Prints the findings for runs with their data in `folder`, with advice for each issue. Returns whether there is no issue.
+/// Prints the sources of timing noise, with advice for each issue. `folder` is the folder for the data of runs.
+/// Returns whether there is no issue.
 pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<bool> {
     let mut machine = machine_info(folder);
     machine.findings = examine(&machine, folder);

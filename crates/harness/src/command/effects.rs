@@ -1,4 +1,4 @@
-//! `lsmbench effects`: a verdict for a whole sweep.
+//! `lsmbench effects` analyses a whole sweep.
 
 use results::Folder;
 use results::targets::{check_folder, create_folder};

@@ -1,4 +1,4 @@
-//! `lsmbench engines`: tables that compare engines, from results.
+//! `lsmbench engines` prints tables that compare engines. The tables come from results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,8 @@ fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<EngineTables>> {
     folders.iter().map(|path| EngineTables::read(path, baseline)).collect()
 }
 
-/// Rejects two result folders of one experiment, because the page has only one position for the tables of an
-/// experiment.
+/// Returns an error if two results folders belong to one experiment, because the page has only one position for the
+/// tables of an experiment.
 fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
@@ -72,7 +72,7 @@ fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     Ok(())
 }
 
-/// The folders of experiments: the named folders, and all experiments inside a named folder.
+/// Returns the results folders of experiments: the named folders, and all experiments inside a named folder.
 fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for path in results {
@@ -98,7 +98,7 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Writes the tables into the page, all at once.
+/// Writes all tables into the page in one step.
 fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
     let aside = aside(path);
@@ -107,7 +107,7 @@ fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
     Ok(true)
 }
 
-/// Whether all tables of the page are up to date. Prints the names of outdated tables.
+/// Returns whether all tables of the page are up to date. Prints the names of outdated tables.
 fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {
@@ -128,12 +128,12 @@ fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
     Ok(wrong == 0)
 }
 
-/// The temporary file that replaces the page.
+/// Returns the path of the temporary file that replaces the page.
 fn aside(page: &Path) -> PathBuf {
     page.with_extension("md.new")
 }
 
-/// Rejects a folder that is named twice, also under two names.
+/// Returns an error if a folder is named twice, even by two different paths.
 fn check_folders(results: &[PathBuf]) -> Outcome<()> {
     let mut known: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     for path in results {

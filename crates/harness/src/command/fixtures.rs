@@ -1,4 +1,4 @@
-//! `lsmbench fixtures`: lists and removes the preloaded stores of trials.
+//! `lsmbench fixtures` lists and removes the preloaded stores of trials.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -39,13 +39,13 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     print(&text)
 }
 
-/// The argument that stands for all fixtures.
+/// The argument of `--remove` that removes all fixtures.
 const ALL: &str = "all";
 
-/// The fixtures that no run of this program uses.
+/// The argument of `--remove` that removes the fixtures that this program cannot use.
 const STALE: &str = "stale";
 
-/// Whether `--remove` means a fixture.
+/// Returns whether the argument of `--remove` selects a fixture.
 fn is_meant(which: &str, one: &Kept) -> bool {
     match which {
         ALL => true,
@@ -54,7 +54,8 @@ fn is_meant(which: &str, one: &Kept) -> bool {
     }
 }
 
-/// Age of a fixture, the experiment that built the fixture, and the experiments that use it.
+/// Returns a text about a fixture: its age, the experiment that built the fixture, and the experiments that use the
+/// fixture.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
         let why = if one.is_in_work { "no folder yet; a run builds it" } else { "stale: incomplete" };
@@ -71,7 +72,7 @@ fn about(one: &Kept) -> String {
     format!("{age}{made_by}{of}{stale}")
 }
 
-/// An age in its largest unit.
+/// Formats an age in the largest suitable unit.
 fn coarse(age: Duration) -> String {
     let seconds = age.as_secs();
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];

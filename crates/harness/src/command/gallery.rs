@@ -1,4 +1,5 @@
-//! `lsmbench gallery`: writes the questions in the README, each with a chart and a verdict.
+//! `lsmbench gallery` updates the gallery in the README. Each experiment of the gallery has its question, a chart and
+//! a verdict.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::charts::charts;
 use crate::cli::GalleryArguments;
 use crate::output::print;
 
-/// The start and the end of the gallery on its page.
+/// The markers at the start and at the end of the gallery in its page.
 const BEGIN: &str = "<!-- gallery -->\n";
 const END: &str = "<!-- end of the gallery -->";
 
@@ -56,7 +57,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     Ok(true)
 }
 
-/// The text of a page with a new gallery.
+/// Returns the text of a page with a new gallery.
 fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
     let read = |error| Problem::doing(format!("read {}", page.display()), error);
     let text = std::fs::read_to_string(page).map_err(read)?;
@@ -64,7 +65,7 @@ fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
     Ok(format!("{before}{BEGIN}{shown}{END}{after}"))
 }
 
-/// The experiment files in the given order. The files of a folder are sorted by name.
+/// Returns the experiment files in the given order. The files of a folder are sorted by name.
 fn files(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -100,17 +101,18 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     Ok(text)
 }
 
-/// The file of the chart of an experiment.
+/// Returns the path of the chart of an experiment.
 fn chart_file(experiment: &Experiment, arguments: &GalleryArguments) -> PathBuf {
     arguments.out.join(format!("{}.svg", experiment.name))
 }
 
-/// The temporary file that replaces the page.
+/// Returns the path of the temporary file that replaces the page.
 fn aside(page: &Path) -> PathBuf {
     page.with_extension("md.new")
 }
 
-/// The link from a page to an existing file, relative to the folder of the page. Symbolic links are resolved.
+/// Returns the link from a page to an existing file, relative to the folder of the page. The function resolves
+/// symbolic links.
 fn link(page: &Path, file: &Path) -> Outcome<String> {
     let cannot = |path: &Path, error| Problem::doing(format!("find {}", path.display()), error);
     let whole = |path: &Path| path.canonicalize().map_err(|error| cannot(path, error));
@@ -123,7 +125,7 @@ fn link(page: &Path, file: &Path) -> Outcome<String> {
     Ok(up.chain(down).collect::<Vec<_>>().join("/"))
 }
 
-/// Encodes a part of a path for the destination of a link. Special characters are percent-encoded.
+/// Encodes a part of a path for the target of a link. Special characters are percent-encoded.
 fn destination(part: &str) -> String {
     let mut text = String::new();
     for c in part.chars() {
@@ -137,7 +139,7 @@ fn destination(part: &str) -> String {
     text
 }
 
-/// The text before and after the gallery on its page.
+/// Splits a page into the text before the gallery and the text after the gallery.
 fn place(page: &str) -> Result<(&str, &str), String> {
     let missing = || format!("the page has no place for the gallery; add `{}` and `{END}`", BEGIN.trim());
     let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! `lsmbench history`: records metrics across runs, and finds their change points.
+//! `lsmbench history` records metrics of many runs, and finds change points.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,13 +13,13 @@ use verdict::{Series, add, entries, series};
 use crate::cli::HistoryArguments;
 use crate::output::{line, print};
 
-/// The column of the charts with the number of a run.
+/// The name of the column with the number of a run, for the charts.
 const RUN: &str = "run";
 
-/// Minimum ratio between values of a chart for a logarithmic scale.
+/// Minimum ratio between the values of a chart from which on the chart has a logarithmic scale.
 const FAR_APART: f64 = 20.0;
 
-/// Adds the named results, prints the changes, newest last, and draws the series that are shown.
+/// Adds the named results, prints the change points with the newest at the end, and draws the selected series.
 pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
     for name in metric {
@@ -54,7 +54,7 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     plots.as_ref().map_or(Ok(()), |folder| draw(&series, folder))
 }
 
-/// The changes, and the number of series.
+/// Returns a text with the change points and the number of series.
 fn report(series: &[Series]) -> String {
     let mut text = String::new();
     let mut changes = 0;
@@ -92,7 +92,7 @@ fn report(series: &[Series]) -> String {
     text
 }
 
-/// The change in percent; empty if the number before is 0.
+/// Returns the change in percent. Returns an empty text if the old value is 0.
 fn percent(before: f64, after: f64) -> String {
     if before == 0.0 { String::new() } else { format!(" ({:+.1}%)", (after / before - 1.0) * 100.0) }
 }
@@ -101,7 +101,8 @@ fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 
-/// A chart per experiment, phase, operation, metric and machine: a line per label, and the levels between changes.
+/// Draws one chart for each experiment, phase, operation, metric and machine. Each label has a line with its values,
+/// and a line with the means between change points.
 fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     let mut groups: BTreeMap<[&str; 5], Vec<&Series>> = BTreeMap::new();
     // A single run has no trend.
@@ -128,14 +129,14 @@ fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// The name with characters that are valid in a file name.
+/// Replaces characters of a name that are not valid in a file name.
 fn file_name(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Whether a linear scale would hide some series, because the largest values differ by more than the factor
-/// [`FAR_APART`].
+/// Returns whether a linear scale would hide some series, because the largest values of the series differ by more
+/// than the factor [`FAR_APART`].
 fn is_far_apart(group: &[&Series]) -> bool {
     let numbers = || group.iter().flat_map(|series| &series.runs).map(|run| run.value);
     let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));

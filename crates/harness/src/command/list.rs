@@ -1,4 +1,5 @@
-//! `lsmbench list`: prints all catalogs, the variants of one catalog, the columns of results, and the reference pages.
+//! `lsmbench list` prints all catalogs, the variants of one catalog, or the columns of results. The command also
+//! writes the reference pages.
 
 mod catalogs;
 mod command_line;
@@ -38,7 +39,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
     print(&text)
 }
 
-/// Writes all pages of the reference into a folder, which is created if it does not exist.
+/// Writes all pages of the reference into a folder. Creates the folder if it does not exist.
 fn write_pages(folder: &Path) -> Outcome<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))?;
@@ -50,7 +51,7 @@ fn write_pages(folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// The catalog of this name.
+/// Returns the catalog with this name.
 fn find<'a>(all: &'a [Listed], name: &str) -> Outcome<&'a Listed> {
     all.iter().find(|listed| listed.name == name).ok_or_else(|| {
         let names = || all.iter().map(|listed| listed.name);
@@ -60,7 +61,7 @@ fn find<'a>(all: &'a [Listed], name: &str) -> Outcome<&'a Listed> {
     })
 }
 
-/// An overview with one line for each catalog.
+/// Returns an overview of all catalogs, with one line for each catalog.
 fn overview(all: &[&Listed]) -> String {
     let mut text = String::new();
     for group in Group::ALL {
@@ -73,7 +74,7 @@ fn overview(all: &[&Listed]) -> String {
     text + "Run `lsmbench list NAME` for the variants of a catalog with their parameters.\n"
 }
 
-/// The variants of a catalog with their parameters as commented TOML.
+/// Returns the variants of a catalog. Each variant has its parameters as TOML with comments.
 fn variants_as_text(listed: &Listed) -> String {
     let mut text = format!("{}: {}\n", listed.name, listed.summary);
     let width = listed.variants.iter().map(|variant| variant.kind.len()).max().unwrap_or(0);

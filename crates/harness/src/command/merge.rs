@@ -1,4 +1,4 @@
-//! `lsmbench merge`: one results folder from the parts of an experiment.
+//! `lsmbench merge` combines the parts of an experiment in one results folder.
 
 use run::{Ending, PartsMergeOptions};
 use types::Outcome;
@@ -7,7 +7,7 @@ use crate::build_info::build_info;
 use crate::cli::MergeArguments;
 use crate::output::CONSOLE;
 
-/// Merges parts and judges them.
+/// Merges the parts of an experiment, and computes the verdicts.
 pub(crate) fn merge(arguments: &MergeArguments) -> Outcome<Ending> {
     let MergeArguments { parts, into, plots, no_page, markdown } = arguments;
     let folder = into.parent().unwrap_or(into);

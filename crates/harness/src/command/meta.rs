@@ -1,4 +1,4 @@
-//! Completions and the manual page, generated from the definition of the command line.
+//! Prints completions and the manual page. Both are generated from the definition of the command line.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! All commands except `run`.
+//! All commands of the program except `run`.
 
 mod calibrate;
 mod check;

@@ -1,4 +1,4 @@
-//! `lsmbench new`: a crate with a component of your own, ready to test and run.
+//! `lsmbench new` creates a crate with a component of your own. The crate is ready to test and to run.
 
 mod templates;
 
@@ -15,10 +15,10 @@ use crate::cli::NewArguments;
 use crate::output::print;
 use crate::workbench::AXES;
 
-/// Writes the crate into a folder of its name and prints the next commands.
+/// Writes the crate into a folder with the name of the crate, and prints the next commands.
 ///
 /// # Errors
-/// An unknown axis, an invalid name of a crate or variant, a folder that is not empty, or a checkout without lsmbench.
+/// The axis is unknown, the name is invalid, the folder is not empty, or the checkout does not contain lsmbench.
 pub(crate) fn new(arguments: &NewArguments) -> Outcome<()> {
     let NewArguments { axis, name, path } = arguments;
     let template = template(axis)?;
@@ -42,7 +42,8 @@ fn template(axis: &str) -> Outcome<&'static Template> {
     })
 }
 
-/// Checks that a name is valid for a crate and for a variant: lower-case words joined by hyphens.
+/// Checks that a name is valid for a crate and for a variant. A valid name consists of lower-case words with hyphens
+/// between them.
 fn check_name(template: &Template, name: &str) -> Outcome<()> {
     let is_word =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
@@ -65,7 +66,7 @@ fn check_name(template: &Template, name: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The dependency on lsmbench in the `Cargo.toml` of the crate.
+/// Returns the line of the crate's `Cargo.toml` that declares the dependency on lsmbench.
 fn dependency(checkout: Option<&Path>) -> Outcome<String> {
     let Some(checkout) = checkout else { return Ok(Value::from(env!("CARGO_PKG_VERSION")).to_string()) };
     let harness = checkout.join("crates/harness");

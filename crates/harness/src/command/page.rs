@@ -1,4 +1,4 @@
-//! `lsmbench page`: writes one HTML page from results.
+//! `lsmbench page` writes one HTML page from results.
 
 use types::Outcome;
 
@@ -7,7 +7,7 @@ use crate::cli::PageArguments;
 use crate::live::Live;
 use crate::output::print;
 
-/// Writes the page of results folders and prints its path, or serves it.
+/// Writes the page of the results folders and prints the path of the page. With `--live`, serves the page.
 pub(crate) fn page(arguments: &PageArguments) -> Outcome<()> {
     let PageArguments { results, out, live } = arguments;
     if let Some(port) = live {

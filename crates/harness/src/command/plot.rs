@@ -1,4 +1,4 @@
-//! `lsmbench plot`: charts from results.
+//! `lsmbench plot` draws charts from results.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,18 @@ use crate::charts::styled;
 use crate::cli::PlotArguments;
 use crate::output::{line, print};
 
-/// Tables of an experiment that affect only the presentation of its results.
+/// Tables of an experiment that do not affect its results, but only the charts.
 const SHOWN: [&str; 3] = ["question", "chart", "style"];
 
-/// Maximum depth of results folders below a folder that is drawn.
+/// Maximum depth of subfolders in which results folders are searched.
 const DEPTH: usize = 3;
 
-/// The folder in which runs keep the results that they replace.
+/// The name of the folder in which a run keeps the results that it replaces.
 const EARLIER: &str = "earlier";
 
-/// Redraws the charts of results folders. A folder that contains results folders stands for all of them. A folder
-/// without results is skipped with a message, unless it is the only named folder.
+/// Redraws the charts of results folders. If a named folder contains results folders, the function draws the charts
+/// of all of them. If a named folder has no results, the function prints a message and continues. A single named
+/// folder without results is an error.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
@@ -65,8 +66,8 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// The results folders that are named, or that are inside of named folders. The others are skipped with a message
-/// each.
+/// Returns the results folders that are named, or that are inside of named folders. For each other folder, the
+/// function prints a message.
 pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut all = Vec::new();
     for folder in named {
@@ -94,7 +95,7 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Adds a results folder, or the results folders inside a folder, sorted by name.
+/// Adds a results folder, or all results folders inside a folder, sorted by name.
 fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     if Folder::new(folder).manifest().exists() {
         all.push(folder.to_owned());
@@ -120,15 +121,15 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Presentation tables of an experiment file.
+/// Returns the tables of an experiment file that affect only the charts.
 fn shown_by(config: &Path) -> Outcome<Table> {
     let resolved: Result<Table, _> = Experiment::load(config, &Overrides::default())?.resolved().parse();
     let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
     Ok(resolved.into_iter().filter(|(key, _)| SHOWN.contains(&key.as_str())).collect())
 }
 
-/// The presentation tables of the experiment file that ran, if the file still exists and has changed. An unreadable
-/// file changes nothing.
+/// Returns the tables of the original experiment file that affect only the charts. Returns `None` if the file cannot
+/// be read or has not changed since the run.
 fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
     let is_config = |path: &&PathBuf| {
@@ -146,7 +147,7 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     Some(shown)
 }
 
-/// Reads `chart.NAME.KEY=VALUE`, `style.KEY=VALUE` or `question=VALUE`. A value that is no TOML is a text.
+/// Parses `chart.NAME.KEY=VALUE`, `style.KEY=VALUE` or `question=VALUE`. A value that is not a TOML value is a text.
 fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
     let wrong = || {
         Problem::new(format!(
@@ -169,7 +170,7 @@ fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
     Ok((path, value))
 }
 
-/// Sets a value. Charts are found by the names of their files.
+/// Sets a value of the experiment. The name of a chart is the name of its file.
 fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let unknown = |names: Vec<String>| {
         Problem::new(format!("--set {}: unknown chart. Valid: {}", path.join("."), names.join(", ")))

@@ -1,4 +1,4 @@
-//! `lsmbench report`: compares the claims of documents with the results of their experiments.
+//! `lsmbench report` compares the claims of published documents with the results of experiments.
 
 mod documents;
 mod found;
@@ -31,8 +31,8 @@ use crate::charts::charts;
 use crate::cli::ReportArguments;
 use crate::output::{CONSOLE, line, print};
 
-/// Runs the missing experiments, judges all claims, and writes the pages. With `--check`, returns whether the pages are up
-/// to date.
+/// Runs the missing experiments, judges all claims, and writes the pages. With `--check`, writes nothing, and returns
+/// whether the pages are up to date.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     let files = answer_files(&arguments.paths)?;
     let results = results_folder(arguments);
@@ -84,13 +84,14 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     Ok(true)
 }
 
-/// Whether two paths are of the same folder.
+/// Returns whether two paths lead to the same folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     whole(one) == whole(other)
 }
 
-/// An experiment with its overrides. Trials are not added in `counted` mode, because they are all equal.
+/// Returns an experiment with its overrides. In `counted` mode, the number of trials does not change, because all
+/// trials have equal counters.
 fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experiment, Overrides)> {
     let overrides = Overrides { quick, ..Overrides::default() };
     let experiment = Experiment::load(&file.path, &overrides)?;
@@ -101,19 +102,20 @@ fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experim
     Ok((Experiment::load(&file.path, &overrides)?, overrides))
 }
 
-/// The folder of results: the given folder, or with `--check` the folder in git.
+/// Returns the results folder: the given folder, or the default folder. With `--check`, the default folder is the
+/// folder of published results in git.
 fn results_folder(arguments: &ReportArguments) -> PathBuf {
     let default = if arguments.check { published::FOLDER } else { "results" };
     arguments.results.clone().unwrap_or_else(|| PathBuf::from(default))
 }
 
-/// The folder of the pages: the given folder, or `report` next to the results.
+/// Returns the folder of the pages: the given folder, or the folder `report` next to the results.
 fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
     let shown = arguments.keep.as_deref().unwrap_or(results);
     arguments.out.clone().unwrap_or_else(|| shown.join("report"))
 }
 
-/// The contents of the report.
+/// Creates the contents of the report.
 fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[PathBuf]) -> Outcome<Report> {
     let mut answers = Vec::new();
     for file in files {
@@ -126,7 +128,8 @@ fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[
     Ok(Report { systems, highlights, contradictions, features })
 }
 
-/// The experiment files that reproduce figures, in the given order. A folder means all files below the folder.
+/// Returns the experiment files that reproduce published figures, in the given order. For a folder, returns all such
+/// files in the folder and its subfolders.
 fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     let mut files = Vec::new();
     for path in paths {
@@ -165,14 +168,16 @@ pub(super) fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file of a folder may be an experiment: TOML, but not the files of contradictions and questions.
+/// Returns whether a file may be an experiment. An experiment is a TOML file, but the files with contradictions and
+/// questions are no experiments.
 fn is_experiment(path: &Path) -> bool {
     let others = [documents::CONTRADICTIONS, documents::HIGHLIGHTS];
     path.extension().is_some_and(|ending| ending == "toml")
         && path.file_name().is_none_or(|name| others.iter().all(|other| name != *other))
 }
 
-/// Runs an experiment whose results are missing or of another experiment. Returns the reason if it could not run.
+/// Runs an experiment if its results are missing or belong to another version of the experiment. Returns the reason
+/// if the experiment could not run.
 pub(super) fn missing_run(
     path: &Path,
     experiment: &Experiment,
@@ -210,7 +215,7 @@ pub(super) fn missing_run(
     }
 }
 
-/// The results of an experiment. `absent` is the reason if the experiment could not run.
+/// Finds the results of an experiment. If the experiment could not run, `absent` is the reason.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,
@@ -247,7 +252,7 @@ fn read_rows(
     Ok((manifest, Table::read(&folder.runs())?))
 }
 
-/// The figures of a file with their claims.
+/// Returns the figures of a file with their claims and the findings on these claims.
 fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>> {
     // A parameter of the document is that of the full experiment, also in a quick run.
     let full = found.map(|_| Experiment::load(&file.path, &Overrides::default())).transpose()?;
@@ -285,7 +290,7 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
     Ok(answers)
 }
 
-/// The verdicts of the run. Empty if the results belong to another experiment.
+/// Returns the verdicts of the run as text. Returns `None` if the results belong to another experiment.
 fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
     match found.rows {
         Ok(_) => Ok(outcome(&verdicts::read(&found.folder.verdicts())?)),
@@ -313,7 +318,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<SvgChart>> {
     Ok(pictures.collect())
 }
 
-/// The values of a full experiment at its paths.
+/// The values of all settings of a resolved experiment, by their paths.
 struct Settings {
     resolved: Option<toml::Table>,
 }
@@ -339,8 +344,8 @@ impl Facts for Settings {
     }
 }
 
-/// Adds a list of the HTML pages to the pages. Git keeps this list instead of the HTML pages, because the HTML pages
-/// are large and can be generated again.
+/// Adds a page that lists the HTML pages with their hashes. Git keeps this list instead of the HTML pages, because
+/// the HTML pages are large and can be generated again.
 fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| is_html(page)) {
@@ -355,7 +360,7 @@ fn is_html(page: &ReportPage) -> bool {
     Path::new(&page.name).extension().is_some_and(|ending| ending == "html")
 }
 
-/// Writes the pages into a folder, and removes figures that no page uses any more.
+/// Writes the pages into a folder, and removes old figures that no page uses.
 fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     for path in stray_figures(folder, pages) {
         std::fs::remove_file(&path)
@@ -370,7 +375,7 @@ fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     Ok(())
 }
 
-/// The figures in a folder that belong to no chart.
+/// Returns the figures in a folder that no page uses.
 fn stray_figures(folder: &Path, pages: &[ReportPage]) -> Vec<PathBuf> {
     let is_stray = |path: &PathBuf| pages.iter().all(|page| folder.join(&page.name) != *path);
     let entries = folder.join("figures").read_dir().into_iter().flatten().flatten();
@@ -379,8 +384,8 @@ fn stray_figures(folder: &Path, pages: &[ReportPage]) -> Vec<PathBuf> {
     strays
 }
 
-/// Whether the files in a folder are the pages, byte for byte. Prints the names of files that differ. HTML may be
-/// missing, because a file has its hashes.
+/// Returns whether the files in a folder are equal to the pages, byte for byte. Prints the names of files that
+/// differ. HTML files may be missing, because the list with their hashes is checked.
 fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     let differs = |page: &&ReportPage| match std::fs::read(folder.join(&page.name)) {
         Ok(bytes) => bytes != page.content.as_bytes(),
@@ -406,7 +411,7 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     Ok(is_right)
 }
 
-/// The findings on the claims, by system.
+/// Returns a text with the findings on the claims of each system.
 fn summary(systems: &[System], out: &Path) -> String {
     let row = |name: &str, cells: [String; 5], total: &str| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>19}")).collect();

@@ -1,4 +1,4 @@
-//! `lsmbench serve`: a durable store for many clients over a socket.
+//! `lsmbench serve` opens a durable store for many clients over a socket.
 
 use run::interrupt;
 use server::{Protocol, ServeError, Server, ServerLimits, ServerOptions};
@@ -8,11 +8,11 @@ use super::store::{design_of, open_store};
 use crate::cli::{ServeArguments, ServedProtocol};
 use crate::output::line;
 
-/// The variable that sets the password.
+/// The environment variable that sets the password.
 const PASSWORD: &str = "LSMBENCH_PASSWORD";
 
-/// Opens the store and serves it until the user interrupts or a client shuts the server down. Closes the store, so that
-/// all writes are durable in every WAL mode.
+/// Opens the store, and serves clients until the user interrupts the program or a client stops the server. Then
+/// closes the store, so that all writes are durable in every WAL mode.
 pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
     let protocol = protocol(arguments.protocol)?;
     let design = design_of(&arguments.store, "a server")?;

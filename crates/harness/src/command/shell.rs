@@ -1,4 +1,4 @@
-//! `lsmbench shell`: a durable store that executes the commands on standard input.
+//! `lsmbench shell` opens a durable store, and executes the commands on standard input.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -15,8 +15,8 @@ use super::store::{design_of, open_store};
 use crate::cli::StoreArguments;
 use crate::output::line;
 
-/// Opens the store and executes the commands on standard input until it ends or the user interrupts. Closes the store, so
-/// that all writes are durable in every WAL mode.
+/// Opens the store, and executes the commands on standard input until the input ends or the user interrupts the
+/// program. Then closes the store, so that all writes are durable in every WAL mode.
 pub(crate) fn shell(arguments: &StoreArguments) -> Outcome<()> {
     let design = design_of(arguments, "the shell")?;
     let input = io::stdin().as_fd().try_clone_to_owned();
@@ -37,7 +37,7 @@ struct Shell<'a, W: Write> {
 }
 
 impl<W: Write> Shell<'_, W> {
-    /// Executes every command of `input`. Reports invalid lines and skips them.
+    /// Executes every command of `input`. For an invalid line, prints an error and continues.
     fn run(&mut self, input: impl BufRead) -> Outcome<()> {
         let mut reader = CommandReader::new(input);
         let mut failed = 0;
@@ -83,7 +83,7 @@ impl<W: Write> Shell<'_, W> {
         })
     }
 
-    /// Puts the pairs of a file, up to the first invalid line or an interrupt.
+    /// Puts the pairs of a file into the store. Stops at the first invalid line or at an interrupt.
     fn load(&mut self, file: &[u8]) -> Result<(), Failure> {
         let failed = |error: PairsError| Failure::Command(error.to_string());
         for (done, put) in Pairs::open(Path::new(""), file).map_err(failed)?.enumerate() {
@@ -98,9 +98,9 @@ impl<W: Write> Shell<'_, W> {
     }
 }
 
-/// Why a command failed.
+/// Reason why a command failed.
 enum Failure {
-    /// The reader of the answers has closed the stream.
+    /// The program that reads the answers has closed the pipe.
     ReaderIsGone,
     /// The store returned an error, or the command is invalid.
     Command(String),

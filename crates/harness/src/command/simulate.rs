@@ -1,4 +1,4 @@
-//! `lsmbench simulate`: the counters of an experiment without its data.
+//! `lsmbench simulate` computes the counters of an experiment without its data.
 
 mod residual;
 
@@ -16,10 +16,10 @@ use self::residual::Residual;
 use crate::cli::{PictureArgument, SimulateArguments};
 use crate::output::{aligned, line, print};
 
-/// The column of the number of keys.
+/// The name of the column with the number of keys.
 const ENTRIES: &str = "entries";
 
-/// The columns that are printed and drawn as charts.
+/// The columns that the command prints and draws as charts.
 const SHOWN: [&results::Metric; 6] = [
     &c::WRITE_AMP_SETTLED,
     &c::SPACE_AMP_SETTLED,
@@ -70,7 +70,8 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     Ok(())
 }
 
-/// The rows of one configuration at all sizes. `None` for engines other than lsmbench, and for component experiments.
+/// Returns the rows of one configuration at all sizes. Returns `None` for engines other than lsmbench, and for
+/// component experiments.
 fn of_cell(
     experiment: &Experiment,
     cell: &Cell,
@@ -144,7 +145,7 @@ fn write(folder: &Folder, schema: &Schema, rows: &[Row]) -> Outcome<()> {
     Ok(writer.append(rows)?)
 }
 
-/// The main columns of all rows, aligned.
+/// Returns a table with the main columns of all rows.
 fn table(rows: &[Row]) -> String {
     let mut head = vec!["design".to_owned(), ENTRIES.to_owned(), "phase".to_owned()];
     head.extend(SHOWN.iter().map(|metric| metric.name.to_owned()));

@@ -1,4 +1,4 @@
-//! Opens the store on which a command works.
+//! Opens the store that a command uses.
 
 use catalog::Limit;
 use experiment::{read_design, set_design};
@@ -8,7 +8,8 @@ use types::{Outcome, Problem};
 use crate::cli::StoreArguments;
 use crate::output::line;
 
-/// The design of a store. `user` names the command in the error about a design that is not durable.
+/// Returns the design of a store. If the design is not durable, returns an error. `user` is the name of the command
+/// in this error.
 pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Design> {
     let mut design = match &arguments.design {
         Some(path) => read_design(path)?,
@@ -26,7 +27,7 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
     }
 }
 
-/// Opens a store, and reports the files that were quarantined.
+/// Opens a store, and prints the names of the files that were moved to the quarantine.
 pub(crate) fn open_store(arguments: &StoreArguments, design: Design) -> Outcome<Tree> {
     let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
     tree.recovery().quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));

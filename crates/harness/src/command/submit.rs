@@ -1,4 +1,4 @@
-//! `lsmbench submit`: the parts of an experiment and their merge as jobs of a scheduler.
+//! `lsmbench submit` runs the parts of an experiment and their merge as jobs of a scheduler.
 
 mod jobs;
 mod kubernetes;
@@ -74,7 +74,7 @@ fn execute(script: &str) -> Outcome<()> {
     }
 }
 
-/// Path of the program that nodes run: the given program, or else this program.
+/// Returns the path of the program that nodes run. The default is this program.
 fn program(arguments: &SubmitArguments) -> Outcome<String> {
     let named = arguments.program.clone();
     let own = || std::env::current_exe().map_err(|error| Problem::doing("find this program", error));
@@ -82,7 +82,7 @@ fn program(arguments: &SubmitArguments) -> Outcome<String> {
     Ok(named.or(image).map_or_else(own, Ok)?.display().to_string())
 }
 
-/// The changes to the experiment as options.
+/// Returns the options that change the experiment.
 fn options(overrides: &OverrideArguments) -> Vec<String> {
     let OverrideArguments { set, trials, seed, quick, design } = overrides;
     let mut options: Vec<String> = set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]).collect();

@@ -1,4 +1,5 @@
-//! `lsmbench torture`: crashes, I/O errors, corruption and kills for every design and WAL mode, and killed runs.
+//! `lsmbench torture` tests crashes, I/O errors, corruption and kills for every design and WAL mode. The command also
+//! kills whole runs.
 
 mod designs;
 mod jobs;
@@ -17,8 +18,8 @@ use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 
 pub(crate) use kill::write_until_killed;
 
-/// Runs a test and prints a line for each design and WAL mode. Prints every violation with the command that replays the
-/// violation. Returns `true` if there was no violation.
+/// Runs a test, and prints a line for each design and WAL mode. The output contains each violation with the command
+/// that replays the violation. Returns `true` if there was no violation.
 pub(crate) fn torture(test: &TortureCommand) -> Outcome<bool> {
     match test {
         TortureCommand::Crash { subjects, again, states } => {
@@ -65,8 +66,9 @@ fn of_damage(tally: damage::CorruptionSummary) -> Report {
     Report { counts, findings: findings.spelt() }
 }
 
-/// Runs `explore` for every design and WAL mode, or `replay` for one place of one design. `columns` are the names of
-/// the counts that `report` returns. The output contains the rate of the count with index `rated`.
+/// Runs `explore` for every design and WAL mode. If the user wants to replay one case of a design, runs `replay`
+/// instead. `columns` contains the names of the counts that `report` returns. `rated` is the index of the count whose
+/// rate per second is printed.
 fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     command: &str,
     (subjects, again): (&SubjectArguments, &ReplayArguments),

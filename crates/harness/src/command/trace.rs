@@ -1,4 +1,4 @@
-//! `lsmbench trace`: statistics, conversions, samples, twins and recordings of traces.
+//! `lsmbench trace` analyses, converts, samples, fits and records traces.
 
 mod table;
 
@@ -18,7 +18,7 @@ use crate::cli::{
 };
 use crate::{output, overrides};
 
-/// Obeys a subcommand of `trace`.
+/// Executes a subcommand of `trace`.
 pub(crate) fn trace(command: &TraceCommand) -> Outcome<()> {
     match command {
         TraceCommand::Stat(arguments) => stat(arguments),
@@ -116,7 +116,8 @@ fn record(arguments: &TraceRecordArguments) -> Outcome<()> {
     Ok(())
 }
 
-/// Writes the records that `takes` selects into a new file. Prints the properties that the format could not express.
+/// Writes the records for which `takes` returns true into a new file. Prints the properties of the trace that the new
+/// format does not support.
 fn copy(
     input: &TraceInputArguments,
     to: TraceFormat,
@@ -149,7 +150,7 @@ fn copy(
     Ok(())
 }
 
-/// Passes each record of a trace to `visit`, and returns the stream at its end.
+/// Calls `visit` with each record of a trace, and returns the stream at its end.
 fn each(
     input: &TraceInputArguments,
     mut visit: impl FnMut(TraceRecord) -> Outcome<()>,

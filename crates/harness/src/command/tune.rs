@@ -1,4 +1,4 @@
-//! `lsmbench tune`: the best design for a workload.
+//! `lsmbench tune` searches for the best design for a workload.
 
 use experiment::{Experiment, Overrides};
 use results::targets::check_folder;
@@ -9,8 +9,8 @@ use crate::build_info::build_info;
 use crate::cli::TuneArguments;
 use crate::output::{CONSOLE, line, print};
 
-/// Default sweep of the search, for a file without a sweep: the compaction policies that keep all data, with several
-/// parameters.
+/// The sweep that the search uses if the experiment file has no sweep. The sweep contains all compaction policies
+/// that keep all data, with several parameters.
 const SPACE: [&str; 1] = [r#"sweep."design.compaction" = [
     "leveled(size_ratio=2)", "leveled(size_ratio=4)", "leveled(size_ratio=6)", "leveled(size_ratio=10)",
     "tiered(size_ratio=2)", "tiered(size_ratio=4)", "tiered(size_ratio=6)", "tiered(size_ratio=10)",
@@ -18,7 +18,7 @@ const SPACE: [&str; 1] = [r#"sweep."design.compaction" = [
     "lazy-leveled(size_ratio=10)", "horizontal(runs=2)", "horizontal(runs=3)", "horizontal(runs=4)",
     "horizontal(runs=6)", "horizontal(runs=9)"]"#];
 
-/// Searches the designs of an experiment and prints the answer.
+/// Searches for the best design of an experiment, and prints the result.
 pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outcome<bool> {
     let mut experiment = Experiment::load(&arguments.config, &overrides)?;
     if experiment.swept().is_empty() {

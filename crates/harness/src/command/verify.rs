@@ -1,4 +1,4 @@
-//! `lsmbench verify`: checks every file of a store.
+//! `lsmbench verify` checks every file of a store.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,8 @@ use toml::Value;
 use crate::output::print;
 use types::{Outcome, Problem};
 
-/// Prints the corruption of a store and changes nothing. Returns whether the store has no corruption.
+/// Prints all detected corruption of a store. The function does not change the store. Returns whether the store has
+/// no corruption.
 pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if !directory.is_dir() {
         return Err(Problem::new(format!("no such directory: {}", directory.display())));

@@ -1,4 +1,4 @@
-//! `lsmbench workload`: the operations of an experiment as text.
+//! `lsmbench workload` prints the operations of an experiment as text.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -57,8 +57,8 @@ fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> 
     Ok(())
 }
 
-/// Writes the first operations of a replay and returns their number. An operation that the text cannot express, such as
-/// a scan with a limit, is an error.
+/// Writes the first operations of a replay, and returns the number of written operations. Returns an error if the
+/// text form cannot express an operation. An example is a scan with a limit.
 fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Result<u64> {
     let mut replay = plan.open().map_err(io::Error::other)?;
     let mut written = 0;

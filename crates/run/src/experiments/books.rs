@@ -15,11 +15,11 @@ pub(super) struct Books {
     pub(super) runs: RowWriter,
     pub(super) timeline: RowWriter,
     pub(super) levels: RowWriter,
-    /// Writes the rows of slices. `None` if the trials do not run side by side.
+    /// The writer of `slices.csv`. `None` if the trials do not run side by side.
     pub(super) slices: Option<RowWriter>,
-    /// Writes the rows of the second trials of baselines, which measure the noise.
+    /// The writer of `noise.csv`, which contains the rows of the second trials of baselines.
     pub(super) noise: RowWriter,
-    /// The stores from which trials start.
+    /// The fixtures from which trials start.
     pub(super) fixtures: Fixtures,
     /// The trials that an earlier run finished.
     pub(super) finished: BTreeSet<Group>,
@@ -38,7 +38,8 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Records the phases of a configuration with implausible values. Returns a message for each new implausible phase.
+    /// Records that values of a configuration are implausible in some phases. Returns a message for each new
+    /// implausible phase.
     pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -51,8 +52,8 @@ impl Books {
         new
     }
 
-    /// Adds to the manifest that the trials of a configuration start from a fixture, and a warning where the fixture
-    /// was rebuilt.
+    /// Records in the manifest that the trials of a configuration start from a fixture. If the fixture was rebuilt
+    /// during the run, also adds a warning.
     pub(super) fn note_fixture(&mut self, cell: &Cell, fixture: &Fixture) {
         let manifest = &mut self.manifest;
         let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);

@@ -1,4 +1,4 @@
-//! Resumed runs and parts: the trials that earlier runs have finished.
+//! Continues interrupted runs and parts, and finds the trials that earlier runs have finished.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::manifest;
 use crate::part::{Part, node_name};
 
 impl Run<'_> {
-    /// Checks that the run to resume has the same experiment as this run, and that its results are readable.
+    /// Checks that the interrupted run had the same experiment as this run, and that its results can be read.
     pub(super) fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if let Some(part) = self.options.part {
@@ -57,7 +57,7 @@ impl Run<'_> {
         self.check_baselines()
     }
 
-    /// Returns an error if a baseline would have to run a second time in a round that is already complete.
+    /// Returns an error if a baseline must still run a second time in a round that is already complete.
     fn check_baselines(&self) -> Outcome<()> {
         let cells = &self.experiment.cells;
         let numbers: Vec<u64> =
@@ -94,7 +94,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes the rows of an incomplete round that another machine began, if this machine continues a part. All
+    /// If this machine continues a part, removes the finished trials of an incomplete round from another machine. All
     /// trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
@@ -106,7 +106,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether all answers of a part were right.
+    /// Returns whether all answers of a part were right.
     pub(super) fn ending_of_part(&self) -> Outcome<Ending> {
         let folder = self.home.folder();
         let mut is_right = true;

@@ -1,4 +1,4 @@
-//! The rows of a run: opens the output files, and writes the rows of each trial.
+//! Opens the output files of a run, and writes the rows of each trial.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,7 +46,7 @@ impl Run<'_> {
         Ok(Books { manifest, runs, timeline, levels, slices, noise, fixtures, finished, finished_noise })
     }
 
-    /// Writes the rows of a trial. If a row exceeds a bound for the first time, prints a message.
+    /// Writes the rows of a trial. If a row is the first row of its phase that exceeds a bound, prints a message.
     pub(super) fn store(
         &self,
         cell: &Cell,
@@ -87,7 +87,7 @@ impl Run<'_> {
         Ok(marks)
     }
 
-    /// Returns the bounds of plausible times for this run.
+    /// Returns the limits of this machine for the plausibility of the rows.
     fn limits(&self) -> Limits {
         match self.experiment.trials.mode {
             RunMode::Timed => Limits::of_this_machine(),

@@ -1,5 +1,4 @@
-//! The rounds of an experiment whose trials run side by side: the trial processes of all configurations are alive at
-//! the same time.
+//! Rounds whose trials run side by side. The trial processes of all configurations then exist at the same time.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +19,7 @@ use crate::progress::{Extent, Progress};
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
-    /// The folder with the data of the trials, which is removed at the end of the round.
+    /// The folder with the data of the trials. The folder is removed at the end of the round.
     _data: DataFolder,
 }
 
@@ -64,7 +63,7 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Returns the estimated seconds of each phase, summed over the trials of a round.
+    /// Returns the estimated duration of each phase in seconds, summed over the trials of a round.
     fn phase_seconds(&self, turns: &[PlannedTrial]) -> Vec<f64> {
         let mut sums: Vec<f64> = Vec::new();
         for turn in turns {
@@ -75,7 +74,8 @@ impl Run<'_> {
         sums
     }
 
-    /// Prepares the data of the trials of a round, each in its own folder. `None` if the user interrupted the run.
+    /// Prepares the trials of a round. The data of each trial has its own folder. Returns `None` if the user
+    /// interrupted the run.
     fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
         // A fixture is built in the folder of the data, so all are built before it is filled.
@@ -105,7 +105,8 @@ impl Run<'_> {
         Ok(Some(Round { turns, specs, _data: data }))
     }
 
-    /// Writes the rows of a round. A configuration that an engine rejects runs in no later round.
+    /// Writes the rows of a round. If an engine rejects a configuration, the configuration does not run in later
+    /// rounds.
     fn store_round(
         &self,
         round: &Round<'_>,
@@ -151,7 +152,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes the rows of the slices of a round.
+    /// Writes the slices of a round to `slices.csv`.
     fn store_slices(&self, turns: &[PlannedTrial], slices: &[SliceOf], books: &mut Books) -> Outcome<()> {
         let Some(writer) = &mut books.slices else { return Ok(()) };
         let rows = slices.iter().map(|of| {
@@ -170,7 +171,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps only the rounds that all configurations finished. Trials that did not run side by side are not pairs.
+    /// Keeps only the rounds in which the trials of all configurations are finished. Trials can only be compared as
+    /// pairs if they ran side by side.
     pub(super) fn keep_whole_rounds(
         &self,
         finished: &mut BTreeSet<Group>,
@@ -189,7 +191,7 @@ impl Run<'_> {
     }
 }
 
-/// A problem of a trial, with advice on how to continue.
+/// Returns the error of a trial, with advice about how to continue the run.
 fn kept(cell: &Cell, turn: &PlannedTrial, problem: &Problem) -> Problem {
     let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
     Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, turn.group.trial + 1))

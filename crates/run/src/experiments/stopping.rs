@@ -11,24 +11,23 @@ use verdict::LOOKS_ALPHA;
 
 /// The state of a run with a budget.
 pub(super) struct Stopping {
-    /// The time budget of the run in seconds; `None` for a run without a budget.
+    /// The time budget of the run in seconds. `None` for a run without a budget.
     budget: Option<f64>,
     /// The largest number of rounds that the experiment allows.
     most_rounds: u64,
     started: Instant,
     spending: Spending,
-    /// The evaluations of the verdicts so far, in order.
+    /// The looks of the run so far, in order. A look is an evaluation of the verdicts.
     pub(super) looks: Vec<Look>,
     /// The numbers of configurations whose verdicts are decided.
     stopped: BTreeSet<u64>,
 }
 
-/// The next action of a run with a budget after a round.
+/// The next action of a run with a budget, after a round has ended.
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
-    /// The run evaluates its verdicts. After this evaluation, the remaining budget is long enough for `more_rounds`
-    /// rounds.
+    /// The run evaluates its verdicts. The remaining budget is long enough for `more_rounds` further rounds.
     Look { more_rounds: usize },
     /// The run ends. The text is the reason.
     End(String),
@@ -47,7 +46,7 @@ impl Stopping {
         }
     }
 
-    /// Whether the configuration with this number has stopped, because its verdicts are decided.
+    /// Returns whether the configuration with this number has stopped because its verdicts are decided.
     pub(super) fn has_stopped(&self, cell: u64) -> bool {
         self.stopped.contains(&cell)
     }
@@ -71,9 +70,9 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the configurations whose verdicts are decided. `outlooks` contains the prospect of each configuration by
-    /// its number. Returns the configurations that stop now, and the reason why the run ends. Returns `None` as the
-    /// reason if the run continues.
+    /// Stops the configurations whose verdicts are decided. `outlooks` contains a forecast for each configuration, by
+    /// the number of the configuration. Returns the configurations that stop now, and the reason why the run ends.
+    /// The reason is `None` if the run continues.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,

@@ -1,5 +1,5 @@
-//! The state of a slice that the threads of a phase share. A slice is a number of operations that a process runs in
-//! one turn.
+//! The state of a slice. All threads of a phase share this state. In a slice, a process executes a number of
+//! operations without a pause.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -7,21 +7,21 @@ use parking_lot::Mutex;
 
 use crate::turn::Used;
 
-/// The slice that the threads of a phase run now.
+/// The slice that the threads of a phase currently execute.
 #[derive(Default)]
 pub(super) struct SharedSlice {
-    /// The number of operations of the slice, over all threads.
+    /// The number of operations in the slice, summed over all threads.
     pub(super) operations: AtomicU64,
-    /// The time for which the process waited for its turn before this slice, in nanoseconds.
+    /// The time for which the process waited before this slice, in nanoseconds.
     pub(super) waited_ns: AtomicU64,
     /// The number of finished operations of the slice.
     pub(super) done: AtomicU64,
-    /// The time in which threads were ready to run in the slice and had no CPU, in nanoseconds.
+    /// The time in which threads were ready to run but had no CPU during the slice, in nanoseconds.
     pub(super) run_queue_ns: AtomicU64,
-    /// Whether some thread has operations after the slice.
+    /// Whether a thread still has operations after this slice.
     pub(super) has_more: AtomicBool,
-    /// Whether the slices of the phase are over.
+    /// Whether the phase has no further slices.
     pub(super) is_over: AtomicBool,
-    /// The CPU time of the process before the slice; `None` before the first slice.
+    /// The CPU time that the process had used before the slice. `None` before the first slice.
     pub(super) used: Mutex<Option<Used>>,
 }

@@ -1,5 +1,5 @@
-//! The timed loop of a process that runs in turns. A thread runs its operations in slices. Each slice ends at the
-//! same operation in the processes of all configurations.
+//! The timed loop of a process that runs in turns. Each thread executes its operations in slices. A slice contains
+//! the same operations in the processes of all configurations.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use crate::message::{Slice, Yielded};
 use crate::turn::{self, Begun, Turns};
 
 impl Shared<'_> {
-    /// Runs at most `left` operations of the stream of one thread, in the slices that the parent gives.
+    /// Executes at most `left` operations from the stream of one thread. The parent process determines the slices.
     pub(super) fn slices(
         &self,
         turns: &Turns,
@@ -57,14 +57,15 @@ impl Shared<'_> {
         Ok(worker.into_outcome().earlier(self.clock, paused_ns.unwrap_or(0)))
     }
 
-    /// Returns how many operations of a slice a thread executes: at least one, so that each slice makes progress.
+    /// Returns the number of operations that a thread executes in a slice of `operations` operations. The result is
+    /// at least 1, so that each slice makes progress.
     fn share(&self, operations: u64, thread: u32) -> u64 {
         let (thread, threads) = (u64::from(thread), u64::from(self.threads));
         (operations / threads + u64::from(thread < operations % threads)).max(1)
     }
 
-    /// Waits until all threads have finished the slice and the parent starts the next slice. No slice follows if all
-    /// threads have finished their operations, or if a thread has failed.
+    /// Waits until all threads have finished the slice and the parent starts the next slice. There is no next slice
+    /// if all threads have finished their operations, or if a thread has failed.
     fn next_slice(&self, turns: &Turns) {
         if self.barrier.wait().is_leader() {
             let slice = &self.slice;
@@ -93,7 +94,7 @@ impl Shared<'_> {
     }
 }
 
-/// Generates the next batch of a stream. The batch has at most `most` operations, and not more than remain.
+/// Generates the next batch of a stream. The batch has at most `most` operations, and at most `left` operations.
 fn fill_some(stream: &mut Stream, batch: &mut Batch, left: &mut u64, most: u64) -> usize {
     let mut some = most.min(*left);
     let filled = fill(stream, batch, &mut some);

@@ -1,5 +1,5 @@
-//! Tests that correctly measured rows exceed no bound, for every cache and every filter, on regular, skewed and phased
-//! inputs.
+//! Tests that correctly measured rows exceed no bound. The tests use every cache and every filter, and inputs with
+//! different patterns.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use types::{HashedKey, KeyHash, KeyList};
 use super::{Facts, FilterFacts, implausible};
 use crate::limits::Limits;
 
-/// A stream of keys. The second half may differ from the first half.
+/// Returns streams of keys with different patterns. In some streams, the second half differs from the first half.
 fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let mut state = 7_u64;
     let mut next = move || {
@@ -35,13 +35,14 @@ fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     ]
 }
 
-/// Each variant of an axis at its defaults, without ideal bounds and without variants that need a file or a program.
+/// Returns each variant of an axis with its default parameters. The result does not contain ideal variants and
+/// variants that need a file or a program.
 fn variants(axis: &dyn catalog::Axis) -> Vec<catalog::Choice> {
     let variants = axis.variants().into_iter().filter(|variant| !variant.oracle);
     variants.filter_map(|variant| axis.choose(&toml::Value::from(variant.kind)).ok()).collect()
 }
 
-/// The hit rate of every cache is below the bounds, for any requests.
+/// Tests that the hit rate of every cache is below the bounds, for any requests.
 #[test]
 fn honest_hit_rates_are_plausible() {
     let facts = Facts {
@@ -128,7 +129,7 @@ fn honest_false_positives_are_plausible() {
     }
 }
 
-/// A 64-bit hash of a number. Every bit of the number changes about half of the bits of the hash.
+/// Returns a 64-bit hash of a number. If one bit of the number changes, about half of the bits of the hash change.
 fn scrambled(key: u64) -> u64 {
     let mixed = (key ^ (key >> 31)).wrapping_mul(0x7FB5_D329_728E_A185);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x81DA_DEF4_BC2D_D44D);

@@ -1,4 +1,4 @@
-//! Tests that a store with one wrong answer gets no measured values.
+//! Tests that a trial reports no measured values if its store gave one wrong answer.
 
 use std::path::Path;
 
@@ -36,13 +36,13 @@ enum Lie {
     Miss,
     /// A scan with one entry too few.
     Range,
-    /// A lost delete, which no answer shows. Only the final content shows the loss.
+    /// A lost delete, which no answer shows. Only the check of the final content detects the lost delete.
     Delete,
-    /// A store that loses its first key when it is opened again. Copies of the store also lose this key.
+    /// A store that loses its first key when the store is opened again. Copies of the store also lose this key.
     Opening,
 }
 
-/// An engine whose stores give one wrong answer. Otherwise the engine behaves like lsmbench's own tree.
+/// An engine whose stores give one wrong answer. Apart from this answer, the engine behaves like lsmbench's own tree.
 struct LyingEngine(Box<dyn Engine>, Lie);
 
 impl Engine for LyingEngine {
@@ -74,7 +74,7 @@ struct Liar {
 }
 
 impl Liar {
-    /// Returns whether the store must give its wrong answer now. The wrong answer is due at the third opportunity.
+    /// Returns whether the store must give its wrong answer now. The wrong answer is given at the third opportunity.
     fn lies(&self, lie: Lie) -> bool {
         self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
     }
@@ -175,7 +175,7 @@ fn report_of(workload: &str, lie: Lie) -> TrialReport {
     Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
 }
 
-/// The number of wrong answers in all rows, and whether any row has numbers.
+/// Returns the number of wrong answers in all rows, and whether a row contains measured values.
 fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
     let rows = || report.rows.iter();
     let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));

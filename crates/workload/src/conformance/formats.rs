@@ -7,7 +7,7 @@ use catalog::laws::Invariant;
 
 use crate::{KeyFormat, KeyId};
 
-/// A key format that a variant opened.
+/// A key format that is ready to encode keys.
 pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
 /// All invariants, by name.
@@ -31,8 +31,8 @@ fn key(format: &dyn KeyFormat, id: KeyId) -> Vec<u8> {
     bytes.split_off(6)
 }
 
-/// Checks that different keys have different bytes, and that no key is longer than announced. Some keys are present,
-/// others absent.
+/// Checks that different keys have different bytes, and that no key is longer than the announced maximum. The checked
+/// keys include present keys and absent keys.
 fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let mut seen = HashSet::new();
@@ -50,7 +50,7 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that keys sort by their numbers if the format announces this order.
+/// Checks that keys sort by their numbers, if the format announces this order.
 fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let ids = sample(format).into_iter().flat_map(|index| [KeyId::present(index), KeyId::absent(index)]);
@@ -62,7 +62,7 @@ fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     }
 }
 
-/// Checks that absent keys are spread among the present keys, instead of before or after all of them.
+/// Checks that absent keys sort between the present keys, and not before or after all present keys.
 fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
@@ -76,9 +76,9 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     }
 }
 
-/// Checks the key whose number exceeds the number of another key by `span`. If the span is 0, the result must equal
-/// the other key. In an ordered format, the result must be one of the next keys. The result is never smaller than
-/// the other key.
+/// Checks the sum of a key and a span: the key whose number exceeds the number of the first key by the span. The sum
+/// must never be smaller than the first key. With a span of 0, the sum must equal the first key. In an ordered
+/// format, the sum must be one of the next keys.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {

@@ -4,7 +4,7 @@ use catalog::laws::Invariant;
 
 use crate::{KeyDistribution, KeySampler, PopularKeys, Random, Scope};
 
-/// A key distribution that a variant built.
+/// A key distribution under test.
 pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 
 /// All invariants, by name.
@@ -20,7 +20,7 @@ pub(crate) fn scope(keys: u64, planned: u64) -> Scope {
     Scope { keys, planned, inserts: 0, popularity: 77, thread: 0, threads: 1 }
 }
 
-/// Draws `count` indexes of `existing` keys.
+/// Draws `count` key indexes. The number of existing keys is `existing`.
 pub(crate) fn draw(sampler: &mut dyn KeySampler, seed: u64, existing: u64, count: usize) -> Vec<u64> {
     let mut keys = vec![0; count];
     sampler.fill(&mut Random::new(seed), existing, &mut keys);
@@ -43,7 +43,7 @@ fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that equal random numbers give equal indexes, whether one call or several calls draw them.
+/// Checks that equal random numbers give equal indexes, independent of the number of calls that draw them.
 fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     for keys in [1, 10, 777] {
         let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);
@@ -88,7 +88,7 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the popular keys are at the positions that the distribution announces.
+/// Checks that the popular keys have the positions that the distribution announces.
 fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const HOTTEST: usize = 50;

@@ -1,4 +1,4 @@
-//! One line of the DSL as data, and the conversion back to text.
+//! One line of the DSL as data. This module also converts a command back to text.
 
 use std::fmt::{self, Write};
 
@@ -78,7 +78,8 @@ pub(crate) fn token(bytes: &[u8]) -> String {
     Token(bytes).to_string()
 }
 
-/// Bytes as one token of a line: unchanged if possible, otherwise in quotes.
+/// Bytes as one token of a line. If possible, the token contains the bytes unchanged. Otherwise, the token is in
+/// quotes.
 struct Token<'a>(&'a [u8]);
 
 impl fmt::Display for Token<'_> {
@@ -113,8 +114,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Returns whether a byte may occur outside of quotes. Such bytes are printable ASCII, except the quote and the
-/// backslash.
+/// Returns whether a byte may occur outside of quotes. Bytes outside of quotes are printable ASCII characters, except
+/// the quote and the backslash.
 fn is_bare(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'"' && byte != b'\\'
 }

@@ -4,13 +4,13 @@ use thiserror::Error;
 
 use super::command::Command;
 
-/// Syntax error in a line of the DSL, with the error's position.
+/// Syntax error in a line of the DSL, with the position of the error.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("column {column}: {message}")]
 pub struct SyntaxError {
     /// The column of the first wrong byte, from 1.
     pub column: usize,
-    /// Description of the error, with the accepted forms.
+    /// Description of the error. The description contains the valid syntax.
     pub message: String,
 }
 
@@ -18,7 +18,7 @@ impl Command {
     /// Parses one line, with or without a line end. Returns `None` if the line is empty or a comment.
     ///
     /// # Errors
-    /// Returns the column of the error, and the form that was expected at that column.
+    /// Returns the column of the error, and the syntax that is valid at this column.
     pub fn parse(line: &[u8]) -> Result<Option<Self>, SyntaxError> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -1,4 +1,4 @@
-//! Reader that parses commands from a stream of text, one at a time.
+//! Reader of commands. The reader parses a text stream, one command at a time.
 
 use std::io::{self, BufRead};
 
@@ -8,10 +8,11 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use super::command::Command;
 use super::parse::SyntaxError;
 
-/// Maximum length of a line in bytes: a key and a value in which every byte is escaped, and some blanks.
+/// Maximum length of a line in bytes. The maximum is enough for a key and a value in which every byte is escaped, and
+/// for some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 
-/// Reason why the reader cannot return the next command of a text.
+/// Reason why the next command cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// Reading the text failed.

@@ -17,9 +17,10 @@ use crate::stream::Stream;
 /// operations alternate between the threads.
 ///
 /// A batch or a multi-get becomes one line per member. A read-modify-write becomes a get and a put. A scan of n
-/// entries becomes `r LOW HIGH`, where LOW and HIGH bound n keys, including deleted keys. A scan with a span becomes
-/// `r LOW HIGH` with the bounds of the span. The DSL has no scan direction. This function does not write a phase
-/// that replays recorded operations; print the requests of the replay instead.
+/// entries becomes `r LOW HIGH`. The keys from LOW to HIGH are n keys, and some of these keys may be deleted. A scan
+/// with a span becomes `r LOW HIGH` with the bounds of the span. The text does not contain the direction of a scan.
+/// This function cannot write a phase that replays recorded operations. For such a phase, print the requests of the
+/// replay.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written, or if a scan has more keys than can be sorted.
@@ -98,7 +99,8 @@ impl Printer<'_> {
         writeln!(self.out, "{command}")
     }
 
-    /// Returns the first of the `count` keys that begin at key `index`, and the exclusive end key.
+    /// Returns the bounds of `count` keys, of which the first key has the index `index`. The bounds are the first key
+    /// and the exclusive end key.
     fn bounds(
         &mut self,
         keys: u64,

@@ -1,7 +1,7 @@
-//! Keys that are zero-padded decimal numbers. Keys sort by their indexes and are easy to read.
+//! Keys that are decimal numbers with leading zeros. Keys sort by their indexes and are easy to read.
 //!
-//! Key i is written as the number 2i, and the absent key after key i as 2i + 1. If the keys are `scattered`, a fixed
-//! bijection first maps the number to another number with the same number of digits.
+//! Key i is written as the number 2i. The absent key after key i is written as 2i + 1. If the keys are `scattered`, a
+//! fixed bijection replaces each number by another number with an equal number of digits.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     numbered::REFERENCE,
 );
 
-/// Maximum number of digits of a number; a longer key starts with zeros.
+/// Maximum number of digits of a number. A longer key starts with zeros.
 const MOST_DIGITS: usize = 18;
 
 struct Policy(Params);

@@ -15,8 +15,8 @@ pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     digits
 }
 
-/// Returns a number below 10⁸ as eight decimal digits. The number is split into lanes of four, then two, then one
-/// digit. Each step computes all lanes at once.
+/// Returns a number below 10⁸ as eight decimal digits. The function splits the number into parts of four digits, then
+/// of two digits, then of one digit. Each step computes all parts at once in one 64-bit integer.
 #[inline]
 fn eight_digits(number: u64) -> [u8; 8] {
     let fours = (number / 10_000) | ((number % 10_000) << 32);

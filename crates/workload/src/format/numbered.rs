@@ -1,4 +1,4 @@
-//! Shared part of the key formats whose keys are only a number of a fixed length.
+//! Shared code of the key formats whose keys contain only a number and have a fixed length.
 
 use catalog::ByteSize;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ bytes = \"16B\"
 scattered = false
 ";
 
-/// Seed of the bijection that scatters keys. The seed is equal in all runs, so that the keys of an existing store
-/// stay the same.
+/// Seed of the bijection that scatters keys. All runs use the same seed, so the keys of an existing store do not
+/// change.
 const SCATTER_SEED: u64 = 0x5ca7_7e2e_d000_0001;
 
 /// Parameters of a key format whose keys are only a number.
@@ -34,7 +34,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the parameters if stores accept keys of this length.
+    /// Returns the parameters, if the length of a key is valid.
     ///
     /// # Errors
     /// Returns an error if stores do not accept keys of this length.
@@ -49,7 +49,7 @@ impl Params {
         Ok(self)
     }
 
-    /// Returns the mapping from up to `count` keys to numbers.
+    /// Returns the mapping from keys to numbers, for at most `count` keys.
     pub(super) fn numbers(&self, count: u64) -> Numbers {
         Numbers { count, scatter: self.scattered.then(|| Permutation::new(count, SCATTER_SEED)) }
     }

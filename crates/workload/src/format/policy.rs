@@ -7,7 +7,7 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format before the workload's traces are read.
+/// A key format whose traces have not been read yet.
 pub trait KeyFormatPolicy: Send + Sync {
     /// Returns the format for a workload that replays `recording`.
     ///
@@ -21,8 +21,8 @@ pub trait KeyFormatPolicy: Send + Sync {
 /// Invariants:
 /// 1. Different keys have different bytes. In particular, an absent key never equals a present key.
 /// 2. If [`ordered`](Self::ordered), keys have the order of their numbers.
-/// 3. Each absent key sorts right after its own present key, or the absent keys are spread like the present keys. Of
-///    many absent keys, all but a few sort between the smallest and the largest present key.
+/// 3. Each absent key sorts directly after its own present key, or the absent keys are distributed like the present
+///    keys. Almost all absent keys then sort between the smallest and the largest present key.
 /// 4. If the format [has numbers](Self::has_numbers), keys sort by the numbers that they encode.
 /// 5. No key is empty or longer than [`max_bytes`](Self::max_bytes).
 pub trait KeyFormat: Send + Sync {
@@ -67,8 +67,8 @@ pub trait KeyFormat: Send + Sync {
     fn max_bytes(&self) -> usize;
 }
 
-/// The bytes of the keys of many operations, one key after the other. Padding follows the last key, so that wide
-/// loads stay in bounds.
+/// The bytes of the keys of many operations, one key after the other. Padding bytes follow the last key, so code can
+/// load 8 bytes or more at any position of a key.
 #[derive(Clone, Debug, Default)]
 pub struct KeyBytes {
     pub(super) bytes: Vec<u8>,
@@ -104,7 +104,7 @@ impl KeyBytes {
         self.ends.push(end as u32);
     }
 
-    /// Sets the ends of `keys` keys that were appended with `bytes` bytes each.
+    /// Records the ends of `keys` new keys. Each of these keys has `bytes` bytes.
     pub(super) fn ends_every(&mut self, bytes: usize, keys: usize) {
         let start = self.bytes.len() - keys * bytes;
         self.ends.extend((1..=keys).map(|key| (start + key * bytes) as u32));

@@ -1,8 +1,8 @@
-//! The keys of a replayed trace, as they were recorded: big-endian numbers with the width of the trace. Key i is the
+//! The recorded keys of a replayed trace. The keys are big-endian numbers with the width of the trace. Key i is the
 //! i-th smallest number, so keys sort by their indexes.
 //!
 //! Every number of this width may be a key of the trace. An absent key is therefore a present key plus a zero byte.
-//! Such a key sorts right after the present key.
+//! The absent key sorts directly after the present key.
 
 use std::sync::Arc;
 

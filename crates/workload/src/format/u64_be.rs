@@ -1,9 +1,9 @@
-//! Keys that are big-endian numbers, padded to a fixed length. Keys sort by their indexes.
+//! Keys that are big-endian numbers of a fixed length. Keys sort by their indexes.
 //!
-//! Key i is written as the number 2i, and the absent key after key i as 2i + 1. Absent keys therefore sort between
-//! present keys, and no key that is added later equals an absent key. If the keys are `scattered`, a fixed bijection
-//! maps each number to another number, so that neighbours in index order are far apart in key order. The number
-//! fills keys of up to 8 bytes. Longer keys are padded with the digit `0`, as in `db_bench`.
+//! Key i is written as the number 2i. The absent key after key i is written as 2i + 1. Absent keys therefore sort
+//! between present keys, and no key that is added later equals an absent key. If the keys are `scattered`, a fixed
+//! bijection replaces each number by another number, so that keys with neighbouring indexes are far apart in key
+//! order. The number fills keys of up to 8 bytes. Longer keys are padded with the digit `0`, as in `db_bench`.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ struct U64 {
 }
 
 impl U64 {
-    /// Returns the first eight bytes of a key. A key of fewer bytes is filled up with 0.
+    /// Returns the first eight bytes of a key. A shorter key is padded with zero bytes.
     #[inline]
     fn head(&self, number: u64) -> [u8; 8] {
         let shift = 8 * 8usize.saturating_sub(self.bytes);

@@ -1,8 +1,8 @@
-//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index. Keys therefore do not sort by their indexes.
-//! The format equals YCSB with `insertorder=hashed` and `zeropadding=1`.
+//! The keys of YCSB. A key consists of the text `user` and the decimal FNV-1a hash of the index. Keys therefore do
+//! not sort by their indexes. The keys equal the keys of YCSB with `insertorder=hashed` and `zeropadding=1`.
 //!
-//! The absent key of index i is the present key with its last digit replaced by `:`, which sorts after all digits.
-//! The absent key sorts among the present keys. No present key contains `:`.
+//! The absent key of an index is the present key with `:` instead of its last digit. In ASCII, `:` sorts after all
+//! digits. Absent keys are distributed among the present keys. No present key contains `:`.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const PREFIX: &[u8] = b"user";
 /// Byte that replaces the last digit of an absent key. In ASCII, `:` is the byte after `9`.
 const ABSENT: u8 = b':';
 
-/// The policy and the format in one type without state.
+/// The key format of YCSB. The type implements the policy and the format, and has no state.
 struct User;
 
 impl KeyFormatPolicy for User {
@@ -31,7 +31,7 @@ impl KeyFormatPolicy for User {
     }
 }
 
-/// Length of the longest key in bytes: hashes are at most 2⁶³, which has 19 digits.
+/// Length of the longest key in bytes. The largest hash is 2⁶³, which has 19 digits.
 const LONGEST: usize = PREFIX.len() + 19;
 
 impl KeyFormat for User {

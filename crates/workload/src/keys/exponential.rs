@@ -1,5 +1,5 @@
-//! The exponential distribution over the age of keys, as YCSB's `ExponentialGenerator`. The newest keys are the most
-//! frequent.
+//! The exponential distribution over the age of keys, as in YCSB's `ExponentialGenerator`. The newest keys are
+//! accessed most frequently.
 
 use catalog::{Build, Variant};
 use rand_distr::{Distribution, Exp1};

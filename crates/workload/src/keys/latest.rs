@@ -1,5 +1,5 @@
-//! The latest distribution: a Zipfian distribution over the age of keys, in which the newest key is the most
-//! popular. Keys that the phase adds become the newest keys. Workload D of YCSB uses this distribution as
+//! The latest distribution, which is a Zipfian distribution over the age of keys. The newest key is the most popular
+//! key. Keys that the phase adds become the newest keys. Workload D of YCSB uses this distribution under the name
 //! `SkewedLatestGenerator`.
 
 use catalog::{Build, Variant};
@@ -81,7 +81,7 @@ impl KeySampler for Sampler {
 mod tests {
     use super::*;
 
-    /// Tests that the newest key always gets the share of rank 1, even if keys are added between draws.
+    /// Tests that the newest key always gets the largest share, even if keys are added between draws.
     #[test]
     fn the_newest_key_leads_as_keys_are_added() {
         let latest = Latest { theta: 0.99 };

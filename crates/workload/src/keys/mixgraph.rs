@@ -1,12 +1,13 @@
-//! The mixgraph distribution: hot ranges of keys, and hot keys inside each range. Facebook fitted this model to its
-//! `ZippyDB` traffic, and `RocksDB`'s `db_bench` runs it as `mixgraph`.
+//! The mixgraph distribution. Some ranges of keys are hot, and some keys inside each range are hot. Facebook fitted
+//! this model to its `ZippyDB` traffic. The benchmark `mixgraph` of `RocksDB`'s `db_bench` uses this model.
 //!
 //! The keys are split into ranges of equal size. The popularity of range i is a·eᵇⁱ + c·eᵈⁱ, and the ranges are
-//! shuffled. Inside a range, the power law y = a·xᵇ is inverted at a uniform number. The result is rounded up and
-//! hashed to a position in the range. `db_bench` derives the kind of operation, the range, the position and the
-//! value size from one random number. In `db_bench`, each key therefore always has the same kind of operation. Here,
-//! all four are drawn independently. The hash of `db_bench` is a Mersenne twister. Here, another good hash gives
-//! other positions with the same distribution.
+//! shuffled. The position inside a range comes from the power law y = a·xᵇ. The inverse of this function is computed
+//! for a uniform random number, rounded up, and hashed to a position in the range. This implementation differs from
+//! `db_bench` in two points. `db_bench` derives the kind of operation, the range, the position and the value size
+//! from one random number, so each key always has the same kind of operation. This implementation draws these four
+//! values independently. `db_bench` hashes with a Mersenne twister. This implementation uses another hash function,
+//! so the positions are different but have the same distribution.
 //!
 //! Source: Cao et al., "Characterizing, Modeling, and Benchmarking `RocksDB` Key-Value Workloads at Facebook", FAST
 //! '20, and the options `keyrange_dist_*` and `key_dist_*` of `db_bench`.
@@ -69,7 +70,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the hotness of every range, before the ranges are shuffled and the values are normalised.
+    /// Returns the popularity of every range, before the ranges are shuffled and the popularities are normalised.
     fn hotness(&self) -> Vec<f64> {
         (1..=self.ranges)
             .map(|range| {
@@ -127,7 +128,7 @@ impl KeyDistribution for Mixgraph {
 }
 
 struct Sampler {
-    /// Element i is the cumulative probability of the first i + 1 ranges.
+    /// Element i contains the cumulative probability of the first i + 1 ranges.
     cumulative: Vec<f64>,
     params: Params,
     popularity: u64,

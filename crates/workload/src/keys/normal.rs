@@ -1,4 +1,4 @@
-//! The normal (Gaussian) distribution over key indexes. Keys near the mean are the most frequent.
+//! The normal (Gaussian) distribution over key indexes. Keys near the mean are accessed most frequently.
 
 use catalog::{Build, Variant};
 use rand_distr::{Distribution, StandardNormal};
@@ -18,11 +18,11 @@ deviation = 0.1
 ",
 );
 
-/// Minimum fraction of draws that must select a key. All other draws are repeated.
+/// Minimum fraction of draws that must select an existing key. All other draws are repeated.
 const LEAST_WITHIN: f64 = 0.01;
 
-/// Minimum standard deviation. With a smaller deviation, draws next to the mean could not be distinguished from the
-/// mean.
+/// Minimum standard deviation. With a smaller deviation, a draw near the mean is equal to the mean because of
+/// rounding.
 const LEAST_DEVIATION: f64 = 1e-12;
 
 #[derive(Clone)]
@@ -66,7 +66,8 @@ impl Build<dyn KeyDistribution> for Normal {
 }
 
 impl Normal {
-    /// Returns the share of draws between two fractions of the key space. Draws that select no key count, too.
+    /// Returns the share of draws between two fractions of the key space. Draws that select no existing key are
+    /// included.
     fn within(&self, from: f64, to: f64) -> f64 {
         let Params { mean, deviation } = self.0;
         let below = |part: f64| 0.5 * libm::erfc((mean - part) / (deviation * std::f64::consts::SQRT_2));
@@ -91,7 +92,7 @@ impl KeyDistribution for Normal {
     }
 }
 
-/// The distribution scales with the number of existing keys. A draw that selects no key is repeated.
+/// The distribution scales with the number of existing keys. A draw that selects no existing key is repeated.
 impl KeySampler for Normal {
     fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
         let Params { mean, deviation } = self.0;

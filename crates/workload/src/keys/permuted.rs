@@ -1,21 +1,21 @@
-//! Mapping of popularity ranks to keys, scattered or in order. The Zipfian and the hotspot distribution share this
-//! mapping.
+//! Mappings of popularity ranks to keys. One mapping scatters the popular keys, and one mapping keeps the order of
+//! the ranks. The Zipfian and the hotspot distribution use these mappings.
 
 use super::distribution::{KeySampler, Scope};
 use crate::permutation::Permutation;
 use crate::random::Random;
 
-/// Distribution over popularity ranks. Rank 0 is the most popular.
+/// Distribution over popularity ranks. Rank 0 belongs to the most popular key.
 pub(crate) trait Ranks: Send {
-    /// Resizes the distribution to `ranks` ranks. Later calls request at most `room` ranks.
+    /// Changes the number of ranks to `ranks`. Later calls request at most `room` ranks.
     fn resize(&mut self, ranks: u64, room: u64);
 
     /// Draws a rank, counted from 0.
     fn draw(&self, random: &mut Random) -> u64;
 }
 
-/// Maps the ranks of a distribution to keys by a bijection. The bijection scatters the popular keys, and no two
-/// ranks share a key.
+/// Maps the ranks of a distribution to keys by a bijection. The bijection scatters the popular keys over all indexes,
+/// and maps each rank to a different key.
 ///
 /// An added key takes the rank of an existing key, and that existing key becomes the least popular key. Popular keys
 /// therefore stay popular while keys are added. If more keys are added than planned, all keys get new ranks.
@@ -28,7 +28,8 @@ pub(crate) struct Permuted<R> {
 }
 
 impl<R: Ranks> Permuted<R> {
-    /// Creates the mapping of the distribution `ranks` to the keys of `scope`, and resizes the distribution.
+    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of `scope`, and resizes the
+    /// distribution.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);
@@ -72,7 +73,8 @@ pub(crate) struct InOrder<R> {
 }
 
 impl<R: Ranks> InOrder<R> {
-    /// Creates the mapping of the distribution `ranks` to the keys of `scope`, and resizes the distribution.
+    /// Creates the mapping from the ranks of the distribution `ranks` to the keys of `scope`, and resizes the
+    /// distribution.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);

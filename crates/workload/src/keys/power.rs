@@ -1,9 +1,10 @@
-//! Powers that are rounded down to an integer. The results are equal on every machine.
+//! Powers that are rounded down to an integer. The result is equal on every machine.
 
 /// Returns scale · baseᵉˣᵖᵒⁿᵉⁿᵗ, rounded down.
 ///
-/// The power function of the standard library is fast, but its last bit depends on the platform. Near an integer,
-/// that bit decides the rounding. Only near an integer, a portable and slower power function is used.
+/// The power function of the standard library is fast, but its last bit depends on the platform. If the result is
+/// near an integer, this bit changes the rounded value. In this case, the function uses a slower power function that
+/// gives the same result on every platform.
 #[inline]
 pub(super) fn floor_of_power(scale: f64, base: f64, exponent: f64) -> u64 {
     // A hundred times the largest relative error of a library's power function.

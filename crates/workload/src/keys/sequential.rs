@@ -1,4 +1,4 @@
-//! The sequential distribution: all keys in index order, then again from the first key.
+//! The sequential distribution. Operations access all keys in index order, and then start again at the first key.
 
 use catalog::Variant;
 
@@ -27,8 +27,8 @@ impl KeyDistribution for Sequential {
     }
 }
 
-/// Position of one thread. Thread t of T threads visits the keys t, t + T, t + 2 T …. All threads together therefore
-/// visit each key once per pass.
+/// Position of one thread. Thread t of T threads visits the keys t, t + T, t + 2 T …. In each pass, all threads
+/// together therefore visit each key once.
 struct Cursor {
     next: u64,
     first: u64,

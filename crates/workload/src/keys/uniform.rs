@@ -1,4 +1,4 @@
-//! The uniform distribution: every key is equally frequent.
+//! The uniform distribution. Every key is accessed equally often.
 
 use catalog::Variant;
 
@@ -11,7 +11,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     || Box::new(Uniform),
 );
 
-/// The uniform distribution and its sampler, as one type without state.
+/// The uniform distribution. The type implements the distribution and its sampler, and has no state.
 struct Uniform;
 
 impl KeyDistribution for Uniform {

@@ -1,10 +1,10 @@
-//! The key distribution of YCSB's `CoreWorkload` with `requestdistribution=zipfian`. The distribution hashes the
-//! items of `ycsb-scrambled` to the number of keys that `CoreWorkload` expects.
+//! The key distribution of YCSB's `CoreWorkload` with `requestdistribution=zipfian`. The distribution draws items
+//! like `ycsb-scrambled`, and hashes each item to a key below the number of keys that `CoreWorkload` expects.
 //!
-//! If N keys exist and the phase expects I inserts, `CoreWorkload` hashes the items to N + 2 I + 1 keys. The reason
-//! is that "the client may insert keys we didn't expect". A draw of a key that does not exist is repeated. With few
-//! keys and many inserts, as in workload E at a thousand records, most draws are repeated. The few existing keys
-//! that are popular then get far more accesses than the distribution gives them.
+//! If N keys exist and I inserts are expected, `CoreWorkload` hashes the items to N + 2 I + 1 keys. A comment in
+//! `CoreWorkload` gives the reason: "the client may insert keys we didn't expect". A draw of a key that does not
+//! exist is repeated. With few keys and many inserts, as in workload E at a thousand records, most draws are
+//! repeated. The few popular keys that exist then get many more accesses than in `ycsb-scrambled`.
 //!
 //! Source: `CoreWorkload.initialize` and `nextKeynum` of YCSB 0.17.
 
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
 
 struct YcsbCore;
 
-/// Returns the number of keys to which the items are hashed.
+/// Returns the number of keys to which items are hashed, N + 2 I + 1.
 fn expected_keys(scope: &Scope) -> u64 {
     scope.keys.saturating_add(scope.inserts.saturating_mul(2)).saturating_add(1)
 }
@@ -36,7 +36,7 @@ impl KeyDistribution for YcsbCore {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Returns the shares among the keys that exist, without the one additional hashed key.
+    /// Returns the shares of the existing keys. The one additional key to which items are hashed is not included.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys >= MOST_KEYS {
@@ -87,8 +87,8 @@ mod tests {
         f64::from(*counts.iter().max().unwrap()) / drawn.len() as f64
     }
 
-    /// Compares the drawn keys with keys that the test computes in another way: hash items to N + 2 I + 1 keys, and
-    /// keep only existing keys.
+    /// Compares the drawn keys with keys that the test computes in another way. The test hashes items to N + 2 I + 1
+    /// keys, and keeps only existing keys.
     #[test]
     fn items_are_hashed_to_the_expected_keys() {
         let (keys, inserts) = (1000, 50);

@@ -1,11 +1,11 @@
-//! YCSB's `ScrambledZipfianGenerator`, bit for bit: Gray's approximate Zipfian distribution over 10¹⁰ items. Each
-//! item is hashed to one of the keys.
+//! An exact copy of YCSB's `ScrambledZipfianGenerator`. The generator draws one of 10¹⁰ items with Gray's approximate
+//! Zipfian distribution, and hashes the item to one of the keys.
 //!
-//! The result is not Zipfian over the keys, because the many rare items spread over all keys as noise. With a
-//! million keys, the hottest 1 % of the keys get 40 % of the accesses. In the exact Zipfian distribution, `zipfian`,
-//! they get 66 %. Use this distribution to compare with published YCSB results. The items are hashed to the planned
-//! keys, and a draw of a key that does not exist yet is repeated. `ycsb-core` hashes the items to the number of keys
-//! that YCSB's `CoreWorkload` expects.
+//! The distribution of the keys is not Zipfian, because many rare items are hashed to each key. With a million keys,
+//! the hottest 1 % of the keys get 40 % of the accesses. In the exact Zipfian distribution, `zipfian`, the hottest 1
+//! % of the keys get 66 %. Use this distribution to compare with published YCSB results. The items are hashed to the
+//! planned number of keys. A draw of a key that does not exist yet is repeated. `ycsb-core` hashes the items to the
+//! number of keys that YCSB's `CoreWorkload` expects.
 //!
 //! Sources: Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD '94; YCSB's
 //! `ScrambledZipfianGenerator`, `ZipfianGenerator` and `Utils.fnvhash64`.
@@ -27,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
 const ITEMS: f64 = 10_000_000_001.0;
 /// Exponent θ of the distribution.
 const THETA: f64 = 0.99;
-/// YCSB's constant for the sum of i^−θ over the 10¹⁰ items.
+/// YCSB's constant for the sum of i^−θ over all 10¹⁰ items.
 const ZETA: f64 = 26.469_028_201_783_02;
 
 struct YcsbScrambled;
@@ -42,7 +42,8 @@ impl KeyDistribution for YcsbScrambled {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// The sum counts each item below the number of keys. All rarer items count as uniform over the keys.
+    /// Computes the shares. Each item below the number of keys is counted exactly. All rarer items are counted as
+    /// uniform over the keys.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys > MOST_KEYS {
@@ -89,7 +90,7 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Gray's inversion, which computes an item from one uniform number. The first two items have exactly Zipfian
+/// Gray's method, which computes an item from one uniform random number. The first two items have exactly Zipfian
 /// probabilities. All other items have nearly Zipfian probabilities.
 pub(super) struct Gray {
     eta: f64,
@@ -98,7 +99,7 @@ pub(super) struct Gray {
 }
 
 impl Gray {
-    /// Creates the inversion for the number of items of YCSB.
+    /// Creates the method for the number of items that YCSB uses.
     pub(super) fn new() -> Self {
         let second = 1.0 + 0.5f64.powf(THETA);
         let zeta_of_two = 1.0 + 1.0 / 2f64.powf(THETA);
@@ -106,7 +107,7 @@ impl Gray {
         Self { eta, alpha: 1.0 / (1.0 - THETA), second }
     }
 
-    /// Draws an item, and returns the key to which the item is hashed, below `room`.
+    /// Draws an item, and returns the key to which the item is hashed. The key is below `room`.
     #[inline]
     pub(super) fn place(&self, random: &mut Random, room: u64) -> u64 {
         fnv1a_abs(self.item(random.unit())) % room
@@ -124,7 +125,7 @@ impl Gray {
         }
     }
 
-    /// Returns the smallest uniform number for which the inversion gives `item` or a later item.
+    /// Returns the smallest uniform random number that gives `item` or a later item.
     fn edge(&self, item: u64) -> f64 {
         match item {
             0 => 0.0,
@@ -136,8 +137,8 @@ impl Gray {
         }
     }
 
-    /// Returns the share of accesses of each of `keys` keys. Each item below the number of keys counts for its key.
-    /// All other items are spread evenly over the keys.
+    /// Returns the share of accesses of each of `keys` keys. Each item below the number of keys adds its probability
+    /// to the key to which the item is hashed. The probability of all other items is divided evenly between the keys.
     pub(super) fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];
@@ -155,8 +156,8 @@ impl Gray {
 mod tests {
     use super::*;
 
-    /// Second implementation of the generator for the test. The implementation follows the Java code statement by
-    /// statement, and shares no code with the first implementation.
+    /// A second implementation of the generator, for the test. This implementation follows the Java code statement by
+    /// statement, and uses no code of the tested implementation.
     struct Literal {
         items: i64,
         zetan: f64,
@@ -234,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Tests that the keys that are announced as most popular get their announced shares of the draws.
+    /// Tests that the most popular keys get their announced shares of the draws.
     #[test]
     fn the_realised_skew_is_the_announced_one() {
         const KEYS: u64 = 1_000_000;

@@ -1,21 +1,22 @@
-//! The Zipfian distribution over ranks: exact sampling for any exponent and any number of ranks, and sums of
-//! probabilities.
+//! The Zipfian distribution over ranks. This module samples exactly, for any exponent and any number of ranks, and
+//! computes sums of probabilities.
 //!
 //! The ranks are split into buckets. Each of the first [`HEAD`] ranks has its own bucket. Each later bucket is 1/32
 //! as wide as its first rank. An alias table (Walker 1977, Vose 1991) selects a bucket in proportion to its width
-//! times the weight of its first rank. A rank in the bucket is selected uniformly, and kept with probability (rank /
-//! first rank)^−θ. This probability is smallest at the bucket's last rank, and this minimum is computed once. A
-//! comparison with the minimum decides all but a few per cent of the draws, without computing a power.
+//! times the weight of its first rank. A rank in the bucket is then drawn uniformly, and kept with probability (rank
+//! / first rank)^−θ. The last rank of the bucket has the smallest probability, which is computed only once. A
+//! comparison with this smallest probability decides most draws. Only a few per cent of the draws need the
+//! computation of a power.
 
 use crate::random::{Random, threshold};
 
-/// Number of ranks that have a separate bucket each.
+/// Number of first ranks that have their own bucket.
 const HEAD: u64 = 256;
 
-/// A bucket after the head that starts at rank `first` has `first / GROWTH` ranks.
+/// A bucket after the first [`HEAD`] ranks has `first / GROWTH` ranks, where `first` is the first rank of the bucket.
 const GROWTH: u64 = 32;
 
-/// Returns an error for an exponent with which the distribution is undefined.
+/// Returns an error if the distribution is undefined for this exponent.
 pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     if theta.is_finite() && theta >= 0.0 {
         Ok(())
@@ -29,7 +30,8 @@ pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
 pub(crate) struct Zipf {
     slots: Vec<Slot>,
     buckets: Vec<Bucket>,
-    /// Shift that converts random bits to a slot of the alias table: 64 − log₂ of the number of slots.
+    /// Shift distance that converts random bits to a slot of the alias table. The distance is 64 − log₂ of the number
+    /// of slots.
     slot_shift: u32,
     theta: f64,
 }
@@ -42,12 +44,13 @@ struct Slot {
     alias: u32,
 }
 
-/// Ranks from `first`, counted from 1. A rank of the bucket is drawn uniformly, and then kept with a probability.
+/// A bucket of ranks that begins with the rank `first`, counted from 1. A rank of the bucket is drawn uniformly, and
+/// then kept with a probability.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u64,
     width: u64,
-    /// A draw below this threshold is kept for any rank of the bucket.
+    /// A random number below this threshold keeps any rank of the bucket.
     squeeze: u64,
 }
 
@@ -90,16 +93,16 @@ impl Zipf {
         }
     }
 
-    /// Returns whether a draw at or above the threshold is kept.
+    /// Returns whether a draw is kept, if its random number is not below the threshold of the bucket.
     #[cold]
     fn kept(&self, bucket: &Bucket, rank: u64, thinning: u64) -> bool {
         crate::random::unit(thinning) < (rank as f64 / bucket.first as f64).powf(-self.theta)
     }
 }
 
-/// The Zipfian distribution over a growing number of ranks. The sampler draws from more ranks than exist, and draws
-/// again if a rank does not exist yet. The kept draws have the exact distribution over the existing ranks, and
-/// growing takes no time.
+/// The Zipfian distribution over a growing number of ranks. The sampler draws from more ranks than exist, and repeats
+/// a draw of a rank that does not exist yet. The kept draws have exactly the Zipfian distribution over the existing
+/// ranks. Adding a rank takes no time.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,
@@ -136,8 +139,8 @@ impl GrowingZipf {
     }
 }
 
-/// Builds an alias table with a power-of-two number of slots (Vose's method). In the table, each weight gets its
-/// proportional area.
+/// Builds an alias table with a power-of-two number of slots (Vose's method). In the table, the area of each index is
+/// proportional to its weight.
 fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let slots = weights.len().next_power_of_two().max(2);
     let total: f64 = weights.iter().sum();
@@ -166,8 +169,8 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
 
 /// Returns the generalised harmonic number H(n, θ) = Σ i^−θ for i = 1..=n.
 ///
-/// The first terms are summed one by one. The other terms use the Euler–Maclaurin formula, whose error is far below
-/// the rounding error of the sum.
+/// The function adds the first terms one by one. For the other terms, the function uses the Euler–Maclaurin formula,
+/// whose error is far smaller than the rounding error of the sum.
 pub(crate) fn harmonic(n: u64, theta: f64) -> f64 {
     const SUMMED: u64 = 4096;
     let head: f64 = (1..=n.min(SUMMED)).rev().map(|i| (i as f64).powf(-theta)).sum();
@@ -193,7 +196,7 @@ mod tests {
     use super::*;
 
     /// Returns the p-value of a χ² test of draws over a few thousand ranks against the exact probabilities. Rare
-    /// ranks are pooled. `None` if fewer than two pools result.
+    /// ranks are combined into groups. Returns `None` if there are fewer than two groups.
     fn chi2_p(ranks: u64, theta: f64, draws: u64) -> Option<f64> {
         let zipf = Zipf::new(ranks, theta);
         let mut random = Random::new(ranks ^ theta.to_bits());
@@ -226,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Tests that the χ² test detects a distribution that is almost right: its exponent differs by two per cent.
+    /// Tests that the χ² test detects a distribution whose exponent differs by only two per cent.
     #[test]
     fn the_chi2_test_has_teeth() {
         let (ranks, draws) = (5000u64, 400_000u64);
@@ -237,8 +240,8 @@ mod tests {
         assert!((head - expected) / expected.sqrt() > 5.0);
     }
 
-    /// Tests that smaller ranks are drawn more often inside a bucket too. The difference is a few tenths of a per
-    /// cent, too small for counts of single ranks.
+    /// Tests that smaller ranks are also drawn more often inside a bucket. The difference is only a few tenths of a
+    /// per cent, so counts of single ranks cannot show this difference.
     #[test]
     fn buckets_are_thinned_towards_their_end() {
         const RANKS: u64 = 1_000_000;

@@ -1,5 +1,5 @@
-//! The Zipfian distribution over exactly the existing keys. The key of rank r is accessed in proportion to r^−θ. A
-//! bijection scatters the ranks over the keys, or the ranks follow the order of the keys.
+//! The Zipfian distribution over exactly the existing keys. The key of rank r is accessed in proportion to r^−θ.
+//! Either a bijection scatters the ranks over the keys, or the ranks have the order of the keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,8 @@ mod tests {
         }
     }
 
-    /// Tests ranks in the order of the keys, with added keys. The shares equal those of scattered ranks.
+    /// Tests ranks that have the order of the keys, while keys are added. The shares must equal the shares of
+    /// scattered ranks.
     #[test]
     fn contiguous_ranks_are_the_keys_themselves() {
         let zipfian = Zipfian(Params { contiguous: true, ..Params::default() });

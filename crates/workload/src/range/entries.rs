@@ -1,8 +1,8 @@
-//! The number of entries of a scan, as a parameter in TOML.
+//! Conversion of a count in TOML to the number of entries of a scan.
 
 use catalog::Count;
 
-/// Returns a count as the length of a scan, which is at least 1.
+/// Converts a count to the number of entries of a scan. Returns an error if the number is 0 or too large.
 pub(super) fn entries(key: &str, count: Count) -> Result<u32, String> {
     match u32::try_from(count.0) {
         Ok(0) => Err(format!("{key} is 0; a scan reads at least 1 entry")),

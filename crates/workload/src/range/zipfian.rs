@@ -1,4 +1,4 @@
-//! Scan lengths with a Zipfian distribution, in which short scans are the most frequent. Pebble's YCSB uses this
+//! Scan lengths with a Zipfian distribution. The shortest scans are the most frequent. Pebble's YCSB uses this
 //! distribution with lengths of 1 to 1000.
 
 use catalog::{Build, Count, Variant};

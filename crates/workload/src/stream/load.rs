@@ -10,8 +10,8 @@ use crate::plan::{PhasePlan, part};
 use crate::random::{Concern, sub_seed};
 use crate::values::Values;
 
-/// The keys that thread t of T threads adds. Thread t adds the keys at the positions t, t + T, t + 2 T … of the
-/// load's order.
+/// The keys that one thread of a load adds. With T threads, thread t adds the keys at the positions t, t + T, t + 2 T
+/// … in the order of the load.
 pub(super) struct LoadStream {
     order: Placement,
     /// The number of existing keys before the load.
@@ -28,7 +28,7 @@ pub(super) struct LoadStream {
     places: Vec<u64>,
 }
 
-/// Mapping from a position in the load's order to a key.
+/// Mapping from a position in the order of the load to a key.
 enum Placement {
     Random(Permutation),
     Sequential,
@@ -87,7 +87,7 @@ impl LoadStream {
         heads
     }
 
-    /// Appends the next `inserts` inserts to `operations`.
+    /// Appends the next inserts to `operations`. `inserts` is the number of these inserts.
     fn push_inserts(&mut self, inserts: u64, values: &Values, operations: &mut Vec<Operation>) {
         self.places.clear();
         self.places.extend((0..inserts).map(|ordinal| self.next + ordinal * self.step));
@@ -115,7 +115,7 @@ impl LoadStream {
 }
 
 impl Operation {
-    /// Returns the head of a group with this number of members. The caller sets the head's key to the key of the
+    /// Returns the head of a group with `members` members. The caller must set the key of the head to the key of the
     /// first member.
     pub(super) fn head(kind: Kind, members: u32) -> Self {
         Self {

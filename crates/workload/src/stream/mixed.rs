@@ -13,7 +13,7 @@ use crate::values::Values;
 
 /// The stream of mixed operations of one thread.
 pub(super) struct MixedStream {
-    /// Number of remaining operations; `u64::MAX` if the number is not limited.
+    /// Number of remaining operations. The number is `u64::MAX` if the operations are not limited.
     left: u64,
     endless: bool,
     kinds: KindSampler,
@@ -36,24 +36,24 @@ enum Keys {
     Recorded { accesses: Accesses, next: usize, step: usize },
 }
 
-/// Drawn keys. Members of groups have their own random numbers.
+/// Drawn keys. The keys of members of groups come from separate random numbers.
 struct DrawnKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
     member_sampler: Box<dyn KeySampler>,
     member_random: Random,
-    /// Sampler of the keys that this thread may write, if other threads write too.
+    /// Sampler of the keys that this thread may write. `None` if no other thread writes.
     owned: Option<OwnedKeys>,
 }
 
-/// Random decision with a fixed probability. If the probability is 0 or 1, no random number is drawn.
+/// A random decision with a fixed probability. The decision needs no random number if the probability is 0 or 1.
 struct Coin {
     threshold: u64,
     random: Random,
 }
 
-/// The number of existing keys, as this thread estimates it. The thread knows the keys that it adds itself. The
-/// thread assumes that the other threads add keys at an equal pace.
+/// An estimate of the number of existing keys. The thread knows its own added keys. The thread assumes that every
+/// other thread adds an equal number of keys.
 struct Growth {
     existing: u64,
     next: u64,
@@ -112,7 +112,7 @@ impl MixedStream {
         }
     }
 
-    /// Removes the limit of operations. The stream then continues as long as a caller requests operations.
+    /// Removes the limit on the number of operations. The stream then never ends.
     pub(super) fn forget_the_end(&mut self) {
         (self.left, self.endless) = (u64::MAX, true);
     }
@@ -167,8 +167,8 @@ impl MixedStream {
         filled
     }
 
-    /// Returns the number of operations that fit before keys or versions run out. The stream ends after these
-    /// operations.
+    /// Returns the number of operations that the stream can execute before it has used all keys or versions. The
+    /// stream ends after these operations.
     fn within_bounds(&mut self, kinds: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let keys = kinds.len() as u64 * self.growth.step;
@@ -357,7 +357,8 @@ impl DrawnKeys {
         }
     }
 
-    /// Returns `key`, or another key of this thread if the operation writes and another thread owns `key`.
+    /// Returns a key that the operation may access. If the operation writes and `key` belongs to another thread, the
+    /// result is another key of this thread. Otherwise, the result is `key`.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {
@@ -373,8 +374,8 @@ impl DrawnKeys {
     }
 }
 
-/// Returns the number of keys that the replay of a trace may write. A replay may write all keys of the trace,
-/// whether or not a load added them.
+/// Returns the number of keys that the replay of a trace may write. A replay may write all keys of the trace, even
+/// keys that no load has added.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {
         PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {
@@ -384,7 +385,7 @@ fn written_by(mixed: &PlannedMix) -> u64 {
     }
 }
 
-/// Returns the number of keys that the phase is expected to end with, plus a small margin.
+/// Returns the expected number of keys at the end of the phase, plus a small margin.
 fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
     match mixed.operations() {
         _ if mixed.spec.mix.share(Kind::Insert) == 0.0 => keys,
@@ -397,7 +398,7 @@ fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
     }
 }
 
-/// Returns the number of inserts that the mix is expected to execute; 0 if the mix has no known end.
+/// Returns the expected number of inserts of the mix. Returns 0 if the end of the mix is unknown.
 fn expected_inserts(mixed: &PlannedMix) -> f64 {
     mixed.operations().unwrap_or(0) as f64 * mixed.spec.mix.share(Kind::Insert)
 }

@@ -1,5 +1,5 @@
-//! Sampler for the keys that one of several threads may write. The sampler repeats a draw until the key belongs to
-//! the thread.
+//! A sampler of keys for one thread, if several threads write to the same set of keys. The sampler repeats a draw
+//! until the key belongs to the thread.
 
 use crate::keys::KeySampler;
 use crate::random::Random;
@@ -7,12 +7,12 @@ use crate::random::Random;
 /// Number of keys that are drawn at a time.
 const BLOCK: usize = 64;
 
-/// Maximum number of blocks of draws without a key of the thread. At this limit, the distribution draws almost only
-/// keys of other threads.
+/// Maximum number of successive blocks that contain no key of the thread. If this limit is reached, the distribution
+/// draws almost only keys of other threads.
 const MOST_BLOCKS: usize = 64;
 
-/// Sampler that draws until a key belongs to the thread. The result has the conditional distribution of the thread's
-/// keys.
+/// Sampler of the keys of one thread. The sampler draws until a key belongs to the thread, so the result has the
+/// conditional distribution of the thread's keys.
 pub(super) struct OwnedKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
@@ -26,8 +26,8 @@ impl OwnedKeys {
         Self { sampler, random, drawn: Vec::new(), thread: u64::from(thread), threads: u64::from(threads) }
     }
 
-    /// Returns `key` if `key` belongs to the thread, else another key of the thread. The number of existing keys is
-    /// at least the number of threads.
+    /// Returns `key` if `key` belongs to the thread. Otherwise, returns another key of the thread. The number of
+    /// existing keys must be at least the number of threads.
     #[inline]
     pub(super) fn own(&mut self, key: u64, existing: u64) -> u64 {
         if key % self.threads == self.thread { key } else { self.draw(key, existing) }

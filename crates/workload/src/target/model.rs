@@ -1,4 +1,4 @@
-//! The reference store: a sorted map with one lock. The store is so simple that it is certainly correct.
+//! The reference store: a sorted map with one lock. The store is very simple, so errors in the store are unlikely.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -8,7 +8,7 @@ use types::{Direction, MergeOperator};
 
 use super::{Scan, Target, TargetError, Write};
 
-/// The entries, and the sum of their key and value bytes.
+/// The entries of the store, and the sum of their key and value bytes.
 #[derive(Debug, Default)]
 struct Entries {
     map: BTreeMap<Vec<u8>, Vec<u8>>,
@@ -30,11 +30,11 @@ impl Entries {
     }
 }
 
-/// The reference store. Every other store must return the same answers.
+/// The reference store. Every other store must return the same answers as this store.
 #[derive(Debug, Default)]
 pub struct Model {
     entries: RwLock<Entries>,
-    /// The merge operator; `None` for a store without merges.
+    /// The merge operator. `None` if the store does not support merges.
     operator: Option<MergeOperator>,
 }
 

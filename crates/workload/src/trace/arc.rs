@@ -1,5 +1,5 @@
-//! Reader of the traces of the ARC papers. A line has the number of a first block, a number of blocks, an ignored
-//! number and the number of the request.
+//! Reader of the traces of the ARC papers. A line has four numbers: the first block, the number of blocks, an ignored
+//! number, and the number of the request.
 
 use catalog::Variant;
 

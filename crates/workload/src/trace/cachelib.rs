@@ -34,7 +34,7 @@ struct Columns {
     op_time: Option<usize>,
 }
 
-/// The parser of rows. `None` until the first line has named the columns.
+/// The parser of rows. `None` until the parser has read the names of the columns in the first line.
 struct Rows(Option<Columns>);
 
 impl TraceReader for CacheLib {

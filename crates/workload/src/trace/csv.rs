@@ -1,5 +1,6 @@
-//! Reader of CSV traces with a configurable map of columns. Such traces include the block traces of MSR Cambridge,
-//! Alibaba, Tencent and `UMass`. The default map reads the CSV that `lsmbench trace convert` writes.
+//! Reader of CSV traces. The parameters of the reader select the columns. For example, the reader can read the block
+//! traces of MSR Cambridge, Alibaba, Tencent and `UMass`. The default parameters fit the CSV files that
+//! `lsmbench trace convert` writes.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -52,13 +53,13 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
      delete = [\"delete\", \"d\"]\n",
 );
 
-/// The header line of a CSV trace with the default map of columns.
+/// The header line of a CSV trace that the default parameters fit.
 pub const CSV_HEADER: &str = "time_ns,operation,key,end,count,value_bytes";
 
 /// The maximum number of blocks of one request.
 const MOST_BLOCKS: u64 = 1 << 16;
 
-/// Unit of a column of times.
+/// The unit of the times in a column.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum TimeUnit {
@@ -257,7 +258,7 @@ impl Csv {
             })
     }
 
-    /// Appends one operation per block of a request. The request has `length` bytes and begins at an offset.
+    /// Appends one operation for each block of a request. The request begins at a byte offset and has `length` bytes.
     fn push_blocks(
         &self,
         operation: TraceOperation,

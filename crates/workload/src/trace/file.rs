@@ -1,4 +1,4 @@
-//! A trace file that a phase names, and the stream of the file's records.
+//! A trace file that a phase uses, and the records of this file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,17 @@ use super::raw::{self, Endian};
 use super::reader::{TraceError, TraceReader, TraceRecords};
 use super::record::TraceRecord;
 
-/// Location and format of a trace: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
+/// The path and the format of a trace, such as `{ kind = "raw", file = …, width = 4, endian = "big" }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceFile {
-    /// The path of the file. A relative path starts from the folder of the file that names the trace.
+    /// The path of the file. A relative path is relative to the folder of the file that names the trace.
     pub file: PathBuf,
-    /// The reader, which is one of [`TRACES`]. `None` if the content of the file determines the reader.
+    /// The reader of the trace, which is one of [`TRACES`]. With `None`, lsmbench recognises the format by the
+    /// content of the file.
     pub format: Option<Choice>,
 }
 
-/// The records of a trace that was opened.
+/// The records of an open trace.
 pub struct TraceStream {
     path: PathBuf,
     format: Choice,
@@ -43,8 +44,8 @@ impl TraceFile {
         Ok(Self { file, format: Some(TRACES.choose(&Value::Table(format))?) })
     }
 
-    /// Creates a trace. `kind` names a reader, such as `raw`, or a reader with parameters, such as `raw(width=8)`.
-    /// If `kind` is `None`, the content of the file determines the reader.
+    /// Creates a trace. `kind` names a reader, such as `raw`, or a reader with parameters, such as `raw(width=8)`. If
+    /// `kind` is `None`, lsmbench recognises the format by the content of the file.
     ///
     /// # Errors
     /// Returns an error if the reader is unknown, or if a parameter is wrong.
@@ -53,12 +54,13 @@ impl TraceFile {
         Ok(Self { file, format })
     }
 
-    /// Returns the name of the reader. `None` if the content of the file determines the reader.
+    /// Returns the name of the reader. Returns `None` if lsmbench must recognise the format by the content of the
+    /// file.
     pub fn kind(&self) -> Option<&str> {
         self.format.as_ref().map(Choice::kind)
     }
 
-    /// Returns the reader that was named, if any.
+    /// Returns the reader that the settings name. Returns `None` if the settings name no reader.
     pub(crate) fn reader(&self) -> Option<Box<dyn TraceReader>> {
         self.format.as_ref().map(built)
     }
@@ -73,7 +75,7 @@ impl TraceFile {
         table
     }
 
-    /// Opens the trace. Relative paths start from the folder `base`.
+    /// Opens the trace. Relative paths are relative to the folder `base`.
     ///
     /// # Errors
     /// Returns an error if the file is missing, is truncated at its start, or has an unknown format.
@@ -135,7 +137,7 @@ impl TraceStream {
         &self.path
     }
 
-    /// Returns the format of the file, whether it was named or recognised.
+    /// Returns the format of the file. The format was set by the user or recognised by the content of the file.
     pub fn format(&self) -> &Choice {
         &self.format
     }
@@ -168,7 +170,7 @@ fn built(format: &Choice) -> Box<dyn TraceReader> {
     TRACES.build(format).expect("it was built once when it was chosen")
 }
 
-/// Returns the first reader that recognises a file by the file's first bytes. The reader has its default parameters.
+/// Returns the first reader that recognises the first bytes of a file. The reader has its default parameters.
 fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
     let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();
     let choices = kinds.into_iter().filter_map(|kind| TRACES.choose(&kind.into()).ok());

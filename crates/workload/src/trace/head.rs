@@ -1,6 +1,6 @@
 //! The first bytes of a trace, by which readers recognise their formats.
 
-/// Number of bytes at the start of a file that readers get to recognise their formats.
+/// Number of bytes at the start of a file. Readers get these bytes to recognise their formats.
 pub(super) const HEAD_BYTES: usize = 16 << 10;
 
 /// Maximum number of lines or records that a reader checks to recognise a format.
@@ -14,7 +14,7 @@ pub struct TraceHead<'a> {
 }
 
 impl<'a> TraceHead<'a> {
-    /// Creates the head of a file. If `is_whole`, the file has no further bytes.
+    /// Creates the head of a file from its first bytes. If `is_whole` is true, the file has no further bytes.
     pub fn new(bytes: &'a [u8], is_whole: bool) -> Self {
         Self { bytes, is_whole }
     }
@@ -24,7 +24,7 @@ impl<'a> TraceHead<'a> {
         self.bytes
     }
 
-    /// Iterates over the first complete lines, without line ends. Empty lines are left out.
+    /// Iterates over the first complete lines without their line ends. Empty lines are skipped.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
         let end = match self.is_whole {
             true => self.bytes.len(),
@@ -34,18 +34,18 @@ impl<'a> TraceHead<'a> {
         lines.filter(|line| !line.is_empty()).take(LOOKED_AT)
     }
 
-    /// Returns whether at least one line exists and all lines satisfy `matches`.
+    /// Returns whether `matches` returns true for all lines. Returns false if there is no line.
     pub fn all_lines(&self, matches: impl FnMut(&[u8]) -> bool) -> bool {
         let mut lines = self.lines().peekable();
         lines.peek().is_some() && lines.all(matches)
     }
 
-    /// Iterates over the first whole records, which have a fixed size.
+    /// Iterates over the first complete records. All records have the same size.
     pub fn records<const BYTES: usize>(&self) -> impl Iterator<Item = &'a [u8; BYTES]> {
         self.bytes.as_chunks::<BYTES>().0.iter().take(LOOKED_AT)
     }
 
-    /// Returns whether the file may consist of records of this size, as far as the first bytes show.
+    /// Returns whether the file may consist of records of this size. Only the first bytes of the file are checked.
     pub fn may_be_records_of(&self, bytes: usize) -> bool {
         self.bytes.len() >= bytes && (!self.is_whole || self.bytes.len().is_multiple_of(bytes))
     }

@@ -1,4 +1,5 @@
-//! The bytes of a trace. The bytes are decompressed while they are read, and the reader's position is known.
+//! The bytes of a trace. The input decompresses the bytes while they are read, and keeps the current position in the
+//! file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -17,24 +18,25 @@ const XZ_MEMORY_KIB: u32 = 128 << 10;
 /// Binary logarithm of the maximum `.zst` window in bytes. The window is 128 MiB, as in files of `zstd --long`.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Size in bytes to which a compressed trace may decompress, with any compression ratio.
+/// Size in bytes up to which a trace may have any compression ratio. The size is the size after decompression.
 const SPARE_BYTES: u64 = 16 << 20;
 
-/// Maximum compression ratio of a trace that decompresses to more than `SPARE_BYTES` bytes. Recorded accesses
-/// compress to a few per cent of their size at best. The limit rejects a small file that would decompress to more
-/// bytes than fit in memory.
+/// Maximum compression ratio of a trace that decompresses to more than `SPARE_BYTES` bytes. Real traces compress at
+/// best to a few per cent of their size. The limit rejects a small file that would decompress to more bytes than fit
+/// in memory.
 const MOST_RATIO: u64 = 256;
 
-/// Maximum length of a line in bytes: a key and a value in which every byte is escaped, and some other fields.
+/// Maximum length of a line in bytes. The maximum is enough for a key and a value in which every byte is escaped, and
+/// for some other fields.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 4096;
 
 /// Size of the read buffers in bytes.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Error of a record, with the position of the record in the decompressed file.
+/// Error in a record. The error contains the position of the record in the decompressed file.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// Reading or decompressing the file failed.
+    /// The file cannot be read or decompressed.
     #[error(transparent)]
     Input(#[from] io::Error),
     /// A record of a binary file is wrong.
@@ -63,7 +65,7 @@ pub struct TraceInput {
     line: u64,
 }
 
-/// Reader that returns an error after a maximum number of bytes.
+/// A reader that returns an error if the input has more bytes than a maximum.
 struct Limited<R> {
     reader: R,
     left: u64,
@@ -84,7 +86,7 @@ impl<R: Read> Read for Limited<R> {
 }
 
 impl TraceInput {
-    /// Opens a file. The first bytes of the file determine whether gzip, xz, zstd or no compression is used.
+    /// Opens a file. The first bytes of the file show whether the file is compressed with gzip, xz or zstd.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -106,7 +108,8 @@ impl TraceInput {
         Ok(Self { reader, folder, offset: 0, line: 0 })
     }
 
-    /// Returns the first bytes without consuming them. Also returns whether the file has no further bytes.
+    /// Returns the first bytes of the trace, and whether the file has no further bytes. The next read returns the
+    /// same bytes again.
     pub(super) fn peek(&mut self) -> io::Result<(Vec<u8>, bool)> {
         let mut head = Vec::new();
         self.reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
@@ -116,7 +119,7 @@ impl TraceInput {
         Ok((head, is_whole))
     }
 
-    /// Returns the folder of the file. Relative paths in the file start from this folder.
+    /// Returns the folder of the file. Relative paths in the file are relative to this folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -167,7 +170,8 @@ impl TraceInput {
         Ok(())
     }
 
-    /// Replaces the content of `out` with the next line, without the line end. Returns false at the end of the file.
+    /// Replaces the content of `out` with the next line, without the line end. Returns false if the file has no
+    /// further lines.
     ///
     /// # Errors
     /// Returns an error if the line is longer than any record.
@@ -193,7 +197,7 @@ impl TraceInput {
         self.reader
     }
 
-    /// Creates an error about the line that was read last.
+    /// Creates an error about the last line that was read.
     pub fn wrong_line(&self, message: impl Into<String>) -> RecordError {
         RecordError::Line { line: self.line, message: message.into() }
     }

@@ -1,4 +1,4 @@
-//! The shared part of text formats in which a line has one operation or a few operations.
+//! Shared code of text formats in which each line contains one or a few operations.
 
 use std::collections::VecDeque;
 use std::str::FromStr;
@@ -7,25 +7,25 @@ use super::input::{RecordError, TraceInput};
 use super::reader::TraceRecords;
 use super::record::TraceRecord;
 
-/// Parser for the lines of one trace format.
+/// Parser of the lines of one trace format.
 pub(super) trait LineFormat: Send {
-    /// Parses one line, and appends the line's records to `records`. A line may have no records.
+    /// Parses one line, and appends the line's records to `records`. The line may contain no records.
     ///
     /// # Errors
     /// Returns a description of the error.
     fn parse(&mut self, line: &[u8], records: &mut Records) -> Result<(), String>;
 
-    /// Returns notes about the records that were skipped and the assumptions that were made so far.
+    /// Returns notes about skipped records, and about the assumptions that the parser has made so far.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// The records of a line, each with its number of repetitions.
+/// Parsed records that were not returned yet. Each record has a number of repetitions.
 #[derive(Default)]
 pub(super) struct Records(VecDeque<(TraceRecord, u32)>);
 
-/// The records of a file whose format has one line per operation.
+/// The records of a text file, in a format with operations on lines.
 pub(super) struct LineRecords<F> {
     input: TraceInput,
     format: F,
@@ -91,12 +91,12 @@ pub(super) fn number<T: FromStr>(field: &[u8]) -> Option<T> {
     std::str::from_utf8(field).ok()?.trim().parse().ok()
 }
 
-/// Parses the field `name` as a number. The error message quotes the field.
+/// Parses the field `name` as a number. The message of the error contains the text of the field.
 pub(super) fn field<T: FromStr>(name: &str, field: &[u8]) -> Result<T, String> {
     number(field).ok_or_else(|| format!("{name} is \"{}\"; expected a whole number", quoted(field)))
 }
 
-/// Returns the first characters of a field, for an error message.
+/// Returns the first characters of a field in quotes, for an error message.
 pub(super) fn quoted(field: &[u8]) -> String {
     const SHOWN: usize = 40;
     let dots = if field.len() > SHOWN { "…" } else { "" };
@@ -108,7 +108,7 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Returns a key of `bytes` bytes: the recorded key, padded with the digit `0`, as `CacheBench` pads keys.
+/// Returns a key of `bytes` bytes. The key is the recorded key, padded with the digit `0` as in `CacheBench`.
 pub(super) fn padded(key: &[u8], bytes: usize) -> Vec<u8> {
     let mut key = key.to_vec();
     key.resize(key.len().max(bytes.min(types::MAX_KEY_BYTES)), b'0');

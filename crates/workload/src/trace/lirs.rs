@@ -1,4 +1,5 @@
-//! Reader of the traces of the LIRS papers. A line has one block number, and a line `*` separates two passes.
+//! Reader of the traces of the LIRS papers. A line contains one block number. A line `*` separates two passes over
+//! the blocks.
 
 use catalog::Variant;
 

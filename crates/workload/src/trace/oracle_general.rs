@@ -44,8 +44,8 @@ impl Fields {
         }
     }
 
-    /// Returns whether the next access of record number `at` is possible. A next access comes later in the file, or
-    /// never.
+    /// Returns whether the position of the next access is possible for record number `at`. The next access must come
+    /// later in the file, or there must be no next access.
     fn is_possible_at(&self, at: u64) -> bool {
         self.next == -1 || u64::try_from(self.next).is_ok_and(|next| next >= at)
     }
@@ -74,7 +74,7 @@ impl TraceReader for OracleGeneral {
 
 struct Requests {
     input: TraceInput,
-    /// The number of the next record.
+    /// The number of the record that is read next.
     next: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Parser for the fields of binary records, in the encoding of RocksDB.
+//! Parser of the fields of binary records in the encoding of RocksDB.
 
 /// Reader of the fields of a record.
 pub(super) struct Payload<'a> {
@@ -47,7 +47,8 @@ impl<'a> Payload<'a> {
         Ok(u64::from_le_bytes(taken.try_into().expect("eight bytes were taken")))
     }
 
-    /// Returns the next variable-length number, which has 7 bits per byte. The first byte has the low bits.
+    /// Returns the next number of variable length. Each byte contains 7 bits of the number, and the first byte
+    /// contains the lowest bits.
     pub(super) fn varint(&mut self, what: &str) -> Result<u32, String> {
         let mut number = 0u64;
         for shift in (0..35).step_by(7) {
@@ -60,7 +61,7 @@ impl<'a> Payload<'a> {
         Err(format!("{what} is longer than a number of 32 bits"))
     }
 
-    /// Returns the next byte string, which begins with its length.
+    /// Returns the next byte string. The encoding begins with the length of the string.
     pub(super) fn prefixed(&mut self, what: &str) -> Result<&'a [u8], String> {
         let length = self.varint(what)?;
         self.take(length as usize, what)

@@ -51,7 +51,7 @@ impl Default for Params {
     }
 }
 
-/// Reader of integers of one width.
+/// Reader of integers of one fixed width.
 #[derive(Clone, Copy)]
 struct Raw {
     width: usize,

@@ -11,10 +11,11 @@ use super::record::TraceRecord;
 
 /// Reader of the recorded operations of one trace format.
 ///
-/// Contract: two readings of a file give equal records, and memory does not grow with the length of the file.
+/// Contract: if a file is read twice, the records are equal. The memory of the reader does not depend on the length
+/// of the file.
 pub trait TraceReader: Send + Sync {
-    /// Returns whether a file that begins with `head` has this format. Returns false if the content cannot show the
-    /// format. For such a format, the user must set `kind`.
+    /// Returns whether a file that begins with `head` has this format. Returns false for a format that the content
+    /// does not show. For such a format, the user must set `kind`.
     fn recognizes(&self, _head: &TraceHead<'_>) -> bool {
         false
     }
@@ -25,13 +26,14 @@ pub trait TraceReader: Send + Sync {
     /// Returns an error if the file is truncated at its start or has another format.
     fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError>;
 
-    /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. A `mix` can
-    /// use the keys of such a trace only.
+    /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. A phase with a
+    /// `mix` can use only the keys of such a trace.
     fn width(&self) -> Option<usize> {
         None
     }
 
-    /// Returns whether a record has only a key. By default, such a trace is replayed as reads of a loaded store.
+    /// Returns whether the records contain only keys and no operations. By default, lsmbench replays such a trace as
+    /// gets on a loaded store.
     fn has_only_keys(&self) -> bool {
         false
     }
@@ -39,13 +41,13 @@ pub trait TraceReader: Send + Sync {
 
 /// The records of a trace, one at a time, in recorded order.
 pub trait TraceRecords: Send {
-    /// Returns the next record, or `None` at the end of the trace. The trace also ends after an error.
+    /// Returns the next record, or `None` at the end of the trace. No call may follow an error.
     ///
     /// # Errors
     /// Returns an error if the content violates the format. The error has the byte offset or the line.
     fn read(&mut self) -> Result<Option<TraceRecord>, RecordError>;
 
-    /// Returns notes about the records that were skipped and the assumptions that were made so far, one sentence
+    /// Returns notes about skipped records, and about the assumptions that the reader has made so far, one sentence
     /// each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
@@ -55,7 +57,7 @@ pub trait TraceRecords: Send {
 /// Reason why a trace cannot be read or replayed.
 #[derive(Debug, Error)]
 pub enum TraceError {
-    /// Opening, reading or decompressing the file failed.
+    /// The file cannot be opened, read or decompressed.
     #[error("trace {path}: {source}; check the path, and check that the file is complete")]
     Read {
         /// The path of the file.
@@ -81,7 +83,7 @@ pub enum TraceError {
         /// Description of the error.
         message: String,
     },
-    /// The trace has no accesses that could be replayed.
+    /// The trace contains no accesses to replay.
     #[error("trace {path}: the file has no accesses")]
     Empty {
         /// The path of the file.
@@ -95,7 +97,7 @@ pub enum TraceError {
         /// The names of all readers.
         kinds: String,
     },
-    /// The traces have more distinct keys than a workload supports.
+    /// The traces have more distinct keys than a workload can have.
     #[error("the traces have {keys} different keys; the maximum is {}", u32::MAX)]
     TooManyKeys {
         /// The number of distinct keys.
@@ -114,7 +116,7 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    /// Adds the file's path to the error of a record.
+    /// Creates a trace error from the error of a record and the path of the file.
     pub fn of_record(path: &Path, error: RecordError) -> Self {
         let path = path.to_owned();
         match error {
@@ -124,7 +126,7 @@ impl TraceError {
         }
     }
 
-    /// Returns the path of the file that caused the error; `None` if several files are involved.
+    /// Returns the path of the file that caused the error. Returns `None` if the error is about several files.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Read { path, .. }

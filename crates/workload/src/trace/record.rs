@@ -12,9 +12,9 @@ pub enum TraceOperation {
     Delete,
     /// Deletes all keys from a key up to an exclusive end key.
     DeleteRange,
-    /// Reads entries in key order from a key on.
+    /// Reads entries in key order, from a start key on.
     Scan,
-    /// Reads the value of one key, and then sets that value, as an increment or an append does.
+    /// Reads the value of one key, and then sets the value. Examples are an increment and an append.
     ReadModifyWrite,
     /// Merges an operand into the value of one key.
     Merge,
@@ -66,11 +66,12 @@ pub struct TraceRecord {
     pub family: u32,
     /// The key, or the first key of a scan or a range delete.
     pub key: Vec<u8>,
-    /// The exclusive end key of a scan or a range delete, if recorded. A backward scan has its smallest key here.
+    /// The exclusive end key of a scan or a range delete, if the trace recorded an end key. For a backward scan, this
+    /// field contains the smallest key.
     pub end: Option<Vec<u8>>,
     /// The maximum number of entries of a scan, if recorded.
     pub count: Option<u32>,
-    /// Whether a scan starts at its key and reads from larger keys to smaller keys.
+    /// Whether a scan is backward. A backward scan starts at its key and reads from larger keys to smaller keys.
     pub backward: bool,
     /// The size of the value in bytes, if it was recorded.
     pub value_bytes: Option<u32>,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::file::TraceFile;
 use super::reader::TraceError;
 
-/// The distinct keys of all traces of a workload, in ascending order. Key i of the key space is the i-th smallest
-/// key.
+/// The distinct keys of all traces of a workload, in ascending order. Key i of the workload's key space is the i-th
+/// smallest key.
 #[derive(Debug)]
 pub struct Recording {
     width: usize,
@@ -42,7 +42,7 @@ impl Recording {
         Ok(Some((recording, accesses)))
     }
 
-    /// Creates a recording of the keys `numbers`, which have `width` bytes each.
+    /// Creates a recording with the keys `numbers`. Each key has `width` bytes.
     pub(crate) fn of(width: usize, mut numbers: Vec<u64>) -> Self {
         numbers.sort_unstable();
         numbers.dedup();

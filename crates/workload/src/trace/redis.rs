@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::lines::{Records, quoted};
 use super::record::{TraceOperation, TraceRecord};
 
-/// Separator between the key of a hash and the name of a field, in the key of an entry.
+/// Separator in the key of a hash field. The separator is between the key of the hash and the name of the field.
 const FIELD: u8 = b':';
 
-/// Maximum number of commands whose names a note lists.
+/// Maximum number of command names in a note.
 const NAMED: usize = 8;
 
 /// Error of a command with too few arguments.
@@ -17,7 +17,7 @@ struct Missing;
 /// The operations of a command. `None` if the command does not access keys with values.
 type Operations = Result<Option<Vec<TraceRecord>>, Missing>;
 
-/// Translator of commands. The translator keeps the number of the selected database.
+/// Translates Redis commands to records. The translator remembers the selected database.
 #[derive(Default)]
 pub(super) struct Commands {
     /// The number of the database.
@@ -26,10 +26,10 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Appends the operations of a command. The command has arguments, and possibly a time.
+    /// Appends the operations of a command to the records. The time of the command may be unknown.
     ///
-    /// Each field of a hash becomes an entry. The key of the entry is the key of the hash, a colon and the name of
-    /// the field.
+    /// Each field of a Redis hash becomes one entry. The key of this entry consists of the key of the hash, a colon
+    /// and the name of the field.
     pub(super) fn translate(
         &mut self,
         command: &[Vec<u8>],
@@ -55,7 +55,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Returns notes about the commands that were left out and the assumptions that were made.
+    /// Returns notes about skipped commands, and about the assumptions that the translator has made.
     pub(super) fn notes(&self) -> Vec<String> {
         let count: u64 = self.left_out.values().sum();
         if count == 0 {
@@ -100,7 +100,7 @@ fn operations(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     }
 }
 
-/// Returns the operations of a command on fields of a hash.
+/// Returns the operations of a command on the fields of a Redis hash.
 fn of_hash(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     let operation = match name {
         b"HSET" | b"HMSET" | b"HSETNX" => TraceOperation::Put,
@@ -123,7 +123,7 @@ fn of_hash(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     }))
 }
 
-/// Returns one put for every pair of a name and a value in `arguments`.
+/// Returns one put for each pair of a name and a value in `arguments`. The key of a put begins with `prefix`.
 fn pairs(prefix: &[u8], arguments: &[Vec<u8>]) -> Operations {
     let (pairs, []) = arguments.as_chunks::<2>() else { return Err(Missing) };
     let put = |[name, value]: &[Vec<u8>; 2]| {

@@ -1,5 +1,5 @@
-//! Reader of append-only files of Redis. The files contain the commands that changed the data, as arrays of bulk
-//! strings.
+//! Reader of append-only files of Redis. The files contain the commands that changed the data. Each command is an
+//! array of bulk strings.
 
 use catalog::Variant;
 
@@ -18,7 +18,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> =
 /// The maximum number of arguments of a command.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Maximum length of an argument in bytes, which is the limit of Redis.
+/// Maximum length of an argument in bytes. This is also the limit of Redis.
 const LONGEST_ARGUMENT: u64 = 512 << 20;
 
 /// Nanoseconds per second.
@@ -45,7 +45,7 @@ struct File {
     input: TraceInput,
     commands: Commands,
     records: Records,
-    /// The last timestamp in the file. Redis writes timestamps only in some configurations.
+    /// The last timestamp in the file. Redis writes timestamps only if its configuration enables them.
     time_ns: Option<u64>,
     line: Vec<u8>,
 }

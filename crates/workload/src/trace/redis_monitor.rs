@@ -12,7 +12,7 @@ use super::redis::Commands;
 pub(super) const VARIANT: Variant<dyn TraceReader> =
     Variant::plain("redis-monitor", "output of the command `redis-cli monitor`", || Box::new(Monitor));
 
-/// The error message about a line with another form.
+/// The error message about a line that does not have the format of `redis-cli monitor`.
 const SHAPE: &str = "a line is TIME [DATABASE ADDRESS] \"COMMAND\" \"ARGUMENT\" …";
 
 struct Monitor;
@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
         Some(Self { time_ns, database, command: line[close + 1..].trim_ascii() })
     }
 
-    /// Parses the command and its arguments, which are words in quotes.
+    /// Parses the command and its arguments. Each of them is in quotes.
     fn arguments(&self) -> Result<Vec<Vec<u8>>, String> {
         let mut rest = self.command;
         let mut arguments = Vec::new();

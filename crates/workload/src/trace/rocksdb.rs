@@ -25,7 +25,7 @@ const HEADER_BYTES: usize = 13;
 /// The magic number with which the payload of the first record starts.
 const MAGIC: &[u8] = b"feedcafedeadbeef";
 
-/// Maximum length of a payload in bytes. The largest write batch that RocksDB accepts is shorter.
+/// Maximum length of a payload in bytes. The largest write batch of RocksDB is shorter than this maximum.
 const LONGEST_PAYLOAD: u32 = 1 << 30;
 
 /// Types of records.
@@ -37,7 +37,7 @@ const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 const MULTI_GET: u8 = 13;
 
-/// Bits that mark the fields that a payload contains.
+/// Bits of the field set of a record. Each bit marks a field that the payload contains.
 const WRITE_BATCH: u32 = 1;
 const GET_FAMILY: u32 = 2;
 const GET_KEY: u32 = 3;
@@ -59,7 +59,7 @@ impl Build<dyn TraceReader> for RocksDb {
     }
 }
 
-/// Header of a record, which precedes the payload.
+/// Header of a record, which comes before the payload.
 struct Header {
     time_us: u64,
     kind: u8,
@@ -102,7 +102,8 @@ impl TraceReader for RocksDb {
 /// The records of a trace. A write batch or a multi-get becomes one record per key.
 struct Queries {
     input: TraceInput,
-    /// Whether payloads begin with the set of their fields. Payloads begin with this set from version 0.2 on.
+    /// Whether each payload begins with a set of bits that lists the fields of the payload. This is true from trace
+    /// version 0.2 on.
     has_fields: bool,
     payload: Vec<u8>,
     ready: VecDeque<TraceRecord>,

@@ -21,19 +21,19 @@ impl Default for Params {
     }
 }
 
-/// The number of seeks so far, and the assumed number of entries per seek.
+/// The number of seeks so far, and the number of entries that the reader assumes for each seek.
 pub(super) struct Seeks {
     entries: u32,
     count: u64,
 }
 
 impl Seeks {
-    /// Creates a counter of seeks that starts at 0.
+    /// Creates a counter with 0 seeks.
     pub(super) fn new(params: &Params) -> Self {
         Self { entries: params.entries, count: 0 }
     }
 
-    /// Counts a seek, and returns the number of entries that the seek is assumed to read.
+    /// Counts a seek, and returns the assumed number of entries that the seek reads.
     pub(super) fn entries(&mut self) -> u32 {
         self.count += 1;
         self.entries

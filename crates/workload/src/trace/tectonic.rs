@@ -1,5 +1,6 @@
-//! Reader of the operations of Tectonic and KV-bench, one per line. `I`, `U` and `M` have a key and a value. `P` and
-//! `D` have a key, `S` and `R` have two keys, and `SC` has a key and a number of entries.
+//! Reader of the operations of Tectonic and KV-bench. Each line contains one operation. The operations `I`, `U` and
+//! `M` have a key and a value. The operations `P` and `D` have a key. The operations `S` and `R` have two keys, and
+//! `SC` has a key and a number of entries.
 
 use catalog::Variant;
 

@@ -35,8 +35,8 @@ impl TraceReader for Text {
     }
 }
 
-/// The operations of a text. If the text loads a file of pairs, the pairs become puts. Statistics commands are
-/// skipped.
+/// The operations in a text of commands. If a command loads a file of pairs, each pair becomes a put. Commands that
+/// print statistics are skipped.
 struct Commands {
     reader: CommandReader<Box<dyn BufRead + Send>>,
     folder: PathBuf,

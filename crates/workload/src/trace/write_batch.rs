@@ -1,12 +1,13 @@
-//! Parser for write batches of RocksDB. A batch has a sequence number, the number of writes, and the writes. A tag
-//! precedes each write.
+//! Parser of RocksDB write batches. A batch contains a sequence number, the number of writes, and the writes. Each
+//! write begins with a tag.
 
 use std::collections::VecDeque;
 
 use super::payload::Payload;
 use super::record::{TraceOperation, TraceRecord};
 
-/// Tags of writes. A write goes to the default column family, or to the family whose number follows the tag.
+/// Tags of writes. The tag shows whether the write is for the default column family, or for the column family whose
+/// number follows the tag.
 const DELETION: u8 = 0x0;
 const VALUE: u8 = 0x1;
 const MERGE: u8 = 0x2;
@@ -40,7 +41,7 @@ pub(super) fn parse(batch: &[u8], records: &mut VecDeque<TraceRecord>) -> Result
     Ok(())
 }
 
-/// Parses a write with the tag `tag`. Returns `None` if the write does not change the data.
+/// Parses the rest of a write that begins with the tag `tag`. Returns `None` if the write does not change the data.
 fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String> {
     let family = match tag {
         FAMILY_DELETION

@@ -1,5 +1,5 @@
-//! Reader of the output of YCSB's `basic` binding. Each `READ`, `SCAN`, `UPDATE`, `INSERT` or `DELETE` has one line.
-//! The reader skips all other output of the program.
+//! Reader of the output of YCSB's `basic` binding. Each `READ`, `SCAN`, `UPDATE`, `INSERT` or `DELETE` operation is
+//! on its own line. The reader skips all other output of YCSB.
 
 use catalog::Variant;
 
@@ -72,8 +72,8 @@ fn parse(line: &[u8]) -> Option<Result<TraceRecord, String>> {
     })
 }
 
-/// Returns the sum of the lengths of the values in `[ field0=… field1=… ]`, in bytes. The names of the fields do not
-/// count.
+/// Returns the sum of the lengths of the values in `[ field0=… field1=… ]`, in bytes. The names of the fields are not
+/// included.
 fn bytes_of_fields(list: &[u8]) -> u32 {
     let list = list.strip_prefix(b"[").unwrap_or(list);
     let list = list.trim_ascii_end();

@@ -1,9 +1,9 @@
-//! The size of a value, as a parameter in TOML.
+//! Conversion of a size in TOML to the size of a value.
 
 use catalog::ByteSize;
 use types::MAX_VALUE_BYTES;
 
-/// Returns a size as the length of a value, within the limits of a store.
+/// Converts a size in bytes to the size of a value. Returns an error if no store accepts values of this size.
 pub(super) fn bytes(key: &str, size: ByteSize) -> Result<u32, String> {
     if size.0 > MAX_VALUE_BYTES as u64 {
         return Err(format!("{key} is {size}; values are at most {}", ByteSize(MAX_VALUE_BYTES as u64)));

@@ -1,5 +1,5 @@
-//! Value sizes of a generalised Pareto distribution: most sizes are small, few are large. The distribution and its
-//! default parameters are those of `mixgraph` in `RocksDB`'s `db_bench` (Cao et al., FAST '20).
+//! Value sizes with a generalised Pareto distribution. Most sizes are small, and few sizes are large. The
+//! distribution and its default parameters are those of `mixgraph` in `RocksDB`'s `db_bench` (Cao et al., FAST '20).
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Estimates the state of lsmbench's own tree after the load: flushes, sorted runs, and the data that stays in the
-//! memtable.
+//! Estimates the state of lsmbench's own tree after the load. The state consists of the number of flushes, the number
+//! of sorted runs, and the amount of data in the memtable.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,18 @@ use tree::Design;
 use types::{ENTRY_CHARGE_BYTES, Outcome};
 use workload::{Work, WorkloadPlan};
 
-/// The most flushes that are simulated.
+/// The maximum number of flushes that are simulated.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// If at least this share of the data is in the memtable, reads mainly search the memtable and not SSTables.
+/// A limit on the fraction of the data in the memtable. At this fraction or more, reads mainly search the memtable
+/// and not SSTables.
 const LARGE_SHARE: f64 = 0.5;
 
-/// The state of a tree after the first phases that only add keys.
+/// The state of a tree after its load, which consists of the first phases that only add keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Residence {
     flushes: u64,
-    /// Sorted runs after compaction has finished; `None` if they were not simulated.
+    /// Number of sorted runs after all compactions have finished. `None` if the number was not simulated.
     runs: Option<u64>,
     /// Bytes of keys and values in the memtable.
     memtable_bytes: f64,
@@ -29,8 +30,9 @@ struct Residence {
     loaded_bytes: f64,
 }
 
-/// A line for each state that configurations have after the load, and a warning if most data stay in the memtable.
-/// Empty for components, for other engines, and for workloads without an initial load.
+/// Returns one line for each different state of the configurations after the load. If most of the data is in the
+/// memtable, the text contains a warning. The text is empty for components, for other engines, and for workloads
+/// without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).reads_whole_design()) {
@@ -85,7 +87,7 @@ impl Residence {
         self.memtable_bytes / self.loaded_bytes
     }
 
-    /// `about 5 flushes, 2 sorted runs, 1.20 MiB of 10.0 MiB in the memtable`.
+    /// Formats the state, such as `about 5 flushes, 2 sorted runs, 1.20 MiB of 10.0 MiB in the memtable`.
     fn shown(&self) -> String {
         let counted = |count: u64, noun: &str| match count {
             1 => format!("1 {noun}"),
@@ -102,7 +104,7 @@ impl Residence {
     }
 }
 
-/// The entries of this size after which a memtable is full.
+/// Returns the number of entries of this size that fill a memtable.
 fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
     let by_bytes =
         (design.memtable_capacity.0 as f64 / (entry_bytes + ENTRY_CHARGE_BYTES as f64)).ceil() as u64;

@@ -1,4 +1,5 @@
-//! All catalogs: the axes of a design, workloads, engines, component experiments and charts.
+//! All catalogs of variants. There are catalogs for the axes of a design, for workloads, engines, component
+//! experiments and charts.
 
 use catalog::{Axis, Limit, VariantInfo};
 use toml::Table;
@@ -27,17 +28,17 @@ pub(super) struct Listed {
 pub(super) struct ListedVariant {
     pub(super) kind: &'static str,
     pub(super) summary: String,
-    /// Parameters as commented TOML.
+    /// Parameters as TOML with comments.
     pub(super) reference: &'static str,
     pub(super) defaults: Table,
     pub(super) oracle: bool,
-    /// Crate of the variant.
+    /// The crate that contains the variant.
     pub(super) origin: String,
     pub(super) limits: &'static [Limit],
     info: Option<VariantInfo>,
 }
 
-/// The part of an experiment that a catalog belongs to.
+/// The part of an experiment to which a catalog belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Group {
     Design,
@@ -95,7 +96,7 @@ impl Listed {
         }
     }
 
-    /// The kinds of operation of a mix.
+    /// Returns the list of operation kinds for a mix.
     fn mix() -> Self {
         let variant = |entry: &catalog::KeyEntry| ListedVariant {
             kind: entry.key,
@@ -117,7 +118,7 @@ impl Listed {
         }
     }
 
-    /// An entry for each parameter of a variant of this catalog.
+    /// Returns an entry for each parameter of a variant of this catalog.
     pub(super) fn parameters(&self, variant: &ListedVariant) -> Vec<Entry> {
         match (self.source, &variant.info) {
             (Some(axis), Some(info)) => parameters(axis, info),
@@ -127,7 +128,8 @@ impl Listed {
 }
 
 impl ListedVariant {
-    /// The distinguishing properties of the variant, in parentheses. Empty if there are none.
+    /// Returns the special properties of the variant in parentheses. Returns an empty text if the variant has no
+    /// special properties.
     pub(super) fn remarks(&self) -> String {
         let oracle = self.oracle.then(|| "ideal bound".to_owned());
         let remarks: Vec<String> =
@@ -136,13 +138,13 @@ impl ListedVariant {
     }
 }
 
-/// Converts a sentence to the form of a summary, without an initial capital letter and a full stop.
+/// Converts a sentence to a short text for a list. The text has no initial capital letter and no full stop.
 fn in_a_list(sentence: &str) -> String {
     let mut chars = sentence.trim_end_matches('.').chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().collect::<String>() + chars.as_str())
 }
 
-/// All catalogs, in the order of their groups.
+/// Returns all catalogs, in the order of their groups.
 pub(super) fn catalogs() -> Vec<Listed> {
     let mut all: Vec<Listed> =
         AXES.iter().map(|(name, axis)| Listed::of(name, Group::of(name), *axis)).collect();

@@ -1,4 +1,4 @@
-//! The reference of the command line, from its definition.
+//! The reference page of the command line, which is generated from the definition of the command line.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use super::markdown::{code, table};
 use crate::cli::Cli;
 
-/// The page of all commands that are not hidden.
+/// Returns the page with all commands that are not hidden.
 pub(super) fn page() -> String {
     let mut page = String::from(
         "# The command line\n\nThe commands of `lsmbench` with their arguments and options. Every command also takes \
@@ -34,7 +34,7 @@ fn add(page: &mut String, command: &Command) {
     }
 }
 
-/// The usage line of a command, without its heading.
+/// Returns the usage line of a command, without the word "Usage".
 fn usage(command: &Command) -> String {
     let text = command.clone().render_usage().to_string();
     let text = text.strip_prefix("Usage: ").unwrap_or(&text);
@@ -83,7 +83,7 @@ fn row(argument: &Arg) -> Vec<String> {
     vec![code(&name.join(" ")), code(&default.join(",")), about]
 }
 
-/// Help in one line of Markdown, with each paragraph as a sentence.
+/// Converts a help text to one line of Markdown, in which each paragraph is a sentence.
 fn sentence(help: &str) -> String {
     let paragraphs = help.split("\n\n").map(|paragraph| {
         let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "&lt;");

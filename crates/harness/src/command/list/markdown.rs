@@ -1,4 +1,4 @@
-//! Sections of the reference in Markdown: a table with an entry for each key.
+//! Sections of the reference in Markdown. Each section contains a table with an entry for each key.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ use catalog::{KeyEntry, KeyTable};
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) values: String,
-    /// The default in TOML; empty if the key has no default.
+    /// The default in TOML. Empty if the key has no default.
     pub(super) default: String,
     pub(super) about: String,
 }
 
-/// The entries of a table.
+/// A section of the reference with the entries of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The path of the table: `phase.rate`.
+    /// The path of the TOML table, such as `phase.rate`.
     pub(super) name: String,
     pub(super) about: String,
     pub(super) entries: Vec<Entry>,
@@ -46,7 +46,7 @@ impl From<&KeyTable> for Section {
 }
 
 impl Section {
-    /// Writes the section under a heading of this level, named `title`.
+    /// Writes the section. `level` is the level of its heading, and `title` is the text of its heading.
     pub(super) fn write(&self, page: &mut String, level: usize, title: &str) {
         let _ = writeln!(page, "\n{} {title}\n\n{}\n", "#".repeat(level), self.about);
         table(page, &["Key", "Values", "Default", "Meaning"], self.entries.iter().map(Entry::cells));
@@ -54,13 +54,13 @@ impl Section {
 }
 
 impl Entry {
-    /// The cells of its row.
+    /// Returns the cells of the entry's row.
     pub(super) fn cells(&self) -> Vec<String> {
         vec![code(&self.key), self.values.clone(), code(&self.default), self.about.clone()]
     }
 }
 
-/// Writes a table.
+/// Writes a Markdown table.
 pub(super) fn table(page: &mut String, heads: &[&str], rows: impl Iterator<Item = Vec<String>>) {
     let _ = writeln!(page, "| {} |\n|{}", heads.join(" | "), "---|".repeat(heads.len()));
     for row in rows {
@@ -74,7 +74,7 @@ pub(super) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-/// A doc comment as plain Markdown, in one line and without links to items of the program.
+/// Converts a doc comment to plain Markdown in one line. Links to items of the program become plain text.
 pub(super) fn plain(doc: &str) -> String {
     let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = String::new();
@@ -88,7 +88,7 @@ pub(super) fn plain(doc: &str) -> String {
     text + rest
 }
 
-/// Text with its first letter in upper case.
+/// Returns the text with its first letter in upper case.
 pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())

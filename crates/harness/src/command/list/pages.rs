@@ -14,7 +14,7 @@ use super::markdown::{Entry, Section, capitalised, code, table};
 use super::schema::{schema, sections};
 use crate::{BAD_ANSWER, BAD_REQUEST, INTERRUPTED};
 
-/// All pages, each as the name of the file and its text.
+/// Returns all pages. Each page has the name of its file and its text.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let catalogs = catalogs();
     let of = |groups: &[Group]| -> Vec<&Listed> {
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Experiment and design files, outside designs, workloads and charts.
+/// Returns the page about experiment files, design files, outside designs, workloads and charts.
 fn experiment_file() -> String {
     let mut page = head(
         "The experiment file",
@@ -91,7 +91,7 @@ fn experiment_file() -> String {
     page
 }
 
-/// The keys of `[design]`.
+/// Returns the page about the keys of `[design]`.
 fn design_options(axes: &[&Listed]) -> String {
     let mut page = head(
         "Design options",
@@ -152,7 +152,7 @@ fn design_options(axes: &[&Listed]) -> String {
     page
 }
 
-/// The variants of catalogs with their parameters.
+/// Returns a page with the variants of catalogs and their parameters.
 pub(super) fn variants(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Variants",
@@ -167,7 +167,7 @@ pub(super) fn variants(catalogs: &[&Listed]) -> String {
     page
 }
 
-/// Writes a catalog: its variants, and the parameters of all of them.
+/// Writes the section of a catalog, with its variants and the parameters of all variants.
 fn of_catalog(page: &mut String, listed: &Listed) {
     let _ = writeln!(page, "\n## {}\n\n{}.\n", listed.name, capitalised(&listed.summary));
     let rows = listed
@@ -187,7 +187,7 @@ fn of_catalog(page: &mut String, listed: &Listed) {
     }
 }
 
-/// The keys of workloads, and the catalogs that they choose from.
+/// Returns the page about the keys of workloads, and about the catalogs for their values.
 fn workloads(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Workloads",
@@ -210,7 +210,7 @@ fn workloads(catalogs: &[&Listed]) -> String {
     page
 }
 
-/// The keys and kinds of charts.
+/// Returns the page about the keys and kinds of charts.
 fn charts(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Charts",
@@ -226,7 +226,7 @@ fn charts(catalogs: &[&Listed]) -> String {
     page
 }
 
-/// The fields of `manifest.json`.
+/// Returns the page about the fields of `manifest.json`.
 fn manifest() -> String {
     let mut page = head(
         "The manifest",
@@ -252,14 +252,14 @@ fn manifest() -> String {
     page
 }
 
-/// A section of a file that the program writes, whose keys have no defaults.
+/// Writes the section of a file that the program writes. The keys of such a file have no defaults.
 fn write_fields(page: &mut String, section: &Section, title: &str) {
     let _ = writeln!(page, "\n## {title}\n\n{}\n", section.about);
     let cells = |entry: &Entry| vec![code(&entry.key), entry.values.clone(), entry.about.clone()];
     table(page, &["Field", "Values", "Meaning"], section.entries.iter().map(cells));
 }
 
-/// The exit codes of all commands.
+/// Returns the page about the exit codes of all commands.
 fn exit_codes() -> String {
     let mut page = head(
         "Exit codes",
@@ -294,19 +294,19 @@ fn exit_codes() -> String {
     page
 }
 
-/// The beginning of a page.
+/// Returns the beginning of a page: its title and its first paragraph.
 fn head(title: &str, about: &str) -> String {
     format!("# {title}\n\n{about} `just docs` generates this page.\n")
 }
 
-/// Writes tables whose keys are not derived from a type.
+/// Writes tables of keys whose entries are written by hand, because no type describes these keys.
 fn by_hand(page: &mut String, tables: &[KeyTable], title: impl Fn(&str) -> String) {
     for table in tables {
         Section::from(table).write(page, 2, &title(table.name));
     }
 }
 
-/// Writes sections derived from a type.
+/// Writes sections that are generated from a type.
 fn derived(page: &mut String, sections: Vec<Section>) {
     for section in sections {
         section.write(page, 2, &code(&section.name));

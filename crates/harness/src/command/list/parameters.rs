@@ -1,12 +1,12 @@
-//! The parameters of a variant. Meanings come from its commented reference, and valid values from the errors of its
-//! parser.
+//! The parameters of a variant. The meaning of a parameter comes from the TOML comments of the variant. The valid
+//! values come from the errors of its parser.
 
 use catalog::{Axis, VariantInfo};
 use toml::{Table, Value};
 
 use super::markdown::{Entry, code};
 
-/// An entry for each parameter of a variant.
+/// Returns an entry for each parameter of a variant.
 pub(super) fn parameters(axis: &dyn Axis, variant: &VariantInfo) -> Vec<Entry> {
     let comments = comments(variant.reference);
     let entry = |(key, default): (&String, &Value)| Entry {
@@ -22,12 +22,13 @@ pub(super) fn parameters(axis: &dyn Axis, variant: &VariantInfo) -> Vec<Entry> {
     variant.defaults.iter().map(entry).collect()
 }
 
-/// A value in one line.
+/// Formats a value in one line.
 fn in_one_line(value: &Value) -> String {
     value.to_string()
 }
 
-/// The keys of a commented reference, each with the comment above it. Several keys in a row share one comment.
+/// Returns the keys of a TOML text with comments. Each key has the comment above the key. Keys in successive lines
+/// have the same comment.
 fn comments(reference: &str) -> Vec<(String, String)> {
     let (mut found, mut comment, mut goes_on) = (Vec::new(), String::new(), false);
     for line in reference.lines().map(str::trim) {
@@ -47,7 +48,7 @@ fn comments(reference: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The values that a parameter accepts, as text.
+/// Returns a text with the values that a parameter accepts.
 fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
     if default.is_bool() {
         return "`true` or `false`".to_owned();
@@ -79,14 +80,14 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
     }
 }
 
-/// Whether the elements of a list parameter may be texts.
+/// Returns whether the elements of a list parameter may be texts.
 fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
     let texts = Value::Array(vec!["text".into()]);
     let table = Table::from_iter([("kind".to_owned(), Value::from(kind)), (key.to_owned(), texts)]);
     axis.choose(&Value::Table(table)).err().is_none_or(|error| !error.message.contains(": expected "))
 }
 
-/// Type names that a parameter's reader uses in errors about values of the wrong type.
+/// Returns the type names in the parser's error about a value of the wrong type.
 fn expected(axis: &dyn Axis, kind: &str, key: &str) -> Option<String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String(kind.to_owned())),

@@ -1,4 +1,5 @@
-//! Sections of the reference from the schema of a type: keys, values and defaults from serde, meanings from doc comments.
+//! Sections of the reference that are generated from the schema of a type. The keys, values and defaults come from
+//! serde, and the meanings come from doc comments.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -6,13 +7,13 @@ use serde_json::{Map, Value};
 
 use super::markdown::{Entry, Section, code, plain};
 
-/// The schema of a type, with the schemas of its fields inside.
+/// Returns the schema of a type. The schema contains the schemas of the fields.
 pub(super) fn schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// The section of a type with the keys of the table `name`, followed by the sections of its inner tables.
+/// Returns the section of a type, followed by the sections of its inner tables. `name` is the name of the table.
 pub(super) fn sections(name: &str, about: &str, schema: &Schema) -> Vec<Section> {
     let mut sections = Vec::new();
     if let Some(object) = schema.as_object() {
@@ -36,7 +37,8 @@ fn add(sections: &mut Vec<Section>, name: &str, about: &str, object: &Map<String
     }
 }
 
-/// The schema of the table at a key. The table may be single, in a list, or one of several alternatives.
+/// Returns the schema of the inner table at a key. The value of the key may be a table, a list of tables, or a choice
+/// between a table and other values.
 fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     let object = schema.as_object()?;
     if object.contains_key("properties") {
@@ -45,7 +47,7 @@ fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     forms(object).find_map(inner_table).or_else(|| object.get("items").and_then(inner_table))
 }
 
-/// The schemas that a value may have: the branches of `anyOf` and `oneOf`, also `null`.
+/// Returns the schemas of all possible values: the branches of `anyOf` and `oneOf`, including `null`.
 fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| object.get(key)?.as_array()).flatten()
 }
@@ -62,7 +64,7 @@ fn about_of(schema: &Value) -> String {
     plain(schema.get("description").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// The names that a value may be, with their meanings.
+/// Returns the names that are valid as a value, with their meanings.
 fn meanings(schema: &Value) -> Vec<(String, String)> {
     let Some(object) = schema.as_object() else { return Vec::new() };
     let named = |form: &Value| {
@@ -73,8 +75,8 @@ fn meanings(schema: &Value) -> Vec<(String, String)> {
     if own.is_empty() { forms(object).flat_map(meanings).collect() } else { own }
 }
 
-/// The default in TOML. For a table, the result is empty, because the keys of the table list the defaults. An optional
-/// flag without a default in the schema has the default `false`.
+/// Returns the default in TOML. For a table, the result is empty, because each key of the table has its own default.
+/// An optional flag without a default in the schema has the default `false`.
 fn default(schema: &Value, is_required: bool) -> String {
     match schema.get("default") {
         None if !is_required && schema.get("type") == Some(&"boolean".into()) => "false".to_owned(),
@@ -90,7 +92,7 @@ fn code_of(value: &Value) -> String {
     }
 }
 
-/// The values that a key accepts, as text.
+/// Returns a text with the values that a key accepts.
 fn values(schema: &Value) -> String {
     let Some(object) = schema.as_object() else { return "any value".to_owned() };
     if let Some(value) = object.get("const") {

@@ -1,7 +1,8 @@
-//! The files of a new crate, for every axis. They are in `templates/`, with placeholders such as `{{name}}`.
+//! The files of a new crate, for every axis. The templates of these files are in `templates/`, and contain
+//! placeholders such as `{{name}}`.
 
-/// Names that a crate cannot have, separated by spaces. The list has keywords of Rust, the standard crates, and folders
-/// and crates with which the new crate would collide.
+/// Names that a crate cannot have, separated by spaces. The list contains keywords of Rust, the standard crates, and
+/// names that conflict with other folders or crates.
 pub(super) const RESERVED: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else \
     enum examples extern false final fn for gen if impl in incremental let loop lsmbench macro match \
     mod move mut override priv pub ref return self static std struct super test trait true try type \
@@ -9,19 +10,20 @@ pub(super) const RESERVED: &str = "abstract alloc as async await become box brea
 
 /// The template of an axis.
 pub(super) struct Template {
-    /// The axis: the method of `Workbench`.
+    /// The name of the axis, which is also the name of a method of `Workbench`.
     pub(super) axis: &'static str,
-    /// `src/lib.rs`.
+    /// The template of `src/lib.rs`.
     library: &'static str,
-    /// `tests/conformance.rs`.
+    /// The template of `tests/conformance.rs`.
     test: &'static str,
-    /// The path of the axis's conformance check in the crate `lsmbench`; `None` if the axis has only the common check.
+    /// The path of the axis's conformance check in the crate `lsmbench`; `None` if only the check of all axes applies
+    /// to the axis.
     check: Option<&'static str>,
     /// The path of the catalog in the crate `lsmbench`.
     catalog: &'static str,
-    /// `experiment.toml`.
+    /// The template of `experiment.toml`.
     experiment: Experiment,
-    /// Further files, each with its path inside of the folder.
+    /// Further files of the crate. Each file has its path in the folder of the crate.
     data: &'static [(&'static str, &'static str)],
 }
 
@@ -31,27 +33,28 @@ enum Experiment {
     Swept {
         /// The swept path.
         sweep: &'static str,
-        /// Built-in variants that are listed next to the new variant.
+        /// Built-in variants that the experiment compares with the new variant.
         beside: &'static [&'static str],
         /// The column of the chart.
         metric: &'static str,
-        /// `timed`, or `counted` for a column of counters.
+        /// `timed`, or `counted` if the column contains counters.
         mode: &'static str,
     },
-    /// An experiment of the axis's own.
+    /// An experiment that is written for this axis.
     Own(&'static str),
 }
 
 /// The experiment that sweeps an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
-/// The test of a component that is not part of a tree, or whose check replays a tree.
+/// The template of the test for a component that is not part of a tree. The check of a policy that replays a tree
+/// also uses this template.
 const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 
 /// The test of a component that is part of a tree.
 const IN_A_TREE: &str = include_str!("../../../templates/conformance_in_a_tree.rs.in");
 
-/// Declares a template whose library is in the folder of its axis.
+/// Declares a template. The template of the library is in the folder of its axis.
 macro_rules! template {
     ($axis:literal, $catalog:literal, $test:ident($check:literal), $sweep:literal, $beside:expr, $metric:literal, $mode:literal) => {
         template!(
@@ -86,10 +89,10 @@ macro_rules! template {
     };
 }
 
-/// The file that the experiment of a reader of traces replays.
+/// The trace file of the experiment for a trace reader.
 const ACCESSES: &[(&str, &str)] = &[("accesses.csv", include_str!("../../../templates/trace/accesses.csv"))];
 
-/// A template for every axis, in the order of the methods of `Workbench`.
+/// The templates of all axes, in the order of the methods of `Workbench`.
 #[rustfmt::skip]
 pub(super) static TEMPLATES: &[Template] = &[
     template!("memtable", "memtable::CATALOG", IN_A_TREE("memtable::conformance::check"), "design.memtable", ["vector", "skiplist"], "ops_per_second", "timed"),
@@ -117,8 +120,8 @@ pub(super) static TEMPLATES: &[Template] = &[
 ];
 
 impl Template {
-    /// The files of the crate `name`, each with its path inside the folder. `dependency` is the dependency on lsmbench in
-    /// `Cargo.toml`.
+    /// Returns the files of the crate `name`. Each file has its path in the folder of the crate. `dependency` is the
+    /// dependency on lsmbench in `Cargo.toml`.
     pub(super) fn files(&self, name: &str, dependency: &str) -> Vec<(&'static str, String)> {
         let (krate, catalog) = (name.replace('-', "_"), format!("lsmbench::{}", self.catalog));
         let check = match self.check {

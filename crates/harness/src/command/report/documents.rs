@@ -1,4 +1,5 @@
-//! The contradictions, features and first questions of documents, from the files in `experiments/`.
+//! Reads the files about published documents in `experiments/`: contradictions, features, and the questions on the
+//! first page.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use types::{Outcome, Problem};
 
-/// The file of contradictions, next to the claims of a document.
+/// The name of the file with contradictions. The file is next to the claims of a document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
-/// The file of questions, in the folder of all documents.
+/// The name of the file with questions. The file is in the folder that contains all documents.
 pub(super) const HIGHLIGHTS: &str = "highlights.toml";
-/// The file of features, in the folder of all documents.
+/// The name of the file with features. The file is in the folder that contains all documents.
 const FEATURES: &str = "features.csv";
 
 #[derive(Deserialize)]
@@ -28,7 +29,8 @@ struct Highlights {
     highlight: Vec<Highlight>,
 }
 
-/// The contradictions of all documents whose figures some files reproduce, checked against the computed values.
+/// Returns the contradictions of all documents to which the files belong. The function checks the contradictions
+/// against the computed values.
 pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     let mut settled = Vec::new();
     for (folder, file) in folders(files) {
@@ -45,7 +47,7 @@ pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     Ok(settled)
 }
 
-/// The questions of a folder of documents, with the findings on their claims.
+/// Returns the questions of a folder of documents, with the findings on their claims.
 pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec<Highlighted>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(HIGHLIGHTS)).filter(|path| path.exists()) {
@@ -57,7 +59,7 @@ pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec
     Ok(all)
 }
 
-/// The features of a folder of documents.
+/// Returns the features of a folder of documents.
 pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(FEATURES)).filter(|path| path.exists()) {
@@ -66,7 +68,7 @@ pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     Ok(all)
 }
 
-/// The folders of some files, each with one of its files.
+/// Returns the folders of the files. Each folder has one of its files.
 fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
     files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
 }
@@ -150,17 +152,17 @@ mod tests {
         table.to_string()
     }
 
-    /// Registers the variants of the report's sources, as the program does.
+    /// Registers the variants from the published documents, as the program does at its start.
     static STUDY: LazyLock<()> = LazyLock::new(|| study::register().expect("nothing was looked up before"));
 
-    /// The component that a place of an entry names with `subject = "..."`.
+    /// Returns the component that a place in an entry names by `subject = "..."`.
     fn subject(place: &str) -> Option<Value> {
         let (_, value) = place.split_once(" = ").filter(|(path, _)| *path == "subject")?;
         format!("value = {value}").parse::<Table>().ok()?.remove("value")
     }
 
-    /// Reason why a place that `features.csv` names does not exist. `None` if the place exists. `subject` is the
-    /// component that another place of the entry names.
+    /// Returns the reason why a place in `features.csv` does not exist. Returns `None` if the place exists. `subject`
+    /// is the component that another place of the same entry names.
     fn refused(place: &str, subject: Option<&Value>, folder: &Path) -> Option<String> {
         LazyLock::force(&STUDY);
         if place.starts_with("crates/") || place.starts_with("experiments/") {
@@ -188,7 +190,7 @@ mod tests {
         Experiment::load(&file, &Overrides::default()).err().map(|refusal| refusal.to_string())
     }
 
-    /// Whether a value names a known engine that is not installed, or not part of this build.
+    /// Returns whether a value is the name of a known engine that is not installed or not part of this build.
     fn is_known_and_absent(value: &Value) -> bool {
         read_engine(value).is_ok_and(|choice| engine(&choice).identify().is_err())
     }
@@ -212,7 +214,8 @@ mod tests {
         assert!(places > 130, "{places} places");
     }
 
-    /// Notes name contradictions by number, such as "contradiction S32". A reader can look up each of these numbers.
+    /// Tests that notes refer only to existing contradictions. A note refers to a contradiction by its number, such
+    /// as "contradiction S32".
     #[test]
     fn contradictions_in_notes_exist() {
         let mut named = 0;

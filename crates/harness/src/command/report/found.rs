@@ -7,6 +7,6 @@ use results::{Folder, Manifest, Table};
 pub(super) struct Found<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) folder: Folder,
-    /// The rows, or the reason why they are missing.
+    /// The manifest and the rows of the results, or the reason why they are missing.
     pub(super) rows: Result<(Manifest, Table), String>,
 }

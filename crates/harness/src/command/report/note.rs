@@ -1,4 +1,4 @@
-//! The notes of a report on a run: its identity, its other engines, and its warnings.
+//! The notes of a report about a run: its identity, its engines other than lsmbench, and its warnings.
 
 use experiment::ENGINE;
 use report::{EngineNote, RunNote};
@@ -6,7 +6,7 @@ use results::{EngineInfo, Manifest, UNEQUAL};
 
 use super::trimmed::{left_out, warnings};
 
-/// The notes on the run of a manifest.
+/// Returns the notes about the run that a manifest describes.
 pub(super) fn note(manifest: &Manifest) -> RunNote {
     RunNote {
         experiment: manifest.experiment.clone(),
@@ -22,7 +22,7 @@ pub(super) fn note(manifest: &Manifest) -> RunNote {
     }
 }
 
-/// The other engines, each once, with the mismatches of all their configurations.
+/// Returns the engines other than lsmbench. Each engine occurs once, with the mismatches of all its configurations.
 fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     let mut notes: Vec<EngineNote> = Vec::new();
     for info in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
@@ -44,7 +44,7 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     notes
 }
 
-/// The engines that were skipped, each once with the reason.
+/// Returns the skipped engines. Each engine occurs once, with the reason.
 fn missing(manifest: &Manifest) -> Vec<String> {
     let mut missing = Vec::new();
     for left in left_out(manifest) {

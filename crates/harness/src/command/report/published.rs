@@ -1,6 +1,6 @@
-//! Copies of the results of a report that are small enough for git. The copies have rows without empty columns, and the
-//! parts of the manifest that are not specific to one machine. `lsmbench report --check` reproduces a report from these
-//! copies, byte for byte.
+//! Copies of the results of a report. The copies are small enough for git, because their rows have no empty columns,
+//! and their manifests contain nothing that is specific to one machine. `lsmbench report --check` generates exactly
+//! the same report from these copies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,26 +16,28 @@ use super::trimmed::{Seals, trimmed};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The folder of results in git.
+/// The folder of published results in git.
 pub(super) const FOLDER: &str = "results/published";
-/// The list of experiments in such a folder.
+/// The name of the file that lists the experiments in a folder of published results.
 const INDEX: &str = "experiments.csv";
-/// Columns of the file.
+/// Columns of the list of experiments.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// Tables of an experiment file that do not change results, so the hash of the experiment excludes these tables.
+/// Tables of an experiment file that do not change its results. The hash of the experiment does not include these
+/// tables.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
 /// A folder of copied results.
 pub(super) struct Published {
     folder: PathBuf,
-    /// The recipe of each experiment.
+    /// The hash of each experiment's recipe. A recipe consists of the measured settings.
     recipes: BTreeMap<String, String>,
-    /// Whether the results are of quick runs.
+    /// Whether the results come from quick runs.
     pub(super) quick: bool,
 }
 
 impl Published {
-    /// Opens the folder. Returns `None` if the folder contains the original results of runs.
+    /// Opens a folder of results. Returns `None` if the folder contains the original results of runs instead of
+    /// copies.
     pub(super) fn read(folder: &Path) -> Outcome<Option<Self>> {
         let path = folder.join(INDEX);
         if !path.exists() {
@@ -55,13 +57,13 @@ impl Published {
         Ok(Some(Self { folder: folder.to_owned(), recipes, quick }))
     }
 
-    /// Whether the results of an experiment match its current file.
+    /// Returns whether the results of an experiment match its current file.
     pub(super) fn is_of(&self, experiment: &str, file: &Path) -> Outcome<bool> {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Whether to keep the existing copy of an experiment, because this run did not measure all its rows. Either the
-    /// whole experiment did not run, or some engines are not installed.
+    /// Returns whether the existing copy of an experiment must stay, because this run did not measure all rows of the
+    /// experiment. The reason is that the whole experiment did not run, or that some engines are not installed.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));
@@ -99,7 +101,7 @@ impl Published {
         Ok(false)
     }
 
-    /// Removes all results except the kept copies.
+    /// Removes all results except the copies that must stay.
     fn clear(&self, staying: &BTreeSet<String>) -> Outcome<()> {
         for name in self.recipes.keys().filter(|name| !staying.contains(*name)) {
             let folder = self.folder.join(name);
@@ -112,13 +114,13 @@ impl Published {
     }
 }
 
-/// The engines of rows, if there are several.
+/// Returns the engines in the rows. Returns an empty list if the rows have only one engine.
 fn engines(table: &Table) -> Vec<String> {
     table.distinct(ENGINE).into_iter().flatten().map(|engine| engine.to_string()).collect()
 }
 
-/// Copies the results that the report needs into a folder and replaces older copies. Returns the names of the experiments
-/// whose older copies stay.
+/// Copies the results that the report needs into a folder and replaces older copies. Returns the names of the
+/// experiments whose older copies are not replaced.
 pub(super) fn publish(
     found: &[(&AnswerFile, Found<'_>)],
     folder: &Path,
@@ -195,8 +197,9 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     copied.map_err(|error| Problem::doing(format!("copy {} to {}", from.display(), to.display()), error))
 }
 
-/// A hash of the measured settings of an experiment file and of the designs that it extends, without the tables that
-/// only the report reads. The hash does not depend on the machine or its engines.
+/// Returns a hash of the settings that affect the results of an experiment. The hash includes the experiment file and
+/// the designs that the file extends, but not the tables that only the report reads. The hash does not depend on the
+/// machine or its engines.
 fn recipe(file: &Path) -> Outcome<String> {
     let cannot = |error: &dyn std::fmt::Display| Problem::doing(format!("read {}", file.display()), error);
     let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;

@@ -1,5 +1,5 @@
-//! The parts of a manifest that git keeps. A reader of the results needs the runs and the notes, but not the folders
-//! and the state of one machine.
+//! The parts of a manifest that git keeps. These parts describe the run and its notes, but not the folders and the
+//! state of one machine.
 
 use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
@@ -14,7 +14,7 @@ pub(super) struct Seals {
     pub(super) levels: Option<Seal>,
 }
 
-/// A manifest without the folders and the state of the machine that ran.
+/// Returns a manifest without the folders and the state of the machine.
 pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Seals) -> Manifest {
     Manifest {
         left_out: left_out(manifest),
@@ -26,8 +26,9 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
     }
 }
 
-/// The configurations of engines that did not run, with the reason. Searched folders and advice are left out. Other
-/// skipped configurations follow from the experiment.
+/// Returns the skipped configurations whose engine was not available, with the reason. The result does not contain
+/// the searched folders and the advice. Other skipped configurations are not included, because the experiment file
+/// determines them.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);
@@ -39,8 +40,8 @@ pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     of_engines.map(told).collect()
 }
 
-/// The warnings that are not about the state of the machine. The warning of a quick run is left out, because the manifest
-/// has a field for it.
+/// Returns the warnings that are not about the state of the machine. The warning about a quick run is not included,
+/// because the manifest has a field for this information.
 pub(super) fn warnings(manifest: &Manifest) -> Vec<String> {
     let of_machine =
         |warning: &str| manifest.machine.findings.iter().any(|finding| warning.starts_with(&finding.check));
@@ -55,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// A manifest with folders of its machine in all fields that may have some.
+    /// Creates a manifest that contains folders of its machine in all fields that may contain folders.
     fn manifest() -> Manifest {
         let engine = EngineInfo {
             name: "rocksdb".to_owned(),

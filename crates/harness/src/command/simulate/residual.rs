@@ -1,4 +1,4 @@
-//! The closed formulas of a design, compared with its simulated values.
+//! Compares the predictions of closed formulas with the simulated values of a design.
 
 use plot::format_value;
 use results::{Metric, columns as c};
@@ -6,7 +6,7 @@ use simulation::PhaseRow;
 
 use crate::output::aligned;
 
-/// The columns that closed formulas and the simulation both compute.
+/// The columns that both the closed formulas and the simulation compute.
 const COMPARED: [&Metric; 6] = [
     &c::WRITE_AMP_SETTLED,
     &c::SPACE_AMP_SETTLED,
@@ -16,7 +16,7 @@ const COMPARED: [&Metric; 6] = [
     &c::DEVICE_NS_PER_OP,
 ];
 
-/// A value by a closed formula, and the simulated value.
+/// A value that a closed formula predicts, and the simulated value.
 pub(super) struct Residual {
     design: String,
     entries: f64,
@@ -51,7 +51,7 @@ pub(super) fn compare(
     pairs.flat_map(of_pair).collect()
 }
 
-/// The residuals as a table.
+/// Formats the residuals as a table.
 pub(super) fn table(residuals: &[Residual]) -> String {
     let head = ["design", "entries", "phase", "column", "formula", "simulated", "residual"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];

@@ -1,4 +1,4 @@
-//! The jobs of one experiment, and the quoting of words for a shell.
+//! The jobs of one experiment. This module also quotes words for a shell.
 
 use crate::cli::SubmitArguments;
 
@@ -10,29 +10,31 @@ pub(super) struct Jobs<'a> {
     pub(super) count: u64,
     /// The numbers of the parts that have not run.
     pub(super) missing: Vec<u64>,
-    /// The program that examines a machine, quoted for a shell; `None` if no machine is examined.
+    /// The command that checks a machine for sources of timing noise, quoted for a shell. `None` if machines are not
+    /// checked.
     pub(super) examine: Option<String>,
     /// The command of a part with all arguments except `--part`, quoted for a shell.
     pub(super) run: String,
-    /// The program and the merge, quoted for a shell.
+    /// The command that merges the parts, quoted for a shell.
     pub(super) merge: String,
     pub(super) arguments: &'a SubmitArguments,
 }
 
 impl Jobs<'_> {
-    /// A part that runs after its machine was examined, quoted for a shell; `part` is a word of the shell.
+    /// Returns the command that runs a part after a check of the machine, quoted for a shell. `part` is the text for
+    /// the number of the part.
     pub(super) fn part(&self, part: &str) -> String {
         let examine = self.examine.as_ref().map_or_else(String::new, |examine| format!("{examine} >&2 && "));
         format!("{examine}{} --part {part}", self.run)
     }
 
-    /// The numbers of the missing parts with a text between them.
+    /// Returns the numbers of the missing parts. The text `between` separates the numbers.
     pub(super) fn numbers(&self, between: &str) -> String {
         self.missing.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
     }
 }
 
-/// Words for a shell.
+/// Formats words for a shell, with quotes where necessary.
 pub(super) fn quoted(words: &[String]) -> String {
     words.iter().map(|word| word_of_shell(word)).collect::<Vec<_>>().join(" ")
 }

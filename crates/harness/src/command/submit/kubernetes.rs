@@ -1,11 +1,11 @@
-//! The jobs of Kubernetes: an indexed job with a pod for each missing part, and the merge as a suspended job.
+//! The jobs for Kubernetes. An indexed job has a pod for each missing part. A suspended job merges the parts.
 
 use super::jobs::Jobs;
 
-/// The folder of the volume in a pod.
+/// The folder in a pod at which the volume is mounted.
 const FOLDER: &str = "/data";
 
-/// The manifest of both jobs.
+/// Returns the Kubernetes manifest of both jobs.
 pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
     let Jobs { count, merge, .. } = jobs;
     let name = name_of_job(&jobs.name);
@@ -40,8 +40,8 @@ pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
     )
 }
 
-/// The pod template of a job that runs a script in the volume. A measuring pod has a node without other pods of the
-/// experiment.
+/// Returns the pod template of a job that runs a script in the volume. If `is_alone` is true, the pod runs on a node
+/// without other pods of the experiment.
 fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: bool) -> String {
     let arguments = jobs.arguments;
     let memory = arguments.memory.as_ref().map_or_else(String::new, |memory| {
@@ -70,14 +70,14 @@ fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: boo
     )
 }
 
-/// A name that Kubernetes accepts.
+/// Converts a name to a name that Kubernetes accepts.
 fn name_of_job(name: &str) -> String {
     let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
     let name: String = format!("lsmbench-{}", letters.take(40).collect::<String>());
     name.trim_matches('-').to_owned()
 }
 
-/// Formats a text for YAML, in the quotes of JSON.
+/// Formats a text for YAML, with the quotes of JSON.
 fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,11 +1,11 @@
-//! The Slurm jobs of an experiment: an array with a task for each missing part, and then the merge.
+//! The jobs for Slurm. An array has a task for each missing part, and a job merges the parts after the array.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::jobs::{Jobs, word_of_shell};
 
-/// A script that submits the array and the merge.
+/// Returns a script that submits the array and the merge.
 pub(super) fn script(jobs: &Jobs<'_>) -> String {
     let Jobs { name, count, run, merge, arguments, .. } = jobs;
     let excluded = excluded(jobs);
@@ -40,10 +40,11 @@ pub(super) fn script(jobs: &Jobs<'_>) -> String {
     text
 }
 
-/// The file in the folder of the parts with the machines on which no part runs.
+/// The name of a file in the folder of the parts. The file lists the machines on which no part may run.
 const EXCLUDED: &str = "excluded";
 
-/// The lines that examine the machine of a task. One with an issue is excluded from later submissions.
+/// Returns the script lines that check the machine of a task for sources of timing noise. A machine with an issue is
+/// excluded from later submissions.
 fn examined(jobs: &Jobs<'_>) -> String {
     let Some(examine) = &jobs.examine else { return String::new() };
     let file = word_of_shell(&jobs.arguments.out.join(EXCLUDED).display().to_string());
@@ -53,7 +54,7 @@ fn examined(jobs: &Jobs<'_>) -> String {
     )
 }
 
-/// The line of the machines that are excluded.
+/// Returns the script line that excludes machines.
 fn excluded(jobs: &Jobs<'_>) -> String {
     let text = std::fs::read_to_string(jobs.arguments.out.join(EXCLUDED)).unwrap_or_default();
     let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
@@ -64,7 +65,7 @@ fn excluded(jobs: &Jobs<'_>) -> String {
     }
 }
 
-/// The lines of the time and the memory of a part.
+/// Returns the script lines that limit the time and the memory of a part.
 fn limits(jobs: &Jobs<'_>) -> String {
     let lines = [("time", &jobs.arguments.time), ("mem", &jobs.arguments.memory)];
     let lines = lines.iter().filter_map(|(key, of)| Some(format!("#SBATCH --{key}={}\n", of.as_ref()?)));

@@ -1,10 +1,10 @@
-//! The parts on machines that are reached by SSH, through GNU parallel.
+//! The script that runs the parts on other machines through SSH, with GNU parallel.
 
 use std::fmt::Write as _;
 
 use super::jobs::{Jobs, word_of_shell};
 
-/// A script that runs the missing parts, one at a time on each machine, then the merge.
+/// Returns a script that runs the missing parts, one at a time on each machine, and then merges the parts.
 pub(super) fn script(jobs: &Jobs<'_>, hosts: &[String]) -> String {
     let Jobs { name, count, merge, .. } = jobs;
     let mut text = format!(

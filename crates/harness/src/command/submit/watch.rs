@@ -1,4 +1,4 @@
-//! The state of the parts of an experiment while others run them.
+//! Prints the state of the parts of an experiment while other processes run the parts.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,10 +10,10 @@ use types::Outcome;
 
 use crate::output::line;
 
-/// Time between two reads of the folder of the parts.
+/// Time between two readings of the folder of the parts.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Prints a table of the parts whenever it changes, until all parts are done.
+/// Prints a table of the parts after each change, until all parts are done.
 pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<()> {
     let start = Instant::now();
     let mut first = None;
@@ -38,7 +38,8 @@ pub(super) fn watch(experiment: &Experiment, out: &Path, count: u64) -> Outcome<
     }
 }
 
-/// A table with one line per part: finished trials, machine, and the last line of the log if the part is unfinished.
+/// Returns a table with one line per part. A line contains the finished trials, the machine, and the last line of the
+/// log if the part is unfinished.
 fn table(states: &[PartState], out: &Path) -> String {
     let mut text = String::new();
     for PartState { number, finished, trials, node, is_done } in states {

@@ -1,4 +1,4 @@
-//! The designs of `lsmbench torture`: the shipped designs, or the named designs.
+//! The designs that `lsmbench torture` tests: the designs of the repository, or the designs that the user names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ use experiment::read_design;
 use tree::Design;
 use types::{Outcome, Problem};
 
-/// The folder of the shipped designs, from the root of the repository.
+/// The folder of the designs, relative to the root of the repository.
 const DESIGNS: &str = "configs/designs";
 
-/// Loads a design by the path of its file or by its shipped name, and makes it small. Rejects a design that drops data.
+/// Loads a design by the path of its file or by its name in `configs/designs`, and reduces its sizes. Returns an
+/// error for a design that drops data.
 pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {
@@ -36,7 +37,7 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     Ok((shown, torture::small(&design)))
 }
 
-/// All shipped designs by name, made small.
+/// Returns all designs of the repository with their names. The sizes of the designs are reduced.
 pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     let Some(folder) = folder() else {
         let message =
@@ -49,7 +50,7 @@ pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     names.iter().map(|name| named(Path::new(name))).collect()
 }
 
-/// The names of the design files below a folder.
+/// Collects the names of the design files in a folder and its subfolders.
 fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> {
     let cannot = |error| Problem::doing(format!("list {}", folder.display()), error);
     for entry in fs::read_dir(folder).map_err(cannot)? {
@@ -64,7 +65,7 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> 
     Ok(())
 }
 
-/// The folder of the shipped designs, in the current folder or above it.
+/// Returns the folder of the designs, in the current folder or in a parent folder.
 fn folder() -> Option<PathBuf> {
     let current = std::env::current_dir().ok()?;
     current.ancestors().map(|above| above.join(DESIGNS)).find(|folder| folder.is_dir())

@@ -12,7 +12,7 @@ use super::designs::{named, shipped};
 use crate::cli::SubjectArguments;
 use crate::output::{line, print};
 
-/// A design in one WAL mode.
+/// A job: a design in one WAL mode.
 pub(super) struct Job {
     pub(super) design: String,
     pub(super) wal: String,
@@ -26,7 +26,7 @@ pub(super) struct Report {
     pub(super) findings: Findings<String>,
 }
 
-/// Every selected design in every selected WAL mode.
+/// Returns a job for every selected design and WAL mode.
 pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     let designs = match arguments.design.is_empty() {
         true => shipped()?,
@@ -48,8 +48,8 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     Ok(jobs)
 }
 
-/// Removes designs whose blocks have no checksum, and prints their names, because corruption of such blocks cannot be
-/// detected. Rejects such a design if the user named it.
+/// Removes the jobs of designs without block checksums, because lsmbench cannot detect corruption of such blocks.
+/// Prints the names of these designs. Returns an error if the user named such a design.
 pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
     let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
@@ -65,7 +65,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     Ok(())
 }
 
-/// Runs `explore` for all jobs. `again` is the argument that replays a place.
+/// Runs `explore` for all jobs. `again` is the command-line argument that replays a case.
 pub(super) fn run_jobs(
     (command, again): (&str, &str),
     jobs: &[Job],
@@ -93,7 +93,7 @@ pub(super) fn run_jobs(
     Ok(totals.last() == Some(&0))
 }
 
-/// Formats counts or their names in columns.
+/// Formats counts, or the names of counts, in columns.
 pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     cells.iter().fold(String::new(), |mut text, cell| {
         let _ = write!(text, "  {cell:>12}");
@@ -101,7 +101,7 @@ pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     })
 }
 
-/// The printed line of a job, followed by its violations.
+/// Returns the printed line of a job, followed by its violations.
 fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report) -> String {
     let Job { design, wal, .. } = job;
     let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));

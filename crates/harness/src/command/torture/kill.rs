@@ -1,4 +1,4 @@
-//! `lsmbench torture kill`: processes that write to a store until `kill -9`, and checks of the store.
+//! `lsmbench torture kill` starts processes that write to a store, kills them with `kill -9`, and checks the store.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt;
@@ -24,24 +24,25 @@ use crate::cli::{KillArguments, WRITER_COMMAND};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The back ends that store files. The stores use them in turn.
+/// The storage back ends that store files. Successive stores use these back ends in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 
-/// The kills per store.
+/// The number of kills per store.
 const KILLS_PER_STORE: u64 = 4;
 
-/// The capacity of memtables. The capacity is small so that flushes are frequent.
+/// The capacity of memtables. A small capacity causes frequent flushes.
 const MEMTABLE: &str = "8KiB";
 
 /// The prefix of the error message of a writer process.
 const FAILURE: &str = "! ";
 
-/// The time limits for the first line of a process, and for all of its lines.
+/// The time limits for the output of a process: one for its first line, and one for all of its lines.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Locked for reading while a store is open here, and for writing while a process starts. A process shares all locks of
-/// its parent between fork and exec, so a store would seem to be in use.
+/// A lock that prevents this process from starting a child process while a store is open. Between fork and exec, a
+/// child process shares all file locks of its parent, so an open store would seem to be in use. Code that opens a
+/// store locks for reading, and code that starts a process locks for writing.
 static OPEN_HERE: RwLock<()> = RwLock::new(());
 
 /// The task of a writer process.
@@ -51,24 +52,24 @@ struct Orders {
     design: String,
     /// The directory of the store.
     directory: PathBuf,
-    /// The seed of the writers' scripts.
+    /// The seed for the operations of the writers.
     seed: u64,
-    /// The commits of each writer in the store.
+    /// The number of commits of each writer that the store already contains.
     from: Commits,
 }
 
-/// The results of the kills of a job.
+/// The results of all kills of a job.
 #[derive(Default)]
 struct Tally {
     stores: u64,
     kills: u64,
-    /// The number of kills before the first commit was acknowledged.
+    /// The number of kills before the process acknowledged its first commit.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,
 }
 
-/// Kills processes in every design and WAL mode. Returns whether no store lost data.
+/// Kills processes for every design and WAL mode. Returns whether no store lost data.
 pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -83,7 +84,7 @@ pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     })
 }
 
-/// The back ends that work in a folder.
+/// Returns the storage back ends that work in a folder.
 fn usable(folder: &Path) -> Outcome<Vec<&'static str>> {
     let probe = scratch(Some(folder))?;
     let mut usable = Vec::new();
@@ -136,7 +137,7 @@ fn kill_often(
     Ok(tally)
 }
 
-/// A store whose processes are killed.
+/// A store under test, whose writer processes are killed.
 struct Victim {
     seed: u64,
     design: Design,
@@ -145,7 +146,7 @@ struct Victim {
     scratch: Scratch,
     life: Life,
     moments: Moments,
-    /// Commits of the store when the process started.
+    /// The commits that the store contained when the process started.
     from: Commits,
 }
 
@@ -203,19 +204,19 @@ impl Victim {
     }
 }
 
-/// The outcome of a process.
+/// The outcome of a killed process.
 struct Death {
     ledger: Ledger,
-    /// Failure before the kill; `None` if there was none.
+    /// The failure of the process before the kill. `None` if the process did not fail.
     failure: Option<String>,
 }
 
-/// A process that writes to a store. Dropping this value ends the process.
+/// A process that writes to a store. The process ends when this value is dropped.
 struct Process {
     child: Child,
-    /// Output lines of the process, as they arrive.
+    /// The output lines of the process, as they arrive.
     told: Receiver<Vec<u8>>,
-    /// Standard input of the process.
+    /// The standard input of the process. The process ends when this pipe is closed.
     _lifeline: ChildStdin,
 }
 
@@ -242,8 +243,8 @@ impl Process {
         sent.map(|()| process)
     }
 
-    /// Waits for the chosen time and kills the process. Returns its output lines, and its exit status if it ended
-    /// before the kill.
+    /// Waits for the chosen time, and kills the process. Returns the output lines of the process. If the process
+    /// ended before the kill, also returns its exit status.
     fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
@@ -296,7 +297,7 @@ fn write(orders: &Orders) -> Result<(), String> {
     Life::new(orders.seed).play(&tree, orders.from, &|event: Event| tell(&event.to_string()))
 }
 
-/// Writes one whole line to standard output.
+/// Writes one complete line to standard output.
 fn tell(text: &str) {
     let mut out = std::io::stdout().lock();
     // An error means that the parent is gone.

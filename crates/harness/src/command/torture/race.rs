@@ -1,5 +1,5 @@
-//! `lsmbench torture race`: threads run concurrent operations, and a check searches for an order of all operations that
-//! explains all answers.
+//! `lsmbench torture race` runs concurrent operations in several threads. A check then searches for an order of all
+//! operations that explains all answers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,16 +14,18 @@ use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// The axes whose variants are shared by threads. Each of these variants has a separate race.
+/// The axes whose variants several threads use at the same time. The test runs separately for each variant of these
+/// axes.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
-/// The columns of the table.
+/// The columns of the printed table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
-/// Small sizes, so that a few thousand operations cause flushes, compactions and evictions while threads contend.
+/// Small sizes for the tree. With these sizes, a few thousand operations cause flushes, compactions and evictions.
 const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
 
-/// Races on every selected design, and prints a line for each. Returns whether no violation was found.
+/// Runs the race test on every selected design, and prints a line for each design. Returns whether no violation was
+/// found.
 pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
     let contestants = contestants(arguments)?;
     let names = contestants.iter().map(|contestant| contestant.name.len());
@@ -50,7 +52,7 @@ pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
     Ok(totals[COLUMNS.len() - 1] == 0)
 }
 
-/// Races on one design, up to the first violation.
+/// Runs the race test on one design, until the first violation or the end of the test.
 fn one(contestant: &Contestant, arguments: &RaceArguments) -> (RaceSummary, Option<Violation>) {
     let mut race = Race::in_memory(contestant, arguments.threads as usize, arguments.seed);
     let start = Instant::now();
@@ -71,7 +73,7 @@ fn counts(tally: &RaceSummary, is_violated: bool) -> [u64; COLUMNS.len()] {
     [rounds, operations, commits, reads, opened, u64::from(is_violated)]
 }
 
-/// The contestants for the selected designs, or for [all](every_design).
+/// Returns the stores under test for the selected designs, or for [all designs](every_design).
 fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
     let designs = match &arguments.design[..] {
         [] => every_design()?,
@@ -81,7 +83,7 @@ fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
     designs.into_iter().map(of_design).collect()
 }
 
-/// The shipped designs, and the default one with each variant of the [`AXES`].
+/// Returns the designs of the repository, and the default design with each variant of the [`AXES`].
 fn every_design() -> Outcome<Vec<(String, Design)>> {
     let mut designs = shipped()?;
     let (_, plain) = named(Path::new("default"))?;
@@ -94,7 +96,7 @@ fn every_design() -> Outcome<Vec<(String, Design)>> {
     Ok(designs)
 }
 
-/// The store under test for a design. `wal` replaces the WAL mode of the design.
+/// Returns the store under test for a design. `wal` replaces the WAL mode of the design.
 pub(super) fn contestant(name: &str, design: &Design, wal: Option<&str>) -> Outcome<Contestant> {
     let design = changed(design, SIZES)?;
     let design = match wal {

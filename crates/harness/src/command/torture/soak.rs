@@ -1,5 +1,5 @@
-//! `lsmbench torture soak`: runs concurrent operations on files for a long time, and checks that memory, files and
-//! threads do not grow.
+//! `lsmbench torture soak` runs concurrent operations on files for a long time. The command checks that memory, files
+//! and threads do not grow.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,14 +23,14 @@ use types::{Outcome, Problem};
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// Indexes of the columns that must not grow, with the fraction of the mean by which a column may rise in the second
-/// half of the samples.
+/// The indexes of the columns that must not grow. For each column, the number is its maximum rise in the second half
+/// of the samples, as a fraction of the mean.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
-/// The standard errors from which on a rise is significant.
+/// The number of standard errors from which on a rise is significant.
 const ERRORS: f64 = 3.0;
 
-/// The samples in the second half that a verdict needs.
+/// The minimum number of samples in the second half for a verdict.
 const LEAST_SAMPLES: usize = 4;
 
 /// Runs concurrent operations for the given time and prints a sample at intervals. Returns `true` if there was no
@@ -55,7 +55,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// The directory of the store. The directory is removed at the end unless the user named it.
+/// The directory of the store. At the end, the directory is removed unless the user named the directory.
 struct Place {
     directory: PathBuf,
     is_kept: bool,
@@ -84,7 +84,7 @@ impl Drop for Place {
     }
 }
 
-/// A line of numbers in the order of [`COLUMNS`].
+/// One sample: a number for each of the [`COLUMNS`].
 type Sample = [u64; COLUMNS.len()];
 
 /// Runs concurrent operations and prints samples. Returns a violation, if one occurs.
@@ -130,9 +130,9 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// Reports the rise of each column that must not grow, in percent of its mean. The rise is taken from a least-squares
-/// line through the second half of the samples. A column grows if its rise exceeds the limit and is statistically
-/// significant.
+/// Returns a text with the rise of each column that must not grow, in percent of the mean of the column. The rise
+/// comes from a least-squares line through the second half of the samples. A column grows if its rise is larger than
+/// the limit and statistically significant. Also returns whether no column grows.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
@@ -159,8 +159,8 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
     (text, is_flat)
 }
 
-/// The rise of the least-squares line from the first to the last value, and the standard error of this rise. Both are
-/// fractions of the mean of the values.
+/// Returns the rise of the least-squares line from the first to the last value, and the standard error of this rise.
+/// Both results are fractions of the mean of the values.
 fn rise(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -173,7 +173,7 @@ fn rise(values: &[f64]) -> (f64, f64) {
     (slope * (count - 1.0) / mean, error * (count - 1.0) / mean)
 }
 
-/// The anonymous resident memory of this process in KiB, and the number of its threads.
+/// Returns the anonymous resident memory of this process in KiB, and the number of its threads.
 fn status() -> Outcome<(u64, u64)> {
     let text = fs::read_to_string("/proc/self/status")
         .map_err(|error| Problem::doing("read /proc/self/status, which the soak test needs", error))?;
@@ -192,7 +192,8 @@ fn open_files() -> Outcome<u64> {
     Ok((files.count() as u64).saturating_sub(1))
 }
 
-/// The bytes of all files below a directory. A file that is removed during the walk counts as 0.
+/// Returns the size of all files in a directory and its subdirectories, in bytes. A file that is removed during the
+/// count has the size 0.
 fn bytes_below(directory: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(directory)? {

@@ -1,5 +1,5 @@
-//! `lsmbench torture sweep`: runs of an experiment are killed by `kill -9` and resumed. The resumed runs must end with
-//! the results of an uninterrupted run.
+//! `lsmbench torture sweep` kills runs of an experiment with `kill -9` and resumes them. The resumed runs must have
+//! the same results as an uninterrupted run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,8 +18,8 @@ use super::jobs::row;
 use crate::cli::SweepArguments;
 use crate::output::{line, print};
 
-/// The experiment that is killed and resumed. Its six configurations with two trials each take long enough for several
-/// kills.
+/// The experiment that is killed and resumed. The experiment has six configurations with two trials each, so a run
+/// takes long enough for several kills.
 const EXPERIMENT: &str = r#"
 question = "Does a killed and resumed run end like an uninterrupted one?"
 [design]
@@ -44,18 +44,18 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// The file of the experiment, and its name.
+/// The name of the experiment file, and the name of the experiment.
 const CONFIG: &str = "sweep.toml";
 const NAME: &str = "sweep";
 
-/// The folders of the results of the uninterrupted run and of the killed runs.
+/// The names of the results folders of the uninterrupted run and of the killed runs.
 const UNBROKEN: &str = "unbroken";
 const BROKEN: &str = "broken";
 
-/// The columns of each mode.
+/// The columns of the printed table.
 const COLUMNS: [&str; 4] = ["sweeps", "kills", "rows", "violations"];
 
-/// The results of the kills of one mode.
+/// The results of all kills in one mode.
 #[derive(Default)]
 struct Tally {
     sweeps: u64,
@@ -64,7 +64,7 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// Kills runs in both modes. Returns whether all of them ended like an uninterrupted run.
+/// Kills runs in both modes. Returns whether all resumed runs have the results of an uninterrupted run.
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -81,20 +81,20 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     Ok(is_clean)
 }
 
-/// One experiment in one mode, with the results that are expected.
+/// One experiment in one mode, with its expected results.
 struct Sweep {
     mode: RunMode,
     scratch: Scratch,
-    /// The expected rows, and the time of the uninterrupted run.
+    /// The rows of the uninterrupted run.
     expected: Rows,
     unbroken: Duration,
 }
 
-/// The reproducible values of the rows of each cell, trial, phase and operation.
+/// The reproducible values of the rows. The key consists of the cell, the trial, the phase and the operation.
 type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
 
 impl Sweep {
-    /// Runs the experiment once, to its end.
+    /// Runs the experiment once without a kill.
     fn new(mode: RunMode, folder: &Path) -> Outcome<Self> {
         let scratch = scratch(Some(folder))?;
         let config = scratch.path().join(CONFIG);
@@ -110,7 +110,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Kills the given number of runs, and compares each run that ends.
+    /// Kills the given number of runs, and checks the results of each run that completes.
     fn run(&self, arguments: &SweepArguments) -> Outcome<Tally> {
         let mut tally = Tally::default();
         let mut shares = shares(arguments.seed);
@@ -135,7 +135,7 @@ impl Sweep {
         Ok(tally)
     }
 
-    /// Compares the results of a completed run with the expected results, and removes them.
+    /// Compares the results of a completed run with the expected results, and then removes the results of the run.
     fn conclude(&self, tally: &mut Tally) -> Outcome<()> {
         let rows = self.rows(BROKEN)?;
         tally.sweeps += 1;
@@ -162,7 +162,7 @@ impl Sweep {
             .map_err(|error| Problem::doing(format!("remove {}", folder.root().display()), error))
     }
 
-    /// Starts this program on the experiment.
+    /// Starts this program as a new process that runs the experiment.
     fn start(&self, out: &str, resume: bool) -> Outcome<Child> {
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
         let mut command = Command::new(program);
@@ -179,7 +179,7 @@ impl Sweep {
         Folder::new(self.scratch.path().join(out).join(NAME))
     }
 
-    /// The rows of a run. Only the keys of a timed run are reproducible.
+    /// Returns the rows of a run. In a timed run, only the keys of the rows are reproducible.
     fn rows(&self, out: &str) -> Outcome<Rows> {
         let table = Table::read(&self.folder(out).runs())?;
         let mut rows = Rows::new();
@@ -192,20 +192,20 @@ impl Sweep {
     }
 }
 
-/// The values that are equal in every run in `counted` mode.
+/// Returns the values that are equal in every run in `counted` mode.
 fn exact(row: &Row) -> Vec<String> {
     let cells = row.schema().columns().iter().zip(row.cells());
     cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()
 }
 
-/// Whether a process ends within a time.
+/// Returns whether a process ends within a time limit.
 fn ends_within(process: &mut Child, time: Duration) -> Outcome<bool> {
     std::thread::sleep(time);
     let ended = process.try_wait().map_err(|error| Problem::doing("check a run", error))?;
     Ok(ended.is_some())
 }
 
-/// Rejects a run whose exit code is not 0. `name` is the name of the run.
+/// Returns an error if the exit code of a run is not 0. `name` is the name of the run.
 fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
     let ended = ended.map_err(|error| Problem::doing("wait for a run", error))?;
     if ended.status.success() {

@@ -1,10 +1,10 @@
-//! The statistics of a trace as text.
+//! Formats the statistics of a trace.
 
 use std::fmt::Write as _;
 
 use trace::{AccessSkew, Arrivals, Sizes, TraceStatistics};
 
-/// The number of points of the miss-ratio curve, and of windows, that are printed.
+/// The number of printed points of the miss-ratio curve, and of printed windows.
 const ROWS: usize = 10;
 
 /// Returns the statistics as text.

@@ -31,7 +31,7 @@ fn trees() -> Vec<Vec<LevelLoad>> {
     ]
 }
 
-/// Calls `check` with each combination of `BASES` and `trees`.
+/// Calls `check` with each combination of an average from `BASES` and a tree from `trees`.
 fn each(mut check: impl FnMut(f64, &[LevelLoad]) -> Result<(), String>) -> Result<(), String> {
     for levels in trees() {
         BASES.iter().try_for_each(|base| check(*base, &levels))?;

@@ -139,8 +139,8 @@ impl EliasFano {
         ones
     }
 
-    /// Returns the first index from `start` on whose number has low bits of at least `low`, or `end` if no number
-    /// before `end` has.
+    /// Returns the first index from `start` on whose number has low bits of at least `low`. Returns `end` if no
+    /// number before `end` has such low bits.
     fn first_low(&self, mut start: u64, mut end: u64, low: u64) -> u64 {
         while start < end {
             let middle = start + (end - start) / 2;

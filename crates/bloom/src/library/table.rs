@@ -151,7 +151,7 @@ impl OpenFilter {
         unsafe { (self.functions.may_contain)(self.handle.as_ptr(), hash) != 0 }
     }
 
-    /// Answers a batch of probes. `answers` and the first `answers.len()` hashes correspond to each other.
+    /// Answers a batch of probes: `answers[i]` gets the answer for `hashes[i]`.
     #[inline]
     pub(super) fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [u8]) {
         let count = hashes.len().min(answers.len());

@@ -1,4 +1,5 @@
-//! The exact keys of a simulated tree. The tree has the keys of a real tree, but only the lengths of its values.
+//! The exact keys of a simulated tree. The simulated tree stores the keys of a real tree, but only the lengths of the
+//! values.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -25,7 +26,7 @@ impl ExactEntry {
     }
 }
 
-/// The exact entries of each SSTable. SSTables have the size limit of the tree.
+/// The exact entries of each SSTable. An SSTable has at most the size that SSTables of the tree have.
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,

@@ -12,7 +12,7 @@
 //!
 //! which is about N / (2·(n−1)). Write amplification grows linearly with the size of the data. With `leveled`, write
 //! amplification grows only with the logarithm of this size. Lookups search at most n − 1 runs. Only keys in the n −
-//! 2 newest runs can have stale versions in older runs. A compaction needs as much temporary space as the size of the
+//! 1 newest runs can have stale versions in older runs. A compaction needs as much temporary space as the size of the
 //! data.
 
 use catalog::{Build, Variant};

@@ -15,7 +15,8 @@
 //! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two run limits for the whole tree.
 //!
 //! # Costs
-//! There is no closed formula for the costs, but the simulator computes them. A lookup searches at most Σ n runs.
+//! There is no closed formula for the costs, but the simulator computes them. In a level with n runs, an entry is
+//! written about (r − 1)/n times. A lookup searches at most Σ n runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

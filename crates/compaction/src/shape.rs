@@ -101,8 +101,8 @@ pub struct OutputRun {
 /// The shape of a tree, which is the input of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The size in bytes of a full memtable of distinct keys, counted as in [`TableShape::bytes`]. The capacities of
-    /// levels are multiples of this size.
+    /// The capacity of a memtable in bytes, counted as in [`TableShape::bytes`]. A flush of distinct keys has at
+    /// least this size. The capacities of levels are multiples of this size.
     pub buffer_bytes: u64,
     /// The levels of the tree.
     pub levels: Levels<TableShape>,

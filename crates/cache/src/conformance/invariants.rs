@@ -1,4 +1,4 @@
-//! The invariants of block caches, which are checked with one thread and with several threads.
+//! The invariants of block caches. Some checks use one thread, and others use several threads.
 
 use std::collections::HashMap;
 use std::thread;
@@ -94,7 +94,7 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     }
 }
 
-/// Returns all cached blocks. The total weight of the cached blocks must equal the weight that the cache reports.
+/// Returns all cached blocks. Returns an error if their total weight differs from the weight that the cache reports.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;
@@ -133,8 +133,8 @@ fn check_removal(
     }
 }
 
-/// Checks that concurrent threads only get blocks with the requested names. After all SSTables are removed, no block
-/// may remain.
+/// Checks that concurrent threads get only blocks with the requested names. Also checks that no block remains after
+/// all SSTables were removed.
 pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     const THREADS: u64 = 3;
     let base = cache.capacity();

@@ -1,4 +1,4 @@
-//! The invariants of culling, as a check that the tests of any crate can call.
+//! Checks culling methods against the invariants of culling. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_fence::culling;
@@ -17,7 +17,7 @@ use catalog::laws::{self, Invariant, ensure};
 
 use super::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
-/// A culling under test.
+/// A culling method under test.
 struct Subject(Box<dyn Culling>);
 
 /// All invariants, by name.
@@ -26,7 +26,8 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("a range overlaps the files that reach into it", ranges_overlap_their_files),
 ];
 
-/// Checks every invariant for a culling with its default parameters, in levels with and without overlapping files.
+/// Checks every invariant for a culling method with its default parameters, in levels with and without overlapping
+/// files.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `kind: "invariant": failure`.

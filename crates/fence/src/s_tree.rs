@@ -322,8 +322,8 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Sizes around the sizes at which the tree gets another layer: 264, 2376 and 21384 heads. The tests use each
-    /// size, and the size plus three heads.
+    /// Sizes around the sizes at which the tree gets another layer: 264, 2376 and 21384 heads. [`check_index`] adds
+    /// three heads to each size.
     const SIZES: [usize; 9] = [261, 262, 648, 2373, 2374, 5829, 21_381, 21_400, 200_000];
 
     #[test]

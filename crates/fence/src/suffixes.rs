@@ -154,8 +154,8 @@ impl Suffixes {
     }
 }
 
-/// Returns the number of separators before the suffix, beginning at `rank`. The search doubles its steps, because
-/// most SSTables have few equal heads.
+/// Returns the number of separators at or below the suffix. All separators before `rank` are below the suffix. The
+/// search doubles its steps, because most SSTables have few equal heads.
 #[inline(never)]
 fn settle(arena: &Separators, rank: usize, suffix: &[u8]) -> usize {
     let at_or_below = |rank: usize| rank < arena.len() && arena.get(rank) <= suffix;

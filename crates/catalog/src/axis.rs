@@ -12,10 +12,10 @@ pub trait Axis: Sync {
     /// One line that says which part of a tree this axis is.
     fn summary(&self) -> &'static str;
 
-    /// Names, summaries, parameters and limitations of all variants, in the order of the catalog.
+    /// Returns names, summaries, parameters and limitations of all variants, in the order of the catalog.
     fn variants(&self) -> Vec<VariantInfo>;
 
-    /// The baseline of the axis: the first variant with its default parameters.
+    /// Returns the baseline of the axis: the first variant with its default parameters.
     fn baseline(&self) -> Choice;
 
     /// Returns the limitations of a choice. The list is empty if the axis has no such variant.

@@ -219,8 +219,8 @@ mod tests {
         absent.filter(is_wrong).count()
     }
 
-    /// Tests the claim for adaptive filters: few keys are false positives a second time. For keys that are looked up
-    /// for the first time, the rate is that of a Bloom filter.
+    /// Tests the claim for adaptive filters: few keys are false positives a second time. The first lookups of absent
+    /// keys have the false-positive rate of a Bloom filter.
     #[test]
     fn an_error_is_made_once() {
         let first = errors(&*filter(0.05), 0..20_000) as f64;

@@ -112,7 +112,7 @@ impl FilterPolicy for Cuckoo {
 
 /// A cuckoo filter in memory.
 struct Table {
-    /// The tags of all buckets in order. The value 0 is an empty slot.
+    /// The tags of all buckets, in the order of the buckets. The value 0 is an empty slot.
     tags: Packed,
     buckets: usize,
     /// The number of stored tags. Keys with equal tags and buckets share one tag.
@@ -127,7 +127,7 @@ impl Table {
         (reduce(mixed, self.buckets), tag.max(1))
     }
 
-    /// Returns the second bucket that `tag` can be in, where `bucket` is the first of its two buckets.
+    /// Returns the other bucket that `tag` can be in. `bucket` is one of the two buckets of the tag.
     #[inline]
     fn other(&self, bucket: usize, tag: u64) -> usize {
         let place = reduce(mix(tag, 1), self.buckets);

@@ -145,7 +145,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// Takes as many samples of the keys as fit into `bits` bits, but at most every 512th key.
+    /// Takes samples of the keys. The samples fit into `bits` bits, and at least 512 keys are between two samples.
     fn of(keys: &KeyList, bits: f64) -> Self {
         let mut distance = SAMPLE;
         loop {
@@ -189,8 +189,8 @@ impl Samples {
         self.get(self.ends.len() - 1)
     }
 
-    /// Returns the number of segments, which are the pairs of adjacent samples. A single sample also counts as one
-    /// segment.
+    /// Returns the number of segments, which are the pairs of adjacent samples. If there is only one sample, the
+    /// result is 1.
     fn segments(&self) -> u64 {
         (self.ends.len() as u64 - 1).max(1)
     }

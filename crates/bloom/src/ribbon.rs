@@ -326,7 +326,7 @@ struct OpenLayer {
 }
 
 impl OpenLayer {
-    /// Decodes the layer whose first block has the index `first`.
+    /// Decodes a layer from stored words. `first` is the index of the first block of the layer.
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
         /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;

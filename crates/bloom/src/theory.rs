@@ -67,8 +67,8 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
     sum / weights
 }
 
-/// Returns the false-positive rate of one small Bloom filter with `bits` bits, `keys` keys, and `probes` set bits per
-/// key.
+/// Returns the false-positive rate of a small Bloom filter. The filter has `bits` bits and `keys` keys, and each key
+/// sets `probes` bits.
 ///
 /// In a block of a few hundred bits, the fraction of set bits (the fill) varies much. The mean of fill^k is therefore
 /// above the k-th power of the mean fill. The result approximates the mean of fill^k to second order. The computation

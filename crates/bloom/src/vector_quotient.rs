@@ -166,8 +166,8 @@ impl Geometry {
         })
     }
 
-    /// Returns the slot at which a bucket ends. The result is the number of zero bits before the one bit of the
-    /// bucket.
+    /// Returns the slot at which a bucket ends. The result is the number of zero bits before the one bit that ends
+    /// the bucket.
     #[inline]
     fn end_of(self, block: &[u64], bucket: usize) -> usize {
         let (mut left, mut before) = (bucket as u32, 0);

@@ -26,7 +26,7 @@ pub(crate) const COLLECTED: usize = sized(16, 1);
 /// The content of a thread's cell while the thread does not read. Every epoch is a larger number.
 const IDLE: u64 = 0;
 
-/// The current epoch, and for each reader the epoch in which it began.
+/// The current epoch, and the cells of the readers. The cell of a reader has the epoch in which its read began.
 pub(crate) struct Epochs {
     present: AtomicU64,
     cells: PerThread<CachePadded<AtomicU64>>,

@@ -28,7 +28,7 @@ pub enum HasherKind {
     /// The 64-bit variant of XXH3.
     #[default]
     Xxh3,
-    /// The fast variant of foldhash.
+    /// The fast variant of the hash function of the crate `foldhash`.
     Foldhash,
     /// `aHash`.
     Ahash,

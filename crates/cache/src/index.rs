@@ -68,7 +68,7 @@ impl Table {
         self.places.len() - 1
     }
 
-    /// Returns the positions that a search for a hash reads, in order.
+    /// Returns the positions that a search for a hash reads, in the order of the search.
     fn path(&self, hash: u64) -> impl Iterator<Item = usize> {
         let (mask, first) = (self.mask(), hash as usize);
         (0..self.places.len()).map(move |step| first.wrapping_add(step) & mask)

@@ -43,8 +43,8 @@ impl Score {
     }
 }
 
-/// Requests every block of `trace` from `cache`, one after the other, and inserts the missed blocks. The score
-/// counts the requests from number `warm_up` on.
+/// Replays `trace`: requests each block from `cache` in order, and inserts the block after a miss. The score counts
+/// the requests from number `warm_up` on.
 pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Score {
     let mut score = Score::default();
     let mut blocks: HashMap<u32, Bytes> = HashMap::new();

@@ -1,4 +1,4 @@
-//! A common trait for the catalogs of all axes, whatever the type of their components.
+//! A common trait for the catalogs of all axes. The trait does not depend on the type of the components.
 
 use toml::{Table, Value};
 
@@ -42,7 +42,7 @@ pub trait Axis: Sync {
 pub struct VariantInfo {
     /// Name of the variant.
     pub kind: &'static str,
-    /// One line that describes the variant and when it is useful.
+    /// One line that describes the variant and its use.
     pub summary: &'static str,
     /// The parameters with their defaults, as TOML with comments.
     pub reference: &'static str,

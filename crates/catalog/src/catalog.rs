@@ -27,7 +27,7 @@ pub struct Catalog<T: ?Sized + 'static> {
     origin: Origin,
     built_in: &'static [Variant<T>],
     added: Mutex<Vec<&'static Variant<T>>>,
-    /// All variants in order. The first lookup sets this field.
+    /// All variants in the order of lists and charts. The first lookup sets this field.
     closed: OnceLock<Box<[&'static Variant<T>]>>,
 }
 
@@ -167,7 +167,7 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
-    /// The names of all variants, in order.
+    /// Iterates over the names of all variants, in the order of lists and charts.
     pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
         self.variants().iter().map(|variant| variant.kind)
     }
@@ -223,7 +223,7 @@ impl<T: ?Sized> Catalog<T> {
         self.baseline_variant().default_choice()
     }
 
-    /// Iterates over all variants in order, each with its default parameters.
+    /// Iterates over all variants in the order of lists and charts. Each variant has its default parameters.
     pub fn all(&self) -> impl Iterator<Item = Choice> {
         self.variants().iter().map(|variant| variant.default_choice())
     }

@@ -66,7 +66,8 @@ pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>])
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// Checks a whole catalog: it is not empty, its names are unique, and every variant passes [`check_variant`].
+/// Checks a whole catalog. The catalog must not be empty, and the names of variants must be unique. Every variant
+/// must pass [`check_variant`].
 ///
 /// # Errors
 /// One line per broken invariant.

@@ -25,7 +25,7 @@ pub struct Interface {
     pub symbol: &'static str,
     /// The header file that declares the table, such as `lsmbench_filter.h`.
     pub header: &'static str,
-    /// The ABI version that this program was compiled for.
+    /// The ABI version for which this program was compiled.
     pub abi: u32,
 }
 
@@ -41,7 +41,7 @@ pub struct Provider {
     _library: Option<Library>,
 }
 
-/// A table of functions as a C header declares it.
+/// The Rust type of a table of functions that a C header declares.
 ///
 /// # Safety
 /// The type is `repr(C)`. The first member of the type is a `u32` with the ABI version. Every other member accepts

@@ -62,7 +62,7 @@ struct NoParams {}
 pub struct Variant<T: ?Sized> {
     /// The name of the variant in TOML, results and charts.
     pub kind: &'static str,
-    /// One line that describes the variant and when it is useful.
+    /// One line that describes the variant and its use.
     pub summary: &'static str,
     /// The parameters with their defaults, as TOML with comments. `laws::check` checks that these defaults equal
     /// `Params::default()`.

@@ -21,8 +21,8 @@ pub(crate) trait Limits: Send + Sync {
     fn most_runs(&self, shape: &Shape, level: usize) -> u64;
 }
 
-/// Returns the largest level. Too many runs of the largest level are merged within the level. Level 0 never counts as
-/// the largest level.
+/// Returns the largest level. If the largest level has too many runs, these runs are merged within this level. Level
+/// 0 never counts as the largest level.
 pub(crate) fn largest_level(shape: &Shape) -> usize {
     shape.last_level().max(1)
 }

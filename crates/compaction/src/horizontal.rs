@@ -89,8 +89,8 @@ impl Build<dyn CompactionPolicy> for Horizontal {
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` after
-    /// the last of these flushes.
+    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` if
+    /// more flushes have happened than the parameter `flushes`.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {

@@ -45,8 +45,8 @@ impl RangeWork {
 }
 
 /// Returns the number of newest sources to merge, or 0 if no merge is worth its cost. A merge is worth its cost if
-/// past scans over these sources have cost at least as much. The result is the largest such number, and is never 1.
-/// `sources` is the size of each source in bytes, newest first.
+/// past scans over the merged sources have cost at least as much as the merge. The result is the largest such number,
+/// and is never 1. `sources` is the size of each source in bytes, newest first.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);

@@ -221,7 +221,7 @@ impl<T: Placed + Clone> Levels<T> {
         Ok(next)
     }
 
-    /// Applies the edit in place. The levels must not be used after an error.
+    /// Changes these levels as [`edit`](Self::edit) describes. After an error, the levels must not be used.
     pub(crate) fn apply(
         &mut self,
         removed: &[TableId],

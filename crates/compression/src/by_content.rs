@@ -38,7 +38,7 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
 /// The smallest fraction of printable bytes in a text block.
 const TEXT_SHARE: f64 = 0.85;
 
-/// The entropy in bits per byte above which a block counts as already compressed.
+/// The entropy, in bits per byte, above which a block is treated as already compressed.
 const COMPRESSED_BITS: f64 = 7.5;
 
 #[derive(Serialize, Deserialize)]

@@ -62,7 +62,7 @@ pub(crate) trait Search {
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Comparison of one head after the other, for CPUs without SIMD instructions.
+/// Comparison of the heads one after another, for CPUs without SIMD instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

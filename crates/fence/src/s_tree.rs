@@ -40,7 +40,7 @@ const TAG: stored::Tag = *b"fstr";
 /// Number of children of an inner node: one more than the number of its heads.
 const CHILDREN: usize = LINE + 1;
 
-/// Number of cache lines of the entry table, with which a single search skips the upper layers.
+/// Number of cache lines of the entry table. A single search begins with this table and skips the upper layers.
 const ENTRY_LINES: usize = 4;
 
 /// Number of searches of a batch that are in one unrolled loop.
@@ -285,8 +285,8 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// Returns the rank of a key whose head equals a stored head. This rare case has its own function, so that the common
-/// case is not inlined with it.
+/// Returns the rank of a key whose head equals a stored head. This rare case is in a separate function, so that the
+/// code of the common case stays small.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {

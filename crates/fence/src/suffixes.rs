@@ -82,7 +82,7 @@ impl Suffixes {
         (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
-    /// Returns the number of separators. The first separator does not count.
+    /// Returns the number of separators. The first separator is not counted.
     pub(crate) fn len(&self) -> usize {
         self.count
     }

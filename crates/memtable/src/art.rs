@@ -252,7 +252,8 @@ impl Node {
         }
     }
 
-    /// Returns the first or the last key or child of the node. A key that ends at this node precedes all longer keys.
+    /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is
+    /// before the keys of all children.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {

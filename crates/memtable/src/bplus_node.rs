@@ -201,8 +201,8 @@ impl Locked<'_> {
     }
 
     /// Appends the first version of `new` to this leaf, which is the last leaf. The first version must follow all
-    /// entries of the leaf. The function appends further versions while they are sorted and the leaf has space.
-    /// Returns the number of appended versions.
+    /// entries of the leaf. The function then appends the next versions of `new`, as long as the versions are sorted
+    /// and the leaf has space. Returns the number of appended versions.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];

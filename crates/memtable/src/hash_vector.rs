@@ -92,8 +92,8 @@ impl MemtablePolicy for Policy {
 struct HashVector<S> {
     arena: SharedArena,
     shards: [S; SHARDS],
-    /// The order of the entries, as the last scan computed it, or as it was computed when the memtable became
-    /// immutable.
+    /// The sorted order of the entries. The last scan has computed this order, or the order was computed when the
+    /// memtable became immutable.
     order: RwLock<Arc<Order>>,
 }
 
@@ -103,7 +103,7 @@ trait Shard: Default + Send + Sync + 'static {
     fn index(&self) -> &RwLock<Index>;
 }
 
-/// Defines shards, each with its alignment in bytes.
+/// Defines the types of shards. Each type has its own alignment in bytes.
 macro_rules! shards {
     ($($name:ident: $alignment:literal,)+) => {
         $(

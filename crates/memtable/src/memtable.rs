@@ -14,7 +14,7 @@ pub trait MemtablePolicy: Send + Sync {
 /// An entry to insert: a key with its value, or with `None` for a tombstone.
 pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
 
-/// A memtable, which stores writes until they are flushed.
+/// A memtable, which stores writes in memory until a flush.
 ///
 /// Every method takes `&self`, and several threads may call methods concurrently. A memtable keeps all versions of a
 /// key with their sequence numbers, because a reader with an older snapshot needs older versions. No two inserts have

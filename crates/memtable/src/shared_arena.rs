@@ -68,7 +68,7 @@ const HEADER_UNITS: usize = 2;
 /// The number of header bytes of a version, in addition to its key and value.
 pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 
-/// The largest number of unused first chunks in a pool. When flushes fall behind, a tree has one or two immutable
+/// The largest number of unused first chunks in a pool. If flushes are slow, a tree has one or two immutable
 /// memtables, and frees them shortly after one another.
 const MOST_IDLE: usize = 2;
 

@@ -17,19 +17,19 @@ pub fn with_room<T>(len: usize) -> Vec<T> {
     vec
 }
 
-/// Creates a vector with `len` copies of `item`. The memory is as in [`with_room`].
+/// Creates a vector with `len` copies of `item`. The memory is allocated like that of [`with_room`].
 pub fn filled<T: Clone>(len: usize, item: T) -> Vec<T> {
     let mut vec = with_room(len);
     vec.resize(len, item);
     vec
 }
 
-/// Creates a vector with `len` zeros. The memory is as in [`with_room`].
+/// Creates a vector with `len` zeros. The memory is allocated like that of [`with_room`].
 pub fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
     filled(len, T::default())
 }
 
-/// Collects the elements of `source` in a vector. The memory is as in [`with_room`].
+/// Collects the elements of `source` in a vector. The memory is allocated like that of [`with_room`].
 pub fn collected<T>(source: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut vec = with_room(source.len());
     vec.extend(source);

@@ -31,7 +31,7 @@ pub struct Call {
     pub path: Arc<Path>,
     /// Purpose of the file. `None` if the call has no argument for the purpose.
     pub purpose: Option<Purpose>,
-    /// Number of bytes that the call reads or appends; 0 for other calls.
+    /// Number of bytes that the call reads or appends, or 0 for other calls.
     pub bytes: usize,
 }
 
@@ -149,7 +149,7 @@ impl DiskError {
         }
     }
 
-    /// Returns the error as a call of `operation` returns it.
+    /// Returns the error that a call of `operation` returns because of this fault.
     pub fn reported_by(self, operation: FileOperation) -> io::Error {
         match self {
             Self::Io => Errno::IO.into(),

@@ -48,7 +48,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 /// Valid queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Maximum total size in bytes of the reads that run at the same time. A larger single read runs alone.
+/// Maximum total size in bytes of the reads that run at the same time. If one read is larger, this read runs alone.
 const WAVE_BYTES: usize = 1 << 20;
 
 /// Storage that reads and writes SSTables through rings, and all other files through the page cache.

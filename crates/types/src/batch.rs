@@ -95,7 +95,8 @@ pub struct EntryBatch {
     spans: Vec<Span>,
 }
 
-/// Position of one entry in the arena: `key_start..value_start..end`.
+/// Position of one entry in the arena. The key is from `key_start` to `value_start`, and the value is from
+/// `value_start` to `end`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     key_start: usize,

@@ -1,7 +1,7 @@
 //! Entries of a tree. An entry has a key, a value or a tombstone, and a sequence number that orders the versions of a
 //! key.
 
-/// Position of a write in the order of all writes of one tree. The first write has number 1.
+/// The number of a write in the order of all writes of a tree. The first write has the number 1.
 pub type SequenceNumber = u64;
 
 /// Size in bytes that is counted for each entry in addition to its key and value, in the sizes of memtables, SSTables

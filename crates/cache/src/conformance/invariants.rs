@@ -39,7 +39,8 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     }
 }
 
-/// Makes all calls on `cache`, and checks every answer. Returns for each get whether it was a hit.
+/// Makes all calls on `cache`, and checks every answer. The result has an element for each get, which is true for a
+/// hit.
 fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     let mut inserted: HashMap<BlockId, Bytes> = HashMap::new();
     let mut hits = Vec::new();

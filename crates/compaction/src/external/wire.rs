@@ -44,7 +44,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// A shape as the built-in policy reads it.
+/// A decoded shape, which is the input of the built-in policy.
 #[derive(Deserialize)]
 struct ReadShape {
     buffer_bytes: u64,

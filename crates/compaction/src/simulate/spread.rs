@@ -327,8 +327,8 @@ fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }
 
-/// Splits a run at the keys `cuts`, which are sorted. Each part has an integer number of entries. Parts without
-/// entries are left out.
+/// Splits a run at the keys `cuts`, which are sorted. Each part has an integer number of entries. The result has no
+/// parts without entries.
 fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     if cuts.is_empty() {
         return vec![run.to_vec()];

@@ -10,7 +10,7 @@ use crate::compression::CorruptBlock;
 /// The version of the ABI of codec libraries.
 pub(super) const ABI: u32 = 1;
 
-/// Maximum bytes by which the output may exceed twice the length of the input. If the library reports a larger
+/// Maximum size of the output in bytes, in addition to twice the length of the input. If the library reports a larger
 /// output, this is an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 

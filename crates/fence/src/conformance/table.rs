@@ -135,7 +135,7 @@ impl TableView for Table {
     }
 }
 
-/// Returns `count` keys, each `user` with 20 digits.
+/// Returns `count` keys. Each key is `user` followed by 20 digits.
 pub(crate) fn numbered(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|i| format!("user{i:020}").into_bytes()).collect()
 }

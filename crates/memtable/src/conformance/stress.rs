@@ -160,7 +160,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the highest sequence number up to which every insert has returned.
+    /// Returns the highest sequence number for which this insert and all earlier inserts have returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
         turns.expect("there are writers") * WRITERS * CALL

@@ -142,8 +142,8 @@ impl<'a> States<'a> {
     }
 }
 
-/// Returns the number of states of a file whose unsynced bytes are in this number of sectors. If the file ends after
-/// `e` unsynced sectors, each of these sectors was written or not, so there are `2^e` states.
+/// Returns the number of states of a file. `sectors` is the number of sectors with unsynced bytes. If the file ends
+/// after `e` unsynced sectors, each of these sectors was written or not, so there are `2^e` states.
 fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }

@@ -349,7 +349,7 @@ impl DivaFilter {
 }
 
 impl Filter for DivaFilter {
-    /// Always true, because a hash does not identify the position of its key.
+    /// Always returns true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }

@@ -95,8 +95,8 @@ pub trait Filter: Send + Sync {
     }
 
     /// Reports a false positive to the filter: [`may_contain_key`](Self::may_contain_key) returned true for a key
-    /// that the SSTable lacks. An adaptive filter may answer false for this key from now on. Other filters ignore the
-    /// report.
+    /// that the SSTable lacks. After this call, an adaptive filter may answer false for this key. Other filters
+    /// ignore the report.
     fn report_false_positive(&self, _key: HashedKey<'_>) {}
 
     /// Answers many point lookups at once. `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key)

@@ -201,8 +201,8 @@ mod tests {
     }
 
     /// Tests random ranges and ranges directly after keys. Heuristic filters have a high false-positive rate for
-    /// ranges directly after keys. Grafite has the theoretical rate for both kinds of range, which is below the bound
-    /// of the paper.
+    /// ranges directly after keys. Grafite has the theoretical rate for both kinds of range. This rate is below the
+    /// upper bound of the paper.
     #[test]
     fn every_kind_of_range_keeps_the_bound() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1)));

@@ -32,7 +32,7 @@ pub(crate) trait NumberSet: Send + Sync {
 pub(crate) struct ByNumber<S>(pub(crate) S);
 
 impl<S: NumberSet> Filter for ByNumber<S> {
-    /// Always true, because a hash does not identify the number of its key.
+    /// Always returns true, because a hash does not identify the number of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }

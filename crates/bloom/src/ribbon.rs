@@ -225,7 +225,8 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// Builds a system with fewer rows than keys. Returns the keys that are bumped.
+/// Builds a system with fewer rows than keys. Also returns the keys that do not fit into the system, which are bumped
+/// to the next system.
 ///
 /// The function adds equations bucket by bucket, in ascending order. Within a bucket, the function adds equations in
 /// descending order of their start rows, because the rows after the bucket are still free.
@@ -315,7 +316,7 @@ fn tag(form: Form) -> [u8; 4] {
     }
 }
 
-/// A system of a stored filter.
+/// A layer (system of equations) of a filter that was opened from stored bytes.
 struct OpenLayer {
     /// The index of the layer's first block among the blocks of all layers.
     first: usize,
@@ -355,7 +356,8 @@ impl OpenLayer {
         self.rows / WIDTH
     }
 
-    /// Returns the equation of a key in this layer. Returns `None` if the key is bumped from this layer.
+    /// Returns the equation of a key in this layer. Returns `None` if this layer does not contain the key, because
+    /// the key was bumped to the next layer.
     #[inline]
     fn equation(&self, mixed: u64) -> Option<Equation> {
         let equation = Equation::of(mixed, self.rows);

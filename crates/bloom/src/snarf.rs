@@ -60,8 +60,9 @@ impl Build<dyn FilterPolicy> for Snarf {
 }
 
 impl FilterPolicy for Snarf {
-    /// Stores three numbers: possible codes, keys and distinct codes. The universe, the number of knots, the knots
-    /// and the codes follow. The field `probes` of the header is the number of the encoding (see [`Codes`]).
+    /// Stores three numbers: possible codes, keys and distinct codes. The universe, the number of knots (the first
+    /// numbers of segments), the knots and the codes follow. The field `probes` of the header is the number of the
+    /// encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -115,7 +116,7 @@ impl FilterPolicy for Snarf {
 }
 
 /// Returns the number of segments for `numbers` key numbers. The result is one segment per [`SEGMENT`] numbers. With
-/// a small memory budget, the result is smaller, so that knots take only a part of the budget.
+/// a small memory budget, the result is smaller, so that the spline takes only a part of the budget.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
@@ -132,8 +133,8 @@ struct Spline {
 }
 
 impl Spline {
-    /// Creates a spline with at most `segments` segments. The knots are numbers at equal distances in `numbers`,
-    /// which is sorted.
+    /// Creates a spline with at most `segments` segments. The first numbers of the segments (knots) are taken at
+    /// equal distances from `numbers`, which is sorted.
     fn through(numbers: &[u64], segments: usize, range: u64) -> Self {
         if numbers.last().is_some_and(|largest| *largest < range) {
             return Self { knots: Vec::new(), range };
@@ -144,7 +145,8 @@ impl Spline {
         Self { knots, range }
     }
 
-    /// Creates a spline from decoded knots. Returns `None` if the knots are invalid.
+    /// Creates a spline from the decoded first numbers of its segments (knots). Returns `None` if the knots are
+    /// invalid.
     fn checked(knots: Vec<u64>, range: u64) -> Option<Self> {
         (range > 0 && knots.len() != 1 && knots.is_sorted()).then_some(Self { knots, range })
     }

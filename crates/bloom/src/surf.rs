@@ -281,7 +281,7 @@ impl SurfFilter {
 }
 
 impl Filter for SurfFilter {
-    /// Always true, because a hash does not identify the position of its key.
+    /// Always returns true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }

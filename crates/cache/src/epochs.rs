@@ -47,8 +47,8 @@ impl<G> Default for Garbage<G> {
     }
 }
 
-/// A read in progress. The read ends when this value is dropped. If a thread has several reads of the same epochs,
-/// the read that began last must end first.
+/// A read in progress. The read ends when this value is dropped. If a thread has several reads of the same [`Epochs`]
+/// in progress, the read that began last must end first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
     /// The content of the thread's cell before this read: [`IDLE`], or the epoch of an earlier read that is still in

@@ -38,8 +38,8 @@ fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Optio
     others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns whether tombstones of an SSTable may hide entries in `level` or in deeper levels. Such tombstones must be
-/// kept.
+/// Returns whether an SSTable has tombstones for keys that `level` or a deeper level may contain. A compaction must
+/// keep such tombstones.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())

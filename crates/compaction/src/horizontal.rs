@@ -191,8 +191,8 @@ fn oldest_run(flushes: u64, runs: u64) -> u64 {
     left + 1
 }
 
-/// Returns the binomial coefficient of `n` over `k`, limited to 2^60, so that a sum of a few results does not
-/// overflow.
+/// Returns the binomial coefficient of `n` over `k`, but at most 2^60. Because of this limit, a sum of a few results
+/// does not overflow.
 fn binomial(n: u64, k: u64) -> u64 {
     const MOST: u128 = 1 << 60;
     let k = k.min(n - k);

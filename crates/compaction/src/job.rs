@@ -29,8 +29,8 @@ pub struct Job {
 /// The effect of a job on its input SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Merges the inputs into new SSTables. The output has the newest version of each key. Tombstones that hide no
-    /// older data are dropped.
+    /// Merges the inputs into new SSTables. The output has the newest version of each key. A tombstone is dropped if
+    /// no older data overlaps the output.
     Merge,
     /// Moves the inputs to another level without a read. No two inputs overlap.
     Move,

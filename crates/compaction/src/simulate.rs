@@ -136,7 +136,7 @@ pub struct Simulator<'a, C = Spread> {
     /// The writes of each flush, which are equal for all flushes.
     writes: FlushedWrites,
     shape: Shape,
-    /// The lookups and scans so far.
+    /// The number of lookups and scans so far.
     reads: Operations,
     window: OperationWindow,
     next_table: TableId,

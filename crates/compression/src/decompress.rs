@@ -7,7 +7,7 @@ use crate::dictionaries::Dictionaries;
 
 /// The codecs and readers of dictionaries in the catalog. Together, they can decompress any block.
 struct Known {
-    /// The codec of each tag.
+    /// All codecs, each with its tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
     /// The readers of dictionaries of the codecs that learn.
     learners: Vec<Learner>,

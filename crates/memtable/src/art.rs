@@ -353,8 +353,8 @@ impl Tree {
         Child::Node(number)
     }
 
-    /// Inserts `version` into the chain of its key, which is ordered from newest to oldest. Returns the newest
-    /// version.
+    /// Inserts `version` into the chain of versions of its key. The chain is ordered from newest to oldest. Returns
+    /// the newest version.
     fn chained(&self, newest: Ref<Version>, version: Ref<Version>) -> Ref<Version> {
         if self.sequence(newest) > self.sequence(version) {
             chain::add(&self.arena, newest, version);

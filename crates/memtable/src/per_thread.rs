@@ -190,7 +190,7 @@ impl Memtable for PerThread {
     }
 }
 
-/// Returns the record of an item. An item of an order always has a version.
+/// Returns the version record of an item. An item of an order always has a version.
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }

@@ -18,7 +18,7 @@ pub(crate) struct Shard {
     refill: Mutex<()>,
 }
 
-/// Returns the cursor word for a block with the free units `left`.
+/// Returns the cursor word for a block whose free units are `left`.
 #[inline]
 fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)

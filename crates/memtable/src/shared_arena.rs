@@ -363,7 +363,7 @@ pub(crate) struct Appender<'a> {
     own: Range<u32>,
     /// The end of the block that has the reserved units.
     block_end: u32,
-    /// The number of appended versions, which is added to the counter of the shard at the end.
+    /// The number of appended versions. At the end, this number is added to the counter of the shard.
     appended: usize,
 }
 

@@ -397,7 +397,7 @@ mod tests {
     use super::*;
     use crate::{Memory, Unsynced};
 
-    /// Writes two pieces and reads them back. Returns the first error, if any.
+    /// Writes a file in two pieces and reads the file. Returns the first error, if there is an error.
     fn task(storage: &dyn Storage) -> Result<Vec<u8>, StorageError> {
         let path = Path::new("file");
         let mut writer = storage.create(path, Purpose::Log)?;

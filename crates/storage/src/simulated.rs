@@ -260,7 +260,7 @@ struct SimulatedWriter {
 
 impl SimulatedWriter {
     /// Writes the buffered bytes to the device in pieces of at least `least` bytes. Returns the time at which the
-    /// last piece is complete.
+    /// device has written the last piece.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {

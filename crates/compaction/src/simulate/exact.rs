@@ -20,7 +20,8 @@ pub struct ExactEntry {
 }
 
 impl ExactEntry {
-    /// Returns the number of key and value bytes plus the charge per entry, as in [`TableShape::bytes`].
+    /// Returns the size of the entry: the bytes of key and value, plus the charge per entry. [`TableShape::bytes`]
+    /// uses the same sizes.
     pub fn charged_bytes(&self) -> u64 {
         self.key.len() as u64 + u64::from(self.value_bytes.unwrap_or(0)) + ENTRY_CHARGE_BYTES
     }

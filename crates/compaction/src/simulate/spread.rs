@@ -24,7 +24,7 @@ pub struct KeyClass {
 pub struct FlushedWrites {
     /// The number of writes that add a new key. Each key is added once.
     pub adds: f64,
-    /// The number of writes whose keys are drawn at random.
+    /// The number of writes with random keys.
     pub draws: f64,
     /// The fraction of deletes among the random writes.
     pub deletes: f64,
@@ -322,7 +322,7 @@ fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) 
     sum
 }
 
-/// Returns the integer of a simulated key.
+/// Returns the integer that the bytes of a simulated key represent.
 fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }

@@ -190,8 +190,8 @@ impl Device {
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device time of each of the concurrent `requests` to `charged`, computed without other requests in the
-    /// queue. If callers wait, also puts the requests into the queue.
+    /// Adds the device times of the concurrent `requests` to `charged`. Each time is computed without other requests
+    /// in the queue. If callers wait, also puts the requests into the queue.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);

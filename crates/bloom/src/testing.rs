@@ -16,7 +16,7 @@ pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
 /// begin at `starts`. The function `key` converts a number to a key.
 ///
 /// # Panics
-/// The number of empty ranges is not above `least`, which is too few for a result.
+/// There are at most `least` empty ranges, which are too few for a result.
 pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
     (filter, key): (&dyn Filter, fn(u64) -> K),
     numbers: &[u64],

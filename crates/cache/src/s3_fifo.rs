@@ -1,6 +1,6 @@
-//! S3-FIFO has a small queue for new blocks. When a block leaves the small queue, the block enters the main queue if
-//! it was used, or otherwise the ghost list. Blocks that are requested only once therefore do not evict blocks of the
-//! main queue.
+//! S3-FIFO has a small queue for new blocks. When a block leaves the small queue, the block moves to the main queue
+//! if it was used several times. Otherwise its name enters the ghost list. Blocks that are requested only once
+//! therefore do not evict blocks of the main queue.
 //!
 //! A hit increments a counter, at most to three, and moves no block. When the small queue is too large, its oldest
 //! block leaves the queue. If the block was used more than once, the block moves to the main queue. Otherwise the
